@@ -1,0 +1,2 @@
+//! The busyhour command.
+fn main() {}

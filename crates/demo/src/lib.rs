@@ -1,0 +1,1 @@
+//! Systems under test to try things on: the ticket shop.

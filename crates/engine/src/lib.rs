@@ -1,0 +1,1 @@
+//! The load engine: programs, virtual users, controllers, timers, the clock and the Sampler trait.

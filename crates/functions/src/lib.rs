@@ -1,0 +1,1 @@
+//! JMeter's functions, one file each.

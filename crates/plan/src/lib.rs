@@ -1,0 +1,1 @@
+//! The JMX test plan as written: a lossless tree with spans.

@@ -1,0 +1,1 @@
+//! Pre-processors, post-processors and assertions over a sample's result.

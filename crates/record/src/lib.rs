@@ -1,0 +1,1 @@
+//! What a run writes down: samples, labels, JTL, histograms and the run directory.

@@ -1,0 +1,1 @@
+//! From a run's summary to HTML, JSON and terminal tables.

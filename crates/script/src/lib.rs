@@ -1,0 +1,1 @@
+//! Expression languages: JEXL, JavaScript, and the plain subset of Groovy and BeanShell.
