@@ -1,0 +1,97 @@
+//! What can go wrong with a script, and where in its text.
+
+use std::fmt;
+
+/// A place in a script's text: both numbers count from 1, the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl Place {
+    /// The place of a byte offset in `text`; an offset beyond the end, or inside a character, means what precedes it.
+    #[must_use]
+    pub fn of(text: &str, offset: usize) -> Place {
+        let mut place = Place { line: 1, column: 1 };
+        for (at, character) in text.char_indices() {
+            if at >= offset {
+                break;
+            }
+            if character == '\n' {
+                place.line += 1;
+                place.column = 1;
+            } else {
+                place.column += 1;
+            }
+        }
+        place
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 1 {
+            write!(f, "line {}, column {}", self.line, self.column)
+        } else {
+            write!(f, "column {}", self.column)
+        }
+    }
+}
+
+/// Why a script was refused or stopped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScriptError {
+    /// The text is not a script of its language; JMeter would fail on it too.
+    #[error("{message} ({place})")]
+    Syntax {
+        /// What was expected or found.
+        message: String,
+        /// Where.
+        place: Place,
+    },
+    /// The text may well be a script of its language, but this crate does not promise the same result.
+    #[error("{what} is not supported ({place})")]
+    Unsupported {
+        /// The construct that is missing, as the subject of a sentence.
+        what: String,
+        /// Where.
+        place: Place,
+    },
+    /// The script ran and failed, as it would in JMeter (or, where the message says so, only here).
+    #[error("{message} ({place})")]
+    Evaluation {
+        /// What happened.
+        message: String,
+        /// Where.
+        place: Place,
+    },
+    /// The script used up its budget of time, steps or memory.
+    #[error("the script was stopped: {limit}")]
+    LimitReached {
+        /// The limit, with its unit.
+        limit: String,
+    },
+}
+
+impl ScriptError {
+    /// The place in the text, when there is one.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            ScriptError::Syntax { place, .. }
+            | ScriptError::Unsupported { place, .. }
+            | ScriptError::Evaluation { place, .. } => Some(*place),
+            ScriptError::LimitReached { .. } => None,
+        }
+    }
+
+    /// Whether the script was refused because this crate, rather than its author, lacks something.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, ScriptError::Unsupported { .. })
+    }
+}
