@@ -1,1 +1,30 @@
 //! What a run writes down: samples, labels, JTL, histograms and the run directory.
+//!
+//! The engine calls [`BatchWriter::record`] once per sample; a thread of the [`Recorder`]'s own adds up, writes the
+//! full-fidelity `samples.bhs`, the histogram log and JMeter's CSV files.
+
+mod batch;
+mod book;
+mod config;
+mod date_format;
+mod labels;
+mod live;
+mod outputs;
+mod recorder;
+mod sample;
+mod totals;
+mod writer;
+
+pub use batch::{BatchReader, CorruptBatch};
+pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
+pub use labels::Labels;
+pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
+pub use recorder::{
+    CsvOutput, GroupName, RecordError, Recorder, RecorderConfig, RecorderEvent, RunNames, Which,
+};
+pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
+pub use totals::{
+    Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LabelTotals, RunTotals, SampleKind,
+    Totals,
+};
+pub use writer::{BatchWriter, Full};

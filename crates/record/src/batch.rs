@@ -1,0 +1,295 @@
+//! The bytes of a batch: samples packed one after the other.
+//!
+//! Numbers are LEB128 varints, instants are differences, and a string that the batch already holds is a reference
+//! to its place, so that a sample of a steady plan takes about 40 bytes. A batch can be read on its own: it is the
+//! payload of a segment of `samples.bhs`.
+
+use crate::sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
+
+/// Slots of the table of strings seen in the current batch. A collision costs bytes, not correctness.
+const SEEN_SLOTS: usize = 512;
+
+/// Strings longer than this are not looked up.
+const SEEN_LEN_MAX: usize = 1024;
+
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    batch: u32,
+    at: u32,
+    len: u32,
+}
+
+/// Packs samples into a batch.
+pub(crate) struct Encoder {
+    batch: u32,
+    start: u64,
+    seen: Box<[Seen; SEEN_SLOTS]>,
+}
+
+impl Encoder {
+    pub(crate) fn new() -> Encoder {
+        Encoder { batch: 1, start: 0, seen: Box::new([Seen::default(); SEEN_SLOTS]) }
+    }
+
+    /// Begins a new batch.
+    pub(crate) fn restart(&mut self) {
+        self.start = 0;
+        self.batch = self.batch.wrapping_add(1);
+        if self.batch == 0 {
+            self.batch = 1;
+            self.seen.fill(Seen::default());
+        }
+    }
+
+    /// The most bytes that `sample` can take.
+    pub(crate) fn size_max(sample: &Sample<'_>) -> usize {
+        let strings = sample.code.len()
+            + sample.message.len()
+            + sample.encoding.len()
+            + sample.failure_message.len()
+            + sample.url.len()
+            + sample.variables.iter().map(|v| v.len() + 10).sum::<usize>();
+        256 + strings
+    }
+
+    /// Appends `sample` to `out`.
+    pub(crate) fn sample(&mut self, out: &mut Vec<u8>, sample: &Sample<'_>) {
+        put(out, u64::from(sample.flags.0));
+        put(out, u64::from(sample.label.0));
+        put(out, u64::from(sample.group));
+        put(out, u64::from(sample.user));
+        put_signed(out, sample.start.0.wrapping_sub(self.start) as i64);
+        self.start = sample.start.0;
+        put_signed(out, sample.start.0.wrapping_sub(sample.intended.0) as i64);
+        put_signed(out, sample.end.0.wrapping_sub(sample.start.0) as i64);
+        put(out, sample.connect_ns);
+        put(out, sample.latency_ns);
+        put(out, sample.idle_ns);
+        out.push(sample.data_type.bits() | u8::from(sample.success) << 2);
+        put(out, sample.bytes);
+        put(out, sample.sent_bytes);
+        put(out, u64::from(sample.users_group));
+        put(out, u64::from(sample.users_all));
+        put(out, u64::from(sample.sample_count));
+        put(out, u64::from(sample.error_count));
+        put(out, u64::from(sample.listeners));
+        self.text(out, sample.code);
+        self.text(out, sample.message);
+        self.text(out, sample.encoding);
+        self.text(out, sample.failure_message);
+        self.text(out, sample.url);
+        put(out, sample.variables.len() as u64);
+        for value in sample.variables {
+            self.text(out, value);
+        }
+    }
+
+    /// A string is a literal (its length doubled, then its bytes) or a reference (the place of an earlier literal's
+    /// length, doubled, plus one).
+    fn text(&mut self, out: &mut Vec<u8>, text: &str) {
+        let bytes = text.as_bytes();
+        if bytes.len() < 2 || bytes.len() > SEEN_LEN_MAX {
+            put(out, (bytes.len() as u64) << 1);
+            out.extend_from_slice(bytes);
+            return;
+        }
+        let slot = &mut self.seen[hash(bytes) as usize % SEEN_SLOTS];
+        if slot.batch == self.batch && slot.len as usize == bytes.len() {
+            let at = slot.at as usize;
+            let literal = at + varint_len((bytes.len() as u64) << 1);
+            if out.get(literal..literal + bytes.len()) == Some(bytes) {
+                put(out, (at as u64) << 1 | 1);
+                return;
+            }
+        }
+        *slot = Seen { batch: self.batch, at: out.len() as u32, len: bytes.len() as u32 };
+        put(out, (bytes.len() as u64) << 1);
+        out.extend_from_slice(bytes);
+    }
+}
+
+/// A fast, unkeyed hash (multiply and rotate, as in FxHash); only the spread over the slots matters.
+fn hash(bytes: &[u8]) -> u64 {
+    const SEED: u64 = 0x517c_c1b7_2722_0a95;
+    let mut state = bytes.len() as u64;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
+        state = (state.rotate_left(5) ^ word).wrapping_mul(SEED);
+    }
+    for byte in chunks.remainder() {
+        state = (state.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(SEED);
+    }
+    state >> 32
+}
+
+const fn varint_len(value: u64) -> usize {
+    let bits = 64 - value.leading_zeros() as usize;
+    if bits == 0 { 1 } else { bits.div_ceil(7) }
+}
+
+pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn put_signed(out: &mut Vec<u8>, value: i64) {
+    put(out, ((value << 1) ^ (value >> 63)) as u64);
+}
+
+/// The bytes are not a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("damaged batch of samples at byte {at}")]
+pub struct CorruptBatch {
+    /// Offset in the batch.
+    pub at: usize,
+}
+
+/// Unpacks a batch, sample by sample.
+#[derive(Debug)]
+pub struct BatchReader<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    start: u64,
+    variables: Vec<&'b str>,
+}
+
+impl<'b> BatchReader<'b> {
+    /// Reads the samples of `bytes`.
+    #[must_use]
+    pub fn new(bytes: &'b [u8]) -> BatchReader<'b> {
+        BatchReader { bytes, at: 0, start: 0, variables: Vec::new() }
+    }
+
+    /// The next sample, `None` at the end.
+    ///
+    /// # Errors
+    /// The bytes are not a batch.
+    #[allow(clippy::should_implement_trait, reason = "the sample borrows from the reader")]
+    pub fn next(&mut self) -> Result<Option<Sample<'_>>, CorruptBatch> {
+        if self.at == self.bytes.len() {
+            return Ok(None);
+        }
+        let flags = SampleFlags(self.number()?);
+        let label = LabelId(self.number()?);
+        let group = self.number()?;
+        let user = self.number()?;
+        self.start = self.start.wrapping_add(self.signed()? as u64);
+        let start = Nanos(self.start);
+        let intended = Nanos(self.start.wrapping_sub(self.signed()? as u64));
+        let end = Nanos(self.start.wrapping_add(self.signed()? as u64));
+        let connect_ns = self.varint()?;
+        let latency_ns = self.varint()?;
+        let idle_ns = self.varint()?;
+        let bits = self.byte()?;
+        let bytes = self.varint()?;
+        let sent_bytes = self.varint()?;
+        let users_group = self.number()?;
+        let users_all = self.number()?;
+        let sample_count = self.number()?;
+        let error_count = self.number()?;
+        let listeners = self.number()?;
+        let code = self.text()?;
+        let message = self.text()?;
+        let encoding = self.text()?;
+        let failure_message = self.text()?;
+        let url = self.text()?;
+        let count = self.varint()?;
+        self.variables.clear();
+        for _ in 0..count {
+            let value = self.text()?;
+            self.variables.push(value);
+        }
+        Ok(Some(Sample {
+            label,
+            group,
+            user,
+            intended,
+            start,
+            end,
+            connect_ns,
+            latency_ns,
+            idle_ns,
+            code,
+            message,
+            data_type: DataType::from_bits(bits & 3),
+            encoding,
+            success: bits & 4 != 0,
+            failure_message,
+            bytes,
+            sent_bytes,
+            users_group,
+            users_all,
+            url,
+            sample_count,
+            error_count,
+            flags,
+            listeners,
+            variables: &self.variables,
+        }))
+    }
+
+    fn corrupt(&self) -> CorruptBatch {
+        CorruptBatch { at: self.at }
+    }
+
+    fn byte(&mut self) -> Result<u8, CorruptBatch> {
+        let byte = *self.bytes.get(self.at).ok_or_else(|| self.corrupt())?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn varint(&mut self) -> Result<u64, CorruptBatch> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(self.corrupt())
+    }
+
+    fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CorruptBatch> {
+        let value = self.varint()?;
+        T::try_from(value).map_err(|_| self.corrupt())
+    }
+
+    fn signed(&mut self) -> Result<i64, CorruptBatch> {
+        let value = self.varint()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    fn text(&mut self) -> Result<&'b str, CorruptBatch> {
+        let head = self.varint()?;
+        let value = usize::try_from(head >> 1).map_err(|_| self.corrupt())?;
+        if head & 1 == 0 {
+            return self.literal(value);
+        }
+        let back = self.at;
+        if value >= back {
+            return Err(self.corrupt());
+        }
+        self.at = value;
+        let head = self.varint()?;
+        if head & 1 == 1 {
+            return Err(self.corrupt());
+        }
+        let len = usize::try_from(head >> 1).map_err(|_| self.corrupt())?;
+        let text = self.literal(len)?;
+        self.at = back;
+        Ok(text)
+    }
+
+    fn literal(&mut self, len: usize) -> Result<&'b str, CorruptBatch> {
+        let end = self.at.checked_add(len).ok_or_else(|| self.corrupt())?;
+        let bytes = self.bytes.get(self.at..end).ok_or_else(|| self.corrupt())?;
+        let text = std::str::from_utf8(bytes).map_err(|_| self.corrupt())?;
+        self.at = end;
+        Ok(text)
+    }
+}

@@ -1,0 +1,272 @@
+//! The totals of a run while it goes on, and its series by the second.
+
+use std::collections::VecDeque;
+
+use hdrhistogram::Histogram;
+
+use crate::RecorderEvent;
+use crate::labels::Labels;
+use crate::live::{SecondPoint, SecondTimes};
+use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
+use crate::totals::{ErrorKinds, LabelTotals, RunTotals, SampleKind, Totals, new_histogram};
+
+/// Seconds kept open for cores that report late. Beyond that a second is closed without them.
+const OPEN_SECONDS_MAX: usize = 30;
+
+/// Adds up samples.
+pub(crate) struct Book {
+    labels: Labels,
+    total: Totals,
+    /// Indices into `rows`, by label and kind.
+    index: Vec<[Option<u32>; 3]>,
+    rows: Vec<(LabelId, SampleKind, Box<Totals>)>,
+    errors: ErrorKinds,
+    warmup: u64,
+    late: u64,
+    /// The open seconds without gaps; the first one is number `open_from`.
+    open: VecDeque<Second>,
+    open_from: u64,
+    /// Emptied seconds, for their memory.
+    spare: Vec<Second>,
+    closed: VecDeque<Second>,
+    points: Vec<SecondPoint>,
+    watermark: Nanos,
+    service: Histogram<u64>,
+    response: Histogram<u64>,
+}
+
+/// The samples of one second.
+#[derive(Default)]
+pub(crate) struct Second {
+    pub(crate) number: u64,
+    pub(crate) requests: u64,
+    errors: u64,
+    bytes: u64,
+    sent_bytes: u64,
+    users: u32,
+    service_ns: u128,
+    response_ns: u128,
+    /// By label: service and response times in µs of requests and transactions.
+    pub(crate) times: Vec<Vec<(u64, u64)>>,
+    /// Which labels are also requests: the total's histogram is made of these.
+    request_label: Vec<bool>,
+}
+
+impl Second {
+    fn clear(&mut self, number: u64) {
+        for times in &mut self.times {
+            times.clear();
+        }
+        self.request_label.fill(false);
+        let times = std::mem::take(&mut self.times);
+        let request_label = std::mem::take(&mut self.request_label);
+        *self = Second { number, times, request_label, ..Second::default() };
+    }
+
+    fn add(&mut self, sample: &Sample<'_>, request: bool) {
+        let label = sample.label.0 as usize;
+        if self.times.len() <= label {
+            self.times.resize_with(label + 1, Vec::new);
+            self.request_label.resize(label + 1, false);
+        }
+        let (service, response) = (sample.service_ns(), sample.response_ns());
+        self.times[label].push((service / 1_000, response / 1_000));
+        if !request {
+            return;
+        }
+        self.request_label[label] = true;
+        self.requests += u64::from(sample.sample_count);
+        self.errors += u64::from(sample.error_count);
+        self.bytes += sample.bytes;
+        self.sent_bytes += sample.sent_bytes;
+        self.users = self.users.max(sample.users_all);
+        self.service_ns += u128::from(service);
+        self.response_ns += u128::from(response);
+    }
+
+    /// The times of requests and the clocks' histograms.
+    fn fill(&self, service: &mut Histogram<u64>, response: &mut Histogram<u64>) {
+        service.reset();
+        response.reset();
+        for (times, request) in self.times.iter().zip(&self.request_label) {
+            if *request {
+                fill(times, service, response);
+            }
+        }
+    }
+}
+
+/// Adds `times` to the two histograms.
+pub(crate) fn fill(times: &[(u64, u64)], service: &mut Histogram<u64>, response: &mut Histogram<u64>) {
+    for (s, r) in times {
+        // Auto-resizing histograms take every value that a clock can give.
+        let _ = service.record(*s);
+        let _ = response.record(*r);
+    }
+}
+
+impl Book {
+    pub(crate) fn new(labels: Labels) -> Book {
+        Book {
+            labels,
+            total: Totals::new(),
+            index: Vec::new(),
+            rows: Vec::new(),
+            errors: ErrorKinds::default(),
+            warmup: 0,
+            late: 0,
+            open: VecDeque::new(),
+            open_from: 0,
+            spare: Vec::new(),
+            closed: VecDeque::new(),
+            points: Vec::new(),
+            watermark: Nanos::ZERO,
+            service: new_histogram(),
+            response: new_histogram(),
+        }
+    }
+
+    /// Adds `sample`; true when it counts in the run's total.
+    pub(crate) fn add(&mut self, sample: &Sample<'_>) -> bool {
+        if sample.flags.contains(SampleFlags::WARMUP) {
+            self.warmup += u64::from(sample.sample_count);
+            return false;
+        }
+        let kind = SampleKind::of(sample.flags);
+        self.row(sample.label, kind).add(sample);
+        if kind == SampleKind::SubResult {
+            return false;
+        }
+        let request = kind == SampleKind::Request;
+        self.second(sample.end.second()).add(sample, request);
+        if request {
+            self.total.add(sample);
+            if !sample.success {
+                self.errors.add(sample);
+            }
+        }
+        request
+    }
+
+    fn row(&mut self, label: LabelId, kind: SampleKind) -> &mut Totals {
+        let at = label.0 as usize;
+        if self.index.len() <= at {
+            self.index.resize(at + 1, [None; 3]);
+        }
+        let next = self.rows.len();
+        let row = *self.index[at][kind as usize].get_or_insert(next as u32) as usize;
+        if row == next {
+            self.rows.push((label, kind, Box::new(Totals::new())));
+        }
+        &mut self.rows[row].2
+    }
+
+    fn second(&mut self, number: u64) -> &mut Second {
+        if number < self.open_from {
+            self.late += 1;
+        }
+        if self.open.is_empty() && number > self.open_from {
+            self.open_from = number;
+        }
+        while self.open.len() >= OPEN_SECONDS_MAX && number >= self.open_from + OPEN_SECONDS_MAX as u64 {
+            self.close_one();
+            // A long gap: no need to walk through it.
+            if self.open.iter().all(|s| s.times.iter().all(Vec::is_empty)) {
+                self.spare.extend(self.open.drain(..));
+                self.open_from = number;
+            }
+        }
+        let at = number.saturating_sub(self.open_from) as usize;
+        while self.open.len() <= at {
+            let mut second = self.spare.pop().unwrap_or_default();
+            second.clear(self.open_from + self.open.len() as u64);
+            self.open.push_back(second);
+        }
+        &mut self.open[at]
+    }
+
+    fn close_one(&mut self) {
+        let Some(second) = self.open.pop_front() else { return };
+        self.open_from = second.number + 1;
+        if second.requests > 0 {
+            second.fill(&mut self.service, &mut self.response);
+            let count = self.service.len().max(1) as f64;
+            self.points.push(SecondPoint {
+                second: second.number,
+                requests: second.requests,
+                errors: second.errors,
+                bytes: second.bytes,
+                sent_bytes: second.sent_bytes,
+                service: times(&self.service, second.service_ns as f64 / count / 1e6),
+                response: times(&self.response, second.response_ns as f64 / count / 1e6),
+                users: second.users,
+            });
+        }
+        self.closed.push_back(second);
+    }
+
+    /// Closes the seconds before `watermark`; true when there were any.
+    pub(crate) fn advance(&mut self, watermark: Nanos) -> bool {
+        self.watermark = self.watermark.max(watermark);
+        while !self.open.is_empty() && self.open_from < self.watermark.second() {
+            self.close_one();
+        }
+        if self.open.is_empty() {
+            self.open_from = self.open_from.max(self.watermark.second());
+        }
+        !self.closed.is_empty()
+    }
+
+    /// Closes every second.
+    pub(crate) fn close_all(&mut self) {
+        while !self.open.is_empty() {
+            self.close_one();
+        }
+    }
+
+    /// The next closed second, to be given back with [`Book::recycle`].
+    pub(crate) fn next_closed(&mut self) -> Option<Second> {
+        self.closed.pop_front()
+    }
+
+    pub(crate) fn recycle(&mut self, second: Second) {
+        if self.spare.len() < 4 {
+            self.spare.push(second);
+        }
+    }
+
+    pub(crate) const fn watermark(&self) -> Nanos {
+        self.watermark
+    }
+
+    pub(crate) fn last_second(&self) -> Option<SecondPoint> {
+        self.points.last().copied()
+    }
+
+    pub(crate) fn finish(self, events: Vec<RecorderEvent>) -> RunTotals {
+        let labels = self.labels;
+        let name = |id: LabelId| labels.name(id).to_string();
+        let (errors, errors_other) = self.errors.finish(name);
+        let mut rows = self.rows;
+        rows.sort_by_key(|(label, kind, _)| (*label, *kind));
+        RunTotals {
+            total: self.total,
+            labels: rows
+                .into_iter()
+                .map(|(label, kind, totals)| LabelTotals { name: name(label), kind, totals: *totals })
+                .collect(),
+            errors,
+            errors_other,
+            seconds: self.points,
+            warmup_samples: self.warmup,
+            late_samples: self.late,
+            events,
+        }
+    }
+}
+
+fn times(histogram: &Histogram<u64>, mean: f64) -> SecondTimes {
+    let quantile = |q| histogram.value_at_quantile(q) as f64 / 1e3;
+    let max = histogram.max() as f64 / 1e3;
+    SecondTimes { mean, p50: quantile(0.50), p95: quantile(0.95), p99: quantile(0.99), max }
+}

@@ -1,0 +1,341 @@
+//! Which columns of a sample go into a result file, by JMeter's names.
+
+/// A listener's save configuration, or the main log's.
+///
+/// The defaults are JMeter 5.6.3's; [`SaveConfig::from_properties`] applies the properties
+/// `jmeter.save.saveservice.*`, [`SaveConfig::set`] the fields of a listener's `saveConfig` element. Fields that only
+/// XML files use are kept, so that a plan's wish is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaveConfig {
+    /// `timeStamp`
+    pub timestamp: bool,
+    /// `elapsed`
+    pub time: bool,
+    /// `label`
+    pub label: bool,
+    /// `responseCode`
+    pub code: bool,
+    /// `responseMessage`
+    pub message: bool,
+    /// `threadName`
+    pub thread_name: bool,
+    /// `dataType`
+    pub data_type: bool,
+    /// `success`
+    pub success: bool,
+    /// `failureMessage`
+    pub failure_message: bool,
+    /// `bytes`
+    pub bytes: bool,
+    /// `sentBytes`
+    pub sent_bytes: bool,
+    /// `grpThreads` and `allThreads`
+    pub thread_counts: bool,
+    /// `URL`
+    pub url: bool,
+    /// `Filename`
+    pub file_name: bool,
+    /// `Latency`
+    pub latency: bool,
+    /// `Encoding`
+    pub encoding: bool,
+    /// `SampleCount` and `ErrorCount`
+    pub sample_count: bool,
+    /// `Hostname`
+    pub hostname: bool,
+    /// `IdleTime`
+    pub idle_time: bool,
+    /// `Connect`
+    pub connect_time: bool,
+    /// Rows for sub-results too.
+    pub subresults: bool,
+    /// Whether a new CSV file begins with the names of its columns.
+    pub field_names: bool,
+    /// XML instead of CSV.
+    pub xml: bool,
+    /// XML: assertion results.
+    pub assertions: bool,
+    /// XML: response data.
+    pub response_data: bool,
+    /// XML: response data of failed samples.
+    pub response_data_on_error: bool,
+    /// XML: what the sampler sent.
+    pub sampler_data: bool,
+    /// XML: response headers.
+    pub response_headers: bool,
+    /// XML: request headers.
+    pub request_headers: bool,
+    /// XML: how many assertion results (0 none, 1 the first, 2 all).
+    pub assertions_results_to_save: i32,
+    /// How `timeStamp` is written.
+    pub timestamp_format: TimestampFormat,
+    /// Between the columns.
+    pub delimiter: char,
+    /// Whether `timeStamp` is the start (as `jmeter.properties` ships it) or the end of the sample
+    /// (`sampleresult.timestamp.start`).
+    pub timestamp_is_start: bool,
+    /// What the `Encoding` column says of a response that does not name its own (`sampleresult.default.encoding`).
+    pub default_encoding: String,
+    /// Whether every row is flushed at once (`jmeter.save.saveservice.autoflush`).
+    pub autoflush: bool,
+}
+
+/// How `timeStamp` is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TimestampFormat {
+    /// Milliseconds since 1970.
+    Millis,
+    /// Not at all (`none`). A listener that asks for the column all the same gets its name and no value, as in JMeter.
+    None,
+    /// A pattern of Java's `SimpleDateFormat`, in local time.
+    Pattern(String),
+}
+
+impl Default for SaveConfig {
+    fn default() -> Self {
+        SaveConfig {
+            timestamp: true,
+            time: true,
+            label: true,
+            code: true,
+            message: true,
+            thread_name: true,
+            data_type: true,
+            success: true,
+            failure_message: true,
+            bytes: true,
+            sent_bytes: true,
+            thread_counts: true,
+            url: true,
+            file_name: false,
+            latency: true,
+            encoding: false,
+            sample_count: false,
+            hostname: false,
+            idle_time: true,
+            connect_time: true,
+            subresults: true,
+            field_names: true,
+            xml: false,
+            assertions: true,
+            response_data: false,
+            response_data_on_error: false,
+            sampler_data: false,
+            response_headers: false,
+            request_headers: false,
+            assertions_results_to_save: 0,
+            timestamp_format: TimestampFormat::Millis,
+            delimiter: ',',
+            timestamp_is_start: true,
+            default_encoding: String::from("UTF-8"),
+            autoflush: false,
+        }
+    }
+}
+
+/// A property or field of a save configuration that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SaveConfigError {
+    /// The delimiter is alphanumeric, a quote or not printable.
+    #[error(
+        "the delimiter {0:?} of the result file must be a printable character that is no letter, digit or quote"
+    )]
+    Delimiter(String),
+    /// The pattern for the time stamp has letters that `SimpleDateFormat` does not know, or that are not supported.
+    #[error("the time stamp format {pattern:?} cannot be used: {reason}")]
+    Timestamp {
+        /// As given.
+        pattern: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Prefix of the properties.
+const PREFIX: &str = "jmeter.save.saveservice.";
+
+impl SaveConfig {
+    /// The configuration that the properties give; `property` looks one up by its full name.
+    ///
+    /// # Errors
+    /// A delimiter or time stamp format that cannot be used.
+    pub fn from_properties<'p>(
+        property: impl Fn(&str) -> Option<&'p str>,
+    ) -> Result<SaveConfig, SaveConfigError> {
+        let mut config = SaveConfig::default();
+        let get = |name: &str| property(&format!("{PREFIX}{name}"));
+        let switch = |name: &str, field: &mut bool| {
+            if let Some(value) = get(name) {
+                *field = value.eq_ignore_ascii_case("true");
+            }
+        };
+        switch("subresults", &mut config.subresults);
+        switch("assertions", &mut config.assertions);
+        switch("latency", &mut config.latency);
+        switch("connect_time", &mut config.connect_time);
+        switch("samplerData", &mut config.sampler_data);
+        switch("responseHeaders", &mut config.response_headers);
+        switch("requestHeaders", &mut config.request_headers);
+        switch("encoding", &mut config.encoding);
+        switch("print_field_names", &mut config.field_names);
+        switch("data_type", &mut config.data_type);
+        switch("label", &mut config.label);
+        switch("response_code", &mut config.code);
+        switch("response_data", &mut config.response_data);
+        switch("response_data.on_error", &mut config.response_data_on_error);
+        switch("response_message", &mut config.message);
+        switch("successful", &mut config.success);
+        switch("thread_name", &mut config.thread_name);
+        switch("bytes", &mut config.bytes);
+        switch("sent_bytes", &mut config.sent_bytes);
+        switch("url", &mut config.url);
+        switch("filename", &mut config.file_name);
+        switch("hostname", &mut config.hostname);
+        switch("time", &mut config.time);
+        switch("assertion_results_failure_message", &mut config.failure_message);
+        switch("thread_counts", &mut config.thread_counts);
+        switch("sample_count", &mut config.sample_count);
+        switch("idle_time", &mut config.idle_time);
+        switch("autoflush", &mut config.autoflush);
+        if let Some(format) = get("timestamp_format") {
+            if format.eq_ignore_ascii_case("none") {
+                config.timestamp = false;
+                config.timestamp_format = TimestampFormat::None;
+            } else if !format.eq_ignore_ascii_case("ms") {
+                crate::date_format::DateFormat::parse(format).map_err(|reason| {
+                    SaveConfigError::Timestamp { pattern: format.to_owned(), reason: reason.to_string() }
+                })?;
+                config.timestamp_format = TimestampFormat::Pattern(format.to_owned());
+            }
+        }
+        config.xml = get("output_format") == Some("xml");
+        config.assertions_results_to_save = match get("assertion_results") {
+            Some("first") => 1,
+            Some("all") => 2,
+            _ => 0,
+        };
+        if let Some(text) = get("default_delimiter") {
+            config.delimiter = delimiter(text)?;
+        }
+        // The code's own default is false, but the jmeter.properties that JMeter ships sets it.
+        if let Some(value) = property("sampleresult.timestamp.start") {
+            config.timestamp_is_start = value.eq_ignore_ascii_case("true");
+        }
+        if let Some(value) = property("sampleresult.default.encoding") {
+            config.default_encoding = value.to_owned();
+        }
+        Ok(config)
+    }
+
+    /// Sets the field `name` of a listener's `saveConfig` element; false when there is no such field.
+    ///
+    /// The delimiter and the time stamp's format are no fields: they always come from the properties.
+    pub fn set(&mut self, name: &str, value: &str) -> bool {
+        let on = value.trim().eq_ignore_ascii_case("true");
+        let field = match name {
+            "time" => &mut self.time,
+            "latency" => &mut self.latency,
+            "timestamp" => &mut self.timestamp,
+            "success" => &mut self.success,
+            "label" => &mut self.label,
+            "code" => &mut self.code,
+            "message" => &mut self.message,
+            "threadName" => &mut self.thread_name,
+            "dataType" => &mut self.data_type,
+            "encoding" => &mut self.encoding,
+            "assertions" => &mut self.assertions,
+            "subresults" => &mut self.subresults,
+            "responseData" => &mut self.response_data,
+            "samplerData" => &mut self.sampler_data,
+            "xml" => &mut self.xml,
+            "fieldNames" => &mut self.field_names,
+            "responseHeaders" => &mut self.response_headers,
+            "requestHeaders" => &mut self.request_headers,
+            "responseDataOnError" => &mut self.response_data_on_error,
+            "saveAssertionResultsFailureMessage" => &mut self.failure_message,
+            "bytes" => &mut self.bytes,
+            "sentBytes" => &mut self.sent_bytes,
+            "url" => &mut self.url,
+            "fileName" => &mut self.file_name,
+            "hostname" => &mut self.hostname,
+            "threadCounts" => &mut self.thread_counts,
+            "sampleCount" => &mut self.sample_count,
+            "idleTime" => &mut self.idle_time,
+            "connectTime" => &mut self.connect_time,
+            "assertionsResultsToSave" => {
+                self.assertions_results_to_save = value.trim().parse().unwrap_or(0);
+                return true;
+            }
+            _ => return false,
+        };
+        *field = on;
+        true
+    }
+
+    /// The configuration of a listener's `saveConfig` element with `fields` (name and text of its children). What it
+    /// does not name is off, as in JMeter; delimiter, time stamp format and the like are `properties`'.
+    #[must_use]
+    pub fn for_listener<'f>(
+        properties: &SaveConfig,
+        fields: impl IntoIterator<Item = (&'f str, &'f str)>,
+    ) -> SaveConfig {
+        let mut config = properties.nothing();
+        for (name, value) in fields {
+            config.set(name, value);
+        }
+        config
+    }
+
+    /// No column at all; what listeners cannot choose stays.
+    fn nothing(&self) -> SaveConfig {
+        SaveConfig {
+            timestamp: false,
+            time: false,
+            label: false,
+            code: false,
+            message: false,
+            thread_name: false,
+            data_type: false,
+            success: false,
+            failure_message: false,
+            bytes: false,
+            sent_bytes: false,
+            thread_counts: false,
+            url: false,
+            file_name: false,
+            latency: false,
+            encoding: false,
+            sample_count: false,
+            hostname: false,
+            idle_time: false,
+            connect_time: false,
+            subresults: false,
+            field_names: false,
+            xml: false,
+            assertions: false,
+            response_data: false,
+            response_data_on_error: false,
+            sampler_data: false,
+            response_headers: false,
+            request_headers: false,
+            assertions_results_to_save: self.assertions_results_to_save,
+            timestamp_format: self.timestamp_format.clone(),
+            delimiter: self.delimiter,
+            timestamp_is_start: self.timestamp_is_start,
+            default_encoding: self.default_encoding.clone(),
+            autoflush: self.autoflush,
+        }
+    }
+}
+
+/// The delimiter that `text` names: one character, or `\t`.
+fn delimiter(text: &str) -> Result<char, SaveConfigError> {
+    let unusable = || SaveConfigError::Delimiter(text.to_owned());
+    let mut chars = if text == "\\t" { "\t".chars() } else { text.chars() };
+    let (Some(delimiter), None) = (chars.next(), chars.next()) else { return Err(unusable()) };
+    let usable = delimiter == '\t' || delimiter == ' ' || delimiter.is_ascii_graphic();
+    if !usable || delimiter.is_ascii_alphanumeric() || delimiter == '"' {
+        return Err(unusable());
+    }
+    Ok(delimiter)
+}

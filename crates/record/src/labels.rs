@@ -1,0 +1,87 @@
+//! The table of sample labels, shared by every core of a run.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::sample::LabelId;
+
+/// Interns labels: each distinct text has one number, numbers are never reused. Clones share one table.
+///
+/// A lookup takes a lock, so that a core keeps the numbers it has seen.
+#[derive(Debug, Clone, Default)]
+pub struct Labels(Arc<Mutex<Table>>);
+
+#[derive(Debug, Default)]
+struct Table {
+    names: Vec<Arc<str>>,
+    ids: HashMap<Arc<str>, LabelId>,
+}
+
+impl Labels {
+    /// An empty table.
+    #[must_use]
+    pub fn new() -> Labels {
+        Labels::default()
+    }
+
+    /// The number of `name`, a new one when it was not seen before.
+    #[must_use]
+    pub fn intern(&self, name: &str) -> LabelId {
+        let mut table = self.table();
+        if let Some(id) = table.ids.get(name) {
+            return *id;
+        }
+        let id = LabelId(u32::try_from(table.names.len()).unwrap_or(u32::MAX));
+        let name: Arc<str> = name.into();
+        table.names.push(Arc::clone(&name));
+        table.ids.insert(name, id);
+        id
+    }
+
+    /// The text of `id`, empty when it was never given out.
+    #[must_use]
+    pub fn name(&self, id: LabelId) -> Arc<str> {
+        self.table().names.get(id.0 as usize).cloned().unwrap_or_else(|| Arc::from(""))
+    }
+
+    /// How many labels there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.table().names.len()
+    }
+
+    /// Whether nothing has been interned.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The labels from number `first` on.
+    #[must_use]
+    pub fn names_from(&self, first: usize) -> Vec<Arc<str>> {
+        self.table().names.get(first..).map(<[_]>::to_vec).unwrap_or_default()
+    }
+
+    // A panic elsewhere cannot leave the table half changed in a way that matters: go on with it.
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_stable_and_shared_by_clones() {
+        let labels = Labels::new();
+        let other = labels.clone();
+        let a = labels.intern("a");
+        assert_eq!(other.intern("b"), LabelId(1));
+        assert_eq!(other.intern("a"), a);
+        assert_eq!(&*labels.name(LabelId(1)), "b");
+        assert_eq!(&*labels.name(LabelId(9)), "");
+        assert_eq!(labels.names_from(1).len(), 1);
+        assert_eq!(labels.names_from(5).len(), 0);
+    }
+}

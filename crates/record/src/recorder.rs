@@ -1,0 +1,289 @@
+//! The recorder's thread: from batches to totals and files.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::batch::BatchReader;
+use crate::book::Book;
+use crate::config::SaveConfig;
+use crate::labels::Labels;
+use crate::live::{IntervalCounts, Live};
+use crate::outputs::Outputs;
+use crate::sample::Nanos;
+use crate::totals::RunTotals;
+use crate::writer::{BatchWriter, Message};
+
+/// The name and number of a thread group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupName {
+    /// Its name in the plan.
+    pub name: String,
+    /// Its number, from 1. JMeter counts setUp, main and tearDown groups apart.
+    pub number: u32,
+}
+
+/// The names that a run's rows need; fixed before it starts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunNames {
+    /// The thread groups, by [`crate::Sample::group`].
+    pub groups: Vec<GroupName>,
+    /// `sample_variables`.
+    pub variables: Vec<String>,
+    /// The generator's host name, for the `Hostname` column.
+    pub hostname: String,
+}
+
+/// Which samples a result file takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Which {
+    /// All.
+    #[default]
+    All,
+    /// Failed ones (`ResultCollector.error_logging`).
+    Errors,
+    /// Successful ones (`ResultCollector.success_only_logging`).
+    Successes,
+}
+
+/// One CSV result file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CsvOutput {
+    /// Where. A file that exists is appended to, without a second line of column names.
+    pub path: PathBuf,
+    /// Its columns.
+    pub config: SaveConfig,
+    /// Its samples. A sub-result goes where its parent goes.
+    pub which: Which,
+}
+
+/// How a run is recorded.
+#[derive(Debug, Clone)]
+pub struct RecorderConfig {
+    /// Directory for `samples.bhs` and `histograms.hlog`; `None` keeps totals only.
+    pub dir: Option<PathBuf>,
+    /// Names for the rows.
+    pub names: RunNames,
+    /// The labels, shared with the engine.
+    pub labels: Labels,
+    /// The run's start in ms since 1970.
+    pub wall_anchor_ms: i64,
+    /// The main log (`-l`): takes every sample.
+    pub main: Option<CsvOutput>,
+    /// The listeners' files.
+    pub listeners: Vec<CsvOutput>,
+    /// Sets of indices into `listeners`, by [`crate::Sample::listeners`]; the first is the empty set.
+    pub listener_sets: Vec<Vec<usize>>,
+    /// How many [`BatchWriter`]s: one per core.
+    pub writers: usize,
+    /// Size of a batch.
+    pub batch_bytes: usize,
+    /// Batches of each writer.
+    pub batches: usize,
+}
+
+impl Default for RecorderConfig {
+    fn default() -> Self {
+        RecorderConfig {
+            dir: None,
+            names: RunNames::default(),
+            labels: Labels::new(),
+            wall_anchor_ms: 0,
+            main: None,
+            listeners: Vec::new(),
+            listener_sets: vec![Vec::new()],
+            writers: 1,
+            batch_bytes: 96 << 10,
+            batches: 48,
+        }
+    }
+}
+
+/// A result file could not be opened, or the recorder's thread not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {path}")]
+pub struct RecordError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    #[source]
+    pub source: std::io::Error,
+}
+
+/// Something that went wrong while recording, said once per file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecorderEvent {
+    /// A file could not be written further. The other outputs and the totals go on.
+    LostOutput {
+        /// The file.
+        file: String,
+        /// The system's words.
+        error: String,
+        /// Rows or segments that are missing in it by the end of the run.
+        lost: u64,
+    },
+    /// A listener wants its results as XML, which is not written.
+    XmlNotWritten {
+        /// The file.
+        file: String,
+    },
+    /// The recorder itself failed; numbers of the run are missing.
+    Failed {
+        /// What is known.
+        error: String,
+    },
+}
+
+/// Writes a run down. It lives on a thread of its own; the cores feed it through [`BatchWriter`]s.
+#[derive(Debug)]
+pub struct Recorder {
+    thread: JoinHandle<RunTotals>,
+    messages: SyncSender<Message>,
+    live: Arc<Mutex<Live>>,
+}
+
+/// How long the recorder waits for news before it looks after its files.
+const IDLE: Duration = Duration::from_millis(500);
+
+impl Recorder {
+    /// Opens the files and starts the thread.
+    ///
+    /// # Errors
+    /// A file that cannot be opened.
+    pub fn start(config: RecorderConfig) -> Result<(Recorder, Vec<BatchWriter>), RecordError> {
+        let writers = config.writers.max(1);
+        // Room for every batch there is, and for ticks between them.
+        let (messages, inbox) = sync_channel(writers * (config.batches.max(2) + 8));
+        let (cores, empty) = (0..writers)
+            .map(|id| BatchWriter::new(id, messages.clone(), config.batches, config.batch_bytes))
+            .unzip::<_, _, Vec<_>, Vec<_>>();
+        let live = Arc::new(Mutex::new(Live::new()));
+        let outputs = Outputs::open(&config)?;
+        let book = Book::new(config.labels.clone());
+        let worker = Worker {
+            book,
+            outputs,
+            empty,
+            clocks: vec![Some(Nanos::ZERO); writers],
+            live: Arc::clone(&live),
+        };
+        let thread = std::thread::Builder::new()
+            .name("recorder".into())
+            .spawn(move || worker.run(&inbox))
+            .map_err(|source| RecordError { path: config.dir.unwrap_or_default(), source })?;
+        Ok((Recorder { thread, messages, live }, cores))
+    }
+
+    /// What can be seen so far.
+    #[must_use]
+    pub fn live(&self) -> Live {
+        *lock(&self.live)
+    }
+
+    /// The numbers of a summariser line: those since the last call, and those from the start. The next interval
+    /// begins at `now`.
+    pub fn take_summary(&self, now: Nanos) -> (IntervalCounts, IntervalCounts) {
+        let mut live = lock(&self.live);
+        let delta = std::mem::replace(&mut live.delta, IntervalCounts::new(now));
+        (delta, live.total)
+    }
+
+    /// Ends the recording: writes what the cores have handed over, closes the files, adds up. The cores' writers must
+    /// be flushed (or dropped) before.
+    #[must_use]
+    pub fn finish(self) -> RunTotals {
+        // A send that fails means that the thread is gone, which joining tells.
+        let _ = self.messages.send(Message::Finish);
+        self.thread.join().unwrap_or_else(|_| {
+            let mut totals = RunTotals::empty();
+            let error = String::from("the recorder's thread failed; the totals of this run are lost");
+            totals.events.push(RecorderEvent::Failed { error });
+            totals
+        })
+    }
+}
+
+fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
+    live.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Worker {
+    book: Book,
+    outputs: Outputs,
+    empty: Vec<SyncSender<Vec<u8>>>,
+    /// Up to when each writer has reported; `None` when it is gone.
+    clocks: Vec<Option<Nanos>>,
+    live: Arc<Mutex<Live>>,
+}
+
+impl Worker {
+    fn run(mut self, inbox: &Receiver<Message>) -> RunTotals {
+        let mut flushed = 0;
+        loop {
+            match inbox.recv_timeout(IDLE) {
+                Ok(Message::Batch { writer, mut bytes, now }) => {
+                    self.batch(writer, &bytes);
+                    bytes.clear();
+                    if let Some(empty) = self.empty.get(writer) {
+                        // The writer may be gone already: its batches are not wanted back then.
+                        let _ = empty.try_send(bytes);
+                    }
+                    self.advance(writer, Some(now));
+                }
+                Ok(Message::Tick { writer, now }) => self.advance(writer, Some(now)),
+                Ok(Message::Closed { writer }) => self.advance(writer, None),
+                Ok(Message::Finish) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => self.outputs.flush(),
+            }
+            let second = self.book.watermark().second();
+            if second != flushed {
+                flushed = second;
+                self.outputs.flush();
+            }
+        }
+        self.book.close_all();
+        self.outputs.histograms(&mut self.book);
+        let events = self.outputs.finish();
+        self.book.finish(events)
+    }
+
+    fn batch(&mut self, writer: usize, bytes: &[u8]) {
+        self.outputs.begin(writer, bytes);
+        let mut delta = IntervalCounts::new(Nanos::ZERO);
+        let mut reader = BatchReader::new(bytes);
+        loop {
+            match reader.next() {
+                Ok(Some(sample)) => {
+                    self.outputs.sample(&sample);
+                    if self.book.add(&sample) {
+                        delta.add(&sample);
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.outputs.failed(error.to_string());
+                    break;
+                }
+            }
+        }
+        let mut live = lock(&self.live);
+        live.total.merge(&delta);
+        live.delta.merge(&delta);
+        live.events = self.outputs.events();
+    }
+
+    fn advance(&mut self, writer: usize, now: Option<Nanos>) {
+        if let Some(clock) = self.clocks.get_mut(writer) {
+            *clock = now.map(|now| clock.unwrap_or(Nanos::ZERO).max(now));
+        }
+        let Some(watermark) = self.clocks.iter().flatten().min().copied() else { return };
+        if self.book.advance(watermark) {
+            self.outputs.histograms(&mut self.book);
+        }
+        let mut live = lock(&self.live);
+        live.watermark = live.watermark.max(watermark);
+        live.last_second = self.book.last_second();
+    }
+}

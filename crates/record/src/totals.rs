@@ -1,0 +1,329 @@
+//! What a run adds up to: counts, exact sums, histograms and the kinds of error.
+
+use std::collections::HashMap;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
+
+/// Significant digits of every histogram.
+pub const HISTOGRAM_DIGITS: u8 = 3;
+
+/// Most kinds of error kept apart; the rest is counted together.
+pub const ERROR_KINDS_MAX: usize = 1_000;
+
+/// A histogram of microseconds from 1 µs up that grows as needed.
+pub(crate) fn new_histogram() -> Histogram<u64> {
+    let mut histogram = Histogram::new_with_bounds(1, 1_000_000, HISTOGRAM_DIGITS)
+        .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
+    histogram.auto(true);
+    histogram
+}
+
+/// The distribution of one of the two clocks: service time or response time.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    /// Values in µs, cut to whole ones.
+    pub histogram: Histogram<u64>,
+    /// Exact sum in ns.
+    pub sum_ns: u128,
+    /// Exact sum of squares in ns².
+    pub sum_squares_ns2: u128,
+    /// Least value in ns; `u64::MAX` when there is none.
+    pub min_ns: u64,
+    /// Largest value in ns.
+    pub max_ns: u64,
+}
+
+impl Clock {
+    fn new() -> Clock {
+        Clock { histogram: new_histogram(), sum_ns: 0, sum_squares_ns2: 0, min_ns: u64::MAX, max_ns: 0 }
+    }
+
+    fn add(&mut self, ns: u64) {
+        // Auto-resizing recording fails only when memory for the counts cannot be indexed; sums stay exact then.
+        if self.histogram.record(ns / 1_000).is_err() {
+            self.histogram.saturating_record(ns / 1_000);
+        }
+        self.sum_ns += u128::from(ns);
+        self.sum_squares_ns2 += u128::from(ns) * u128::from(ns);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// Mean in ms from the exact sum; 0 without values.
+    #[must_use]
+    pub fn mean_ms(&self) -> f64 {
+        if self.count() == 0 { 0.0 } else { self.sum_ns as f64 / self.count() as f64 / 1e6 }
+    }
+
+    /// Standard deviation of the sample (divisor n − 1) in ms; 0 for fewer than two values.
+    #[must_use]
+    pub fn stddev_ms(&self) -> f64 {
+        let n = self.count();
+        if n < 2 {
+            return 0.0;
+        }
+        // n·Σx² − (Σx)² in integers: no cancellation.
+        let n = u128::from(n);
+        let squares = n.checked_mul(self.sum_squares_ns2).zip(self.sum_ns.checked_mul(self.sum_ns));
+        let spread = match squares {
+            Some((left, right)) => left.saturating_sub(right) as f64,
+            None => (n as f64 * self.sum_squares_ns2 as f64 - (self.sum_ns as f64).powi(2)).max(0.0),
+        };
+        (spread / (n as f64 * (n - 1) as f64)).sqrt() / 1e6
+    }
+
+    /// The quantile `q` (0..=1) in ms: the least histogram value that at least `⌈q·n⌉` samples do not exceed, never
+    /// outside the exact extremes; 0 without values.
+    #[must_use]
+    pub fn quantile_ms(&self, q: f64) -> f64 {
+        if self.count() == 0 {
+            return 0.0;
+        }
+        let us = self.histogram.value_at_quantile(q);
+        ((us as f64) / 1e3).clamp(self.min_ms(), self.max_ms())
+    }
+
+    /// Least value in ms; 0 without values.
+    #[must_use]
+    pub fn min_ms(&self) -> f64 {
+        if self.count() == 0 { 0.0 } else { self.min_ns as f64 / 1e6 }
+    }
+
+    /// Largest value in ms.
+    #[must_use]
+    pub fn max_ms(&self) -> f64 {
+        self.max_ns as f64 / 1e6
+    }
+}
+
+/// JMeter's view of the times: `elapsed` in whole milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ElapsedMs {
+    /// Sum over the rows.
+    pub sum: i64,
+    /// Least; `i64::MAX` when there is none.
+    pub min: i64,
+    /// Largest; `i64::MIN` when there is none.
+    pub max: i64,
+}
+
+impl ElapsedMs {
+    pub(crate) const fn new() -> ElapsedMs {
+        ElapsedMs { sum: 0, min: i64::MAX, max: i64::MIN }
+    }
+
+    pub(crate) fn add(&mut self, ms: i64) {
+        self.sum += ms;
+        self.min = self.min.min(ms);
+        self.max = self.max.max(ms);
+    }
+}
+
+/// Counts and times of one label, or of the whole run.
+#[derive(Debug, Clone)]
+pub struct Totals {
+    /// Samples (a row can stand for more than one).
+    pub samples: u64,
+    /// Failed samples.
+    pub errors: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// End − actual start.
+    pub service: Clock,
+    /// End − intended start.
+    pub response: Clock,
+    /// JMeter's elapsed.
+    pub elapsed: ElapsedMs,
+    /// Least start stamp.
+    pub first_start: Nanos,
+    /// Largest end stamp.
+    pub last_end: Nanos,
+}
+
+impl Totals {
+    pub(crate) fn new() -> Totals {
+        Totals {
+            samples: 0,
+            errors: 0,
+            bytes: 0,
+            sent_bytes: 0,
+            service: Clock::new(),
+            response: Clock::new(),
+            elapsed: ElapsedMs::new(),
+            first_start: Nanos::MAX,
+            last_end: Nanos::ZERO,
+        }
+    }
+
+    pub(crate) fn add(&mut self, sample: &Sample<'_>) {
+        self.samples += u64::from(sample.sample_count);
+        self.errors += u64::from(sample.error_count);
+        self.bytes += sample.bytes;
+        self.sent_bytes += sample.sent_bytes;
+        self.service.add(sample.service_ns());
+        self.response.add(sample.response_ns());
+        self.elapsed.add(sample.elapsed_ms());
+        self.first_start = self.first_start.min(sample.start);
+        self.last_end = self.last_end.max(sample.end);
+    }
+
+    /// Seconds from the first start to the last end.
+    #[must_use]
+    pub fn span_s(&self) -> f64 {
+        self.last_end.since(self.first_start) as f64 / 1e9
+    }
+}
+
+/// What kind of sample a row of the table counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SampleKind {
+    /// A sampler's own sample.
+    Request,
+    /// The sample of a transaction controller: not in the total, as in JMeter's summary.
+    Transaction,
+    /// Part of another sample: not in the total.
+    SubResult,
+}
+
+impl SampleKind {
+    /// The kind that a sample's flags say.
+    #[must_use]
+    pub const fn of(flags: SampleFlags) -> SampleKind {
+        if flags.contains(SampleFlags::SUB_RESULT) {
+            SampleKind::SubResult
+        } else if flags.contains(SampleFlags::TRANSACTION) {
+            SampleKind::Transaction
+        } else {
+            SampleKind::Request
+        }
+    }
+}
+
+/// The totals of one label.
+#[derive(Debug, Clone)]
+pub struct LabelTotals {
+    /// The label.
+    pub name: String,
+    /// What was counted.
+    pub kind: SampleKind,
+    /// The counts and times.
+    pub totals: Totals,
+}
+
+/// One way in which samples failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorKind {
+    /// Response code.
+    pub code: String,
+    /// The first failed assertion's message, or the response message when no assertion failed.
+    pub message: String,
+    /// How many samples.
+    pub count: u64,
+    /// End of the first.
+    pub first: Nanos,
+    /// End of the last.
+    pub last: Nanos,
+    /// The label of the first.
+    pub example_label: String,
+}
+
+/// The kinds of error, bounded.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorKinds {
+    by_code: HashMap<String, HashMap<String, (LabelId, ErrorKind)>>,
+    kinds: usize,
+    other: u64,
+}
+
+impl ErrorKinds {
+    pub(crate) fn add(&mut self, sample: &Sample<'_>) {
+        let reason = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
+        let count = u64::from(sample.error_count.max(1));
+        if let Some((_, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
+            kind.count += count;
+            kind.first = kind.first.min(sample.end);
+            kind.last = kind.last.max(sample.end);
+            return;
+        }
+        if self.kinds >= ERROR_KINDS_MAX {
+            self.other += count;
+            return;
+        }
+        self.kinds += 1;
+        let kind = ErrorKind {
+            code: sample.code.to_owned(),
+            message: reason.to_owned(),
+            count,
+            first: sample.end,
+            last: sample.end,
+            example_label: String::new(),
+        };
+        self.by_code
+            .entry(sample.code.to_owned())
+            .or_default()
+            .insert(reason.to_owned(), (sample.label, kind));
+    }
+
+    /// The kinds, most frequent first, and the number of errors of further kinds.
+    pub(crate) fn finish(self, name: impl Fn(LabelId) -> String) -> (Vec<ErrorKind>, u64) {
+        let mut kinds: Vec<ErrorKind> = self
+            .by_code
+            .into_values()
+            .flat_map(HashMap::into_values)
+            .map(|(label, kind)| ErrorKind { example_label: name(label), ..kind })
+            .collect();
+        kinds.sort_by(|a, b| {
+            b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)).then_with(|| a.message.cmp(&b.message))
+        });
+        (kinds, self.other)
+    }
+}
+
+/// Everything that was added up in a run.
+#[derive(Debug, Clone)]
+pub struct RunTotals {
+    /// All requests: without the samples of transaction controllers and without sub-results.
+    pub total: Totals,
+    /// Per label and kind, in order of first appearance.
+    pub labels: Vec<LabelTotals>,
+    /// The kinds of error among the requests, most frequent first; at most [`ERROR_KINDS_MAX`].
+    pub errors: Vec<ErrorKind>,
+    /// Errors of kinds beyond that number.
+    pub errors_other: u64,
+    /// One point per second in which a request ended.
+    pub seconds: Vec<crate::SecondPoint>,
+    /// Samples before the measured part, in no other number.
+    pub warmup_samples: u64,
+    /// Samples that reached the recorder after their second had been closed; they are in every total, and in the
+    /// series under a later second.
+    pub late_samples: u64,
+    /// What went wrong while writing.
+    pub events: Vec<crate::RecorderEvent>,
+}
+
+impl RunTotals {
+    pub(crate) fn empty() -> RunTotals {
+        RunTotals {
+            total: Totals::new(),
+            labels: Vec::new(),
+            errors: Vec::new(),
+            errors_other: 0,
+            seconds: Vec::new(),
+            warmup_samples: 0,
+            late_samples: 0,
+            events: Vec::new(),
+        }
+    }
+}
