@@ -1,1 +1,23 @@
-//! The load engine: programs, virtual users, controllers, timers, the clock and the Sampler trait.
+//! The load engine: programs, virtual users, controllers, timers, the clock and the Protocol trait.
+//!
+//! A [`program::Program`] is immutable and shared; a virtual user is an async task that never leaves its core
+//! and walks the program with a little state per controller. Nothing here knows XML or a wire protocol.
+
+pub mod clock;
+pub mod control;
+pub mod core;
+pub mod delays;
+pub mod element;
+pub mod program;
+pub mod result;
+pub mod run;
+pub mod runner;
+pub mod symbols;
+pub mod template;
+pub mod timers;
+pub mod transaction;
+pub mod user;
+pub mod variables;
+mod virtual_user;
+
+pub use busyhour_record::Nanos;

@@ -1,0 +1,89 @@
+//! The only place that reads time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use busyhour_record::Nanos;
+
+/// The clock of a run: nanoseconds since its start, and the wall clock at its start.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    source: Source,
+    /// Wall clock at the run's start, milliseconds since 1970; the start lies on a whole millisecond.
+    wall_start_ms: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Monotonic(Instant),
+    Manual(Arc<AtomicU64>),
+}
+
+impl Clock {
+    /// A clock that starts now. Its start is set back to the last whole millisecond of the wall clock, so that
+    /// cutting to milliseconds gives the same on both scales.
+    pub fn start() -> Self {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let into_millisecond = Duration::from_nanos(u64::from(wall.subsec_nanos() % 1_000_000));
+        let now = Instant::now();
+        let origin = now.checked_sub(into_millisecond).unwrap_or(now);
+        Self {
+            source: Source::Monotonic(origin),
+            wall_start_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// A clock that stands still until it is told to advance, for tests.
+    pub fn manual(wall_start_ms: u64) -> Self {
+        Self { source: Source::Manual(Arc::new(AtomicU64::new(0))), wall_start_ms }
+    }
+
+    /// Time since the run's start.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        match &self.source {
+            Source::Monotonic(origin) => {
+                Nanos(u64::try_from(origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
+            }
+            Source::Manual(at) => Nanos(at.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// The instant that `at` stands for, on a clock that runs.
+    pub fn instant(&self, at: Nanos) -> Instant {
+        match &self.source {
+            Source::Monotonic(origin) => *origin + Duration::from_nanos(at.0),
+            Source::Manual(_) => Instant::now(),
+        }
+    }
+
+    /// Moves a manual clock forward; a running clock moves by itself.
+    pub fn advance(&self, by: Duration) {
+        if let Source::Manual(at) = &self.source {
+            at.fetch_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
+    }
+
+    /// Wall clock of `at` in milliseconds since 1970.
+    pub fn wall_ms(&self, at: Nanos) -> u64 {
+        self.wall_start_ms + at.0 / 1_000_000
+    }
+
+    /// Wall clock at the run's start, milliseconds since 1970.
+    pub fn wall_start_ms(&self) -> u64 {
+        self.wall_start_ms
+    }
+}
+
+/// CPU time the calling thread has used, in nanoseconds; `None` where the system does not tell.
+pub fn thread_cpu_ns() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let seconds = u64::try_from(time.tv_sec).ok()?;
+        Some(seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}

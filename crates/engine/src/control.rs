@@ -1,0 +1,235 @@
+//! Walking the controllers of a thread group, pass by pass, as JMeter's do.
+//!
+//! A controller is asked for its next sampler and answers with one, or with nothing when its pass is over. All
+//! state is a few numbers per controller and user; a step allocates nothing.
+
+mod kinds;
+mod state;
+
+pub use kinds::LAST_SAMPLE_OK;
+pub use state::{ControllerState, Flags};
+
+use crate::element::StopUser;
+use crate::program::{Child, ControllerId, ControllerKind, Group, IterationListener, SamplerId};
+use crate::transaction::Transaction;
+use crate::user::UserState;
+
+/// What a controller answers when asked for its next sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Its pass is over.
+    Nothing,
+    /// A sampler.
+    Sampler(SamplerId),
+    /// A transaction in parent mode: what to do stands in its state.
+    Transaction(ControllerId),
+    /// Many turns were taken without finding a sampler; ask again after letting others run.
+    Yield,
+}
+
+/// Turns without a sampler after which a walk lets others run. A while loop over nothing would otherwise keep
+/// its core for ever (JMeter dies of a stack overflow there).
+const TURNS_PER_CALL: u32 = 2_000;
+
+/// A user's place in the program.
+#[derive(Debug)]
+pub struct Place {
+    /// One per controller of the group.
+    pub states: Box<[ControllerState]>,
+    /// Transactions ended by a jump (next loop, break), for whoever reports them.
+    pub ended: Vec<(ControllerId, Box<Transaction>)>,
+    /// Transaction samples made while walking, to be recorded.
+    pub made: Vec<Box<Transaction>>,
+    /// Iterations of the group begun since the user last looked.
+    pub iterations_begun: u32,
+}
+
+impl Place {
+    /// The place of a user before its first iteration.
+    pub fn new(controllers: usize) -> Self {
+        Self {
+            states: (0..controllers).map(|_| ControllerState::default()).collect(),
+            ended: Vec::new(),
+            made: Vec::new(),
+            iterations_begun: 0,
+        }
+    }
+}
+
+/// One walk: a user's place, its state, and the group it walks.
+pub struct Walk<'a, P> {
+    /// The group.
+    pub group: &'a Group<P>,
+    /// The user's place in it.
+    pub place: &'a mut Place,
+    /// The user.
+    pub user: &'a mut UserState,
+    turns: u32,
+}
+
+impl<P> std::fmt::Debug for Walk<'_, P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Walk").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+/// The group's own controller.
+pub const ROOT: ControllerId = ControllerId(0);
+
+impl<'a, P> Walk<'a, P> {
+    /// A walk from where the user is.
+    pub fn new(group: &'a Group<P>, place: &'a mut Place, user: &'a mut UserState) -> Self {
+        Self { group, place, user, turns: 0 }
+    }
+
+    /// The next sampler of the group.
+    ///
+    /// # Errors
+    /// When a step at the start of a pass ends the user (end of a CSV file).
+    pub fn next_sampler(&mut self) -> Result<Next, StopUser> {
+        self.turns = 0;
+        self.next(ROOT)
+    }
+
+    /// Whether the group's own controller is done.
+    pub fn is_over(&mut self) -> bool {
+        self.is_done(ROOT)
+    }
+
+    pub(crate) fn state(&mut self, id: ControllerId) -> &mut ControllerState {
+        &mut self.place.states[id.0 as usize]
+    }
+
+    /// Number of children a controller still has in this user.
+    fn child_count(&mut self, id: ControllerId) -> usize {
+        let all = self.group.controllers[id.0 as usize].children.len();
+        self.state(id).order.as_ref().map_or(all, Vec::len)
+    }
+
+    fn child(&mut self, id: ControllerId, index: usize) -> Option<(u16, Child)> {
+        let group = self.group;
+        let children = &group.controllers[id.0 as usize].children;
+        let place = match &self.state(id).order {
+            Some(order) => *order.get(index)?,
+            None => u16::try_from(index).ok()?,
+        };
+        children.get(place as usize).map(|child| (place, *child))
+    }
+
+    fn remove_current(&mut self, id: ControllerId) {
+        let all = self.group.controllers[id.0 as usize].children.len();
+        let state = self.state(id);
+        let order = state.order.get_or_insert_with(|| (0..u16::try_from(all).unwrap_or(u16::MAX)).collect());
+        if (state.current as usize) < order.len() {
+            order.remove(state.current as usize);
+        }
+    }
+
+    /// Makes a controller and those below it as they are before the first pass.
+    pub fn initialize(&mut self, id: ControllerId) {
+        {
+            let state = self.state(id);
+            state.iterations = 0;
+            state.flags.remove(Flags::DONE);
+            state.flags.insert(Flags::FIRST);
+        }
+        self.reset_current(id);
+        self.initialize_children(id);
+        self.initialize_kind(id);
+    }
+
+    fn initialize_children(&mut self, id: ControllerId) {
+        for index in 0..self.child_count(id) {
+            if let Some((_, Child::Controller(child))) = self.child(id, index) {
+                self.initialize(child);
+            }
+        }
+    }
+
+    /// The children and listeners of one pass, whatever the kind does around them.
+    fn generic_next(&mut self, id: ControllerId) -> Result<Step, StopUser> {
+        if self.state(id).flags.contains(Flags::FIRST) {
+            self.fire_pass_start(id)?;
+            self.state(id).flags.remove(Flags::FIRST);
+        }
+        if self.is_done(id) {
+            return Ok(Step::Answer(Next::Nothing));
+        }
+        if self.child_count(id) == 0 {
+            self.set_done(id, true);
+            return Ok(Step::Answer(Next::Nothing));
+        }
+        let current = self.state(id).current as usize;
+        let Some((place, child)) = self.child(id, current) else {
+            if self.searched_in_vain(id, None) {
+                return Ok(Step::Answer(Next::Nothing));
+            }
+            return self.next_is_null(id);
+        };
+        if self.searched_in_vain(id, Some(place)) {
+            return Ok(Step::Answer(Next::Nothing));
+        }
+        match child {
+            Child::Sampler(sampler) => {
+                self.next_is_sampler(id);
+                Ok(Step::Answer(Next::Sampler(sampler)))
+            }
+            Child::Controller(child) => match self.next(child)? {
+                Next::Nothing => {
+                    self.current_returned_nothing(id, child);
+                    Ok(Step::Again)
+                }
+                Next::Yield => Ok(Step::Answer(Next::Yield)),
+                found => {
+                    self.child_found(id);
+                    Ok(Step::Answer(found))
+                }
+            },
+        }
+    }
+
+    fn current_returned_nothing(&mut self, id: ControllerId, child: ControllerId) {
+        if self.is_done(child) {
+            self.remove_current(id);
+        } else if self.moves_on_after_nothing(id) {
+            self.increment_current(id);
+        }
+    }
+
+    fn fire_pass_start(&mut self, id: ControllerId) -> Result<(), StopUser> {
+        let group = self.group;
+        let controller = &group.controllers[id.0 as usize];
+        let count = self.pass_number(id);
+        let is_loop = matches!(controller.kind, ControllerKind::Loop { .. });
+        if id == ROOT {
+            self.user.begin_iteration();
+            self.place.iterations_begun += 1;
+        }
+        for listener in &controller.listeners {
+            match listener {
+                IterationListener::Step(step) => step.step(self.user)?,
+                IterationListener::Controller(child) => self.pass_started(*child, is_loop, count),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a turn of a loop over children without a sampler; true when others should run first.
+    fn turn(&mut self) -> bool {
+        self.turns += 1;
+        self.turns > TURNS_PER_CALL
+    }
+
+    /// Whether a nested controller is done, as its parent sees it.
+    pub(crate) fn group_controller(&self, id: ControllerId) -> &'a crate::program::Controller {
+        &self.group.controllers[id.0 as usize]
+    }
+}
+
+/// One step of a controller's search.
+pub(crate) enum Step {
+    /// An answer for the parent.
+    Answer(Next),
+    /// Look again.
+    Again,
+}

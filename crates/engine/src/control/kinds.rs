@@ -1,0 +1,673 @@
+//! What each kind of controller does around its children.
+
+use rand::Rng as _;
+
+use super::state::LOOPS_UNKNOWN;
+use super::{Flags, Next, Step, Walk};
+use crate::element::StopUser;
+use crate::program::{ControllerId, ControllerKind, Throughput};
+use crate::transaction::Transaction;
+use crate::user::UserState;
+
+impl<P> Walk<'_, P> {
+    /// The next sampler of a controller.
+    pub(crate) fn next(&mut self, id: ControllerId) -> Result<Next, StopUser> {
+        let controller = self.group_controller(id);
+        if let ControllerKind::Transaction(settings) = &controller.kind {
+            return if settings.parent {
+                self.next_of_parent_transaction(id, settings.include_timers)
+            } else {
+                self.next_of_transaction(id, settings.include_timers)
+            };
+        }
+        self.write_index(id);
+        let found = loop {
+            if self.turn() {
+                break Next::Yield;
+            }
+            if !self.enters(id) {
+                break Next::Nothing;
+            }
+            match self.generic_next(id)? {
+                Step::Answer(found) => break found,
+                Step::Again => {}
+            }
+        };
+        self.write_index(id);
+        Ok(found)
+    }
+
+    /// What a controller asks itself before it looks at its children.
+    fn enters(&mut self, id: ControllerId) -> bool {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::Loop { forever, .. } => {
+                if self.loop_is_over(id) {
+                    if !forever {
+                        self.set_done(id, true);
+                    }
+                    self.state(id).flags.remove(Flags::BREAK);
+                    return false;
+                }
+                true
+            }
+            ControllerKind::If { condition, evaluate_all } => {
+                let first = self.state(id).flags.contains(Flags::FIRST);
+                if (*evaluate_all || first) && !condition.holds(self.user) {
+                    self.initialize_children(id);
+                    self.start_pass_again(id);
+                    return false;
+                }
+                true
+            }
+            ControllerKind::While { .. } => {
+                if self.state(id).flags.contains(Flags::FIRST) && self.while_is_over(id, false) {
+                    let state = self.state(id);
+                    state.flags.remove(Flags::BREAK);
+                    state.iterations = 0;
+                    return false;
+                }
+                true
+            }
+            ControllerKind::ForEach { .. } => {
+                if self.state(id).flags.contains(Flags::BREAK) || !self.for_each_has_next(id) {
+                    self.state(id).flags.remove(Flags::BREAK);
+                    self.start_pass_again(id);
+                    self.reset_loop_count(id);
+                    return false;
+                }
+                true
+            }
+            ControllerKind::Interleave { .. } | ControllerKind::Random { .. } => {
+                if self.state(id).flags.contains(Flags::SKIP_NEXT) {
+                    self.start_pass_again(id);
+                    return false;
+                }
+                true
+            }
+            ControllerKind::Throughput { .. } => self.state(id).flags.contains(Flags::RUN_NOW),
+            ControllerKind::Simple
+            | ControllerKind::OnceOnly
+            | ControllerKind::RandomOrder
+            | ControllerKind::Transaction(_) => true,
+        }
+    }
+
+    /// The children are used up.
+    pub(crate) fn next_is_null(&mut self, id: ControllerId) -> Result<Step, StopUser> {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::Loop { forever, .. } => {
+                self.start_pass_again(id);
+                if self.loop_is_over(id) {
+                    if *forever {
+                        self.reset_loop_count(id);
+                    } else {
+                        self.set_done(id, true);
+                    }
+                    return Ok(Step::Answer(Next::Nothing));
+                }
+                self.write_index(id);
+                Ok(Step::Again)
+            }
+            ControllerKind::While { .. } => {
+                self.start_pass_again(id);
+                if self.while_is_over(id, true) {
+                    let state = self.state(id);
+                    state.flags.remove(Flags::BREAK);
+                    state.iterations = 0;
+                    return Ok(Step::Answer(Next::Nothing));
+                }
+                self.write_index(id);
+                Ok(Step::Again)
+            }
+            ControllerKind::ForEach { end, .. } => {
+                self.start_pass_again(id);
+                let end = end_index(end, self.user);
+                let state = self.state(id);
+                let (broken, done) = (state.flags.contains(Flags::BREAK), state.loops_done);
+                if broken || !self.for_each_has_next(id) || i64::from(done) >= end {
+                    self.state(id).flags.remove(Flags::BREAK);
+                    self.reset_loop_count(id);
+                    return Ok(Step::Answer(Next::Nothing));
+                }
+                self.write_index(id);
+                Ok(Step::Again)
+            }
+            ControllerKind::OnceOnly => Ok(Step::Answer(Next::Nothing)),
+            ControllerKind::Interleave { .. } | ControllerKind::Random { .. } => {
+                self.reset_current(id);
+                Ok(Step::Again)
+            }
+            _ => {
+                self.start_pass_again(id);
+                Ok(Step::Answer(Next::Nothing))
+            }
+        }
+    }
+
+    /// JMeter's `reInitialize`: the next call begins a pass.
+    pub(crate) fn start_pass_again(&mut self, id: ControllerId) {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } => {
+                let state = self.state(id);
+                state.flags.insert(Flags::FIRST);
+                state.current = 0;
+                state.loops_done = state.loops_done.saturating_add(1);
+            }
+            ControllerKind::Interleave { .. } | ControllerKind::Random { .. } => {
+                let state = self.state(id);
+                state.flags.insert(Flags::FIRST);
+                state.flags.remove(Flags::GAVE_ONE);
+                state.flags.remove(Flags::MOVED);
+                state.flags.remove(Flags::SKIP_NEXT);
+                state.search_start = None;
+                state.iterations = state.iterations.saturating_add(1);
+            }
+            kind => {
+                let shuffle = matches!(kind, ControllerKind::RandomOrder);
+                let state = self.state(id);
+                state.current = 0;
+                state.iterations = state.iterations.saturating_add(1);
+                state.flags.insert(Flags::FIRST);
+                if shuffle {
+                    self.shuffle(id);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn initialize_kind(&mut self, id: ControllerId) {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::RandomOrder => self.shuffle(id),
+            ControllerKind::ForEach { start, .. } => {
+                let start = start_index(start, self.user);
+                self.state(id).loops_done = start;
+            }
+            ControllerKind::Interleave { across_users: true, .. } => {
+                let count = u32::try_from(self.child_count(id)).unwrap_or(1).max(1);
+                self.state(id).current = self.user.number % count;
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn reset_current(&mut self, id: ControllerId) {
+        let random = matches!(self.group_controller(id).kind, ControllerKind::Random { .. });
+        self.state(id).current = 0;
+        if random {
+            self.draw_current(id);
+        }
+    }
+
+    pub(crate) fn increment_current(&mut self, id: ControllerId) {
+        let kind = &self.group_controller(id).kind;
+        let state = self.state(id);
+        if matches!(kind, ControllerKind::Interleave { .. } | ControllerKind::Random { .. }) {
+            if state.flags.contains(Flags::GAVE_ONE) {
+                state.flags.insert(Flags::SKIP_NEXT);
+            }
+            state.flags.insert(Flags::MOVED);
+        }
+        state.current += 1;
+        if matches!(kind, ControllerKind::Random { .. }) {
+            self.draw_current(id);
+        }
+    }
+
+    fn draw_current(&mut self, id: ControllerId) {
+        let count = u32::try_from(self.child_count(id)).unwrap_or(u32::MAX);
+        if count > 0 {
+            let drawn = self.user.random.random_range(0..count);
+            self.state(id).current = drawn;
+        }
+    }
+
+    /// The current child is a sampler, and it is the answer.
+    pub(crate) fn next_is_sampler(&mut self, id: ControllerId) {
+        if matches!(
+            self.group_controller(id).kind,
+            ControllerKind::Interleave { .. } | ControllerKind::Random { .. }
+        ) {
+            self.state(id).flags.insert(Flags::SKIP_NEXT);
+        }
+        self.increment_current(id);
+    }
+
+    /// The current child controller gave the answer.
+    pub(crate) fn child_found(&mut self, id: ControllerId) {
+        match self.group_controller(id).kind {
+            ControllerKind::Interleave { use_sub_controllers, .. }
+            | ControllerKind::Random { use_sub_controllers } => {
+                self.state(id).flags.insert(Flags::GAVE_ONE);
+                if use_sub_controllers {
+                    self.state(id).search_start = None;
+                } else {
+                    self.increment_current(id);
+                    self.state(id).flags.insert(Flags::SKIP_NEXT);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the next child's turn comes after one that had nothing.
+    pub(crate) fn moves_on_after_nothing(&mut self, id: ControllerId) -> bool {
+        match self.group_controller(id).kind {
+            ControllerKind::Interleave { use_sub_controllers, .. }
+            | ControllerKind::Random { use_sub_controllers } => use_sub_controllers,
+            _ => true,
+        }
+    }
+
+    /// Interleave: whether the search has come back to where it began.
+    pub(crate) fn searched_in_vain(&mut self, id: ControllerId, place: Option<u16>) -> bool {
+        if !matches!(
+            self.group_controller(id).kind,
+            ControllerKind::Interleave { .. } | ControllerKind::Random { .. }
+        ) {
+            return false;
+        }
+        let state = self.state(id);
+        if state.search_start.is_none() {
+            state.search_start = place;
+            false
+        } else if state.search_start == place && state.flags.contains(Flags::MOVED) {
+            self.start_pass_again(id);
+            true
+        } else {
+            false
+        }
+    }
+
+    fn shuffle(&mut self, id: ControllerId) {
+        let all = self.group_controller(id).children.len();
+        let mut order = self
+            .state(id)
+            .order
+            .take()
+            .unwrap_or_else(|| (0..u16::try_from(all).unwrap_or(u16::MAX)).collect());
+        for last in (1..order.len()).rev() {
+            let other = self.user.random.random_range(0..=last);
+            order.swap(last, other);
+        }
+        self.state(id).order = Some(order);
+    }
+
+    pub(crate) fn is_done(&mut self, id: ControllerId) -> bool {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::If { .. } => false,
+            ControllerKind::ForEach { end, .. } => {
+                let end = end_index(end, self.user);
+                if i64::from(self.state(id).loops_done) >= end {
+                    return true;
+                }
+                if self.for_each_take(id) {
+                    return false;
+                }
+                self.state(id).flags.contains(Flags::DONE)
+            }
+            ControllerKind::Throughput { amount, per_user, shared } => {
+                if self.child_count(id) == 0 {
+                    return true;
+                }
+                match amount {
+                    Throughput::Total(most) => {
+                        let most = most.integer(self.user, 1);
+                        let executions = if *per_user {
+                            i64::from(*self.state(id).executions())
+                        } else {
+                            lock(&shared.0).0
+                        };
+                        let used_up = self.state(id).current as usize >= self.child_count(id);
+                        (executions >= most && used_up) || most == 0
+                    }
+                    Throughput::Percent(percent) => percent_of(percent, self.user) == 0.0,
+                }
+            }
+            _ => self.state(id).flags.contains(Flags::DONE),
+        }
+    }
+
+    pub(crate) fn set_done(&mut self, id: ControllerId, done: bool) {
+        let is_loop = matches!(self.group_controller(id).kind, ControllerKind::Loop { .. });
+        let state = self.state(id);
+        state.flags.set(Flags::DONE, done);
+        if is_loop {
+            state.flags.remove(Flags::BREAK);
+            state.loops = LOOPS_UNKNOWN;
+        }
+    }
+
+    /// Number of the pass that begins, as its listeners are told.
+    pub(crate) fn pass_number(&mut self, id: ControllerId) -> i32 {
+        let counts_loops = matches!(
+            self.group_controller(id).kind,
+            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. }
+        );
+        let state = self.state(id);
+        if counts_loops { state.loops_done.saturating_add(1) } else { state.iterations }
+    }
+
+    /// A pass of the enclosing controller begins: loops start afresh, throughput controllers decide.
+    pub(crate) fn pass_started(&mut self, id: ControllerId, of_loop: bool, number: i32) {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. } => {
+                self.start_pass_again(id);
+                self.reset_loop_count(id);
+            }
+            ControllerKind::OnceOnly => {
+                if number == i32::from(of_loop) {
+                    self.start_pass_again(id);
+                }
+            }
+            ControllerKind::Throughput { amount, per_user, shared } => {
+                if *per_user {
+                    // Executions live where loops keep their number; both start at 0.
+                    let (mut executions, passes) = {
+                        let state = self.state(id);
+                        if state.loops == LOOPS_UNKNOWN {
+                            state.loops = 0;
+                            state.loops_done = -1;
+                        }
+                        state.loops_done = state.loops_done.saturating_add(1);
+                        (i64::from(state.loops), i64::from(state.loops_done))
+                    };
+                    let run = decide(amount, executions, passes, self.user);
+                    executions += i64::from(run);
+                    let state = self.state(id);
+                    state.loops = i32::try_from(executions).unwrap_or(i32::MAX);
+                    state.flags.set(Flags::RUN_NOW, run);
+                } else {
+                    let mut counts = lock(&shared.0);
+                    let passes = counts.1;
+                    counts.1 += 1;
+                    let run = decide(amount, counts.0, passes, self.user);
+                    counts.0 += i64::from(run);
+                    drop(counts);
+                    self.state(id).flags.set(Flags::RUN_NOW, run);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn reset_loop_count(&mut self, id: ControllerId) {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::ForEach { start, .. } => {
+                let start = start_index(start, self.user);
+                self.state(id).loops_done = start;
+            }
+            ControllerKind::While { .. } => self.state(id).iterations = 0,
+            _ => {
+                let state = self.state(id);
+                state.loops_done = 0;
+                state.loops = LOOPS_UNKNOWN;
+            }
+        }
+    }
+
+    fn loop_is_over(&mut self, id: ControllerId) -> bool {
+        let controller = self.group_controller(id);
+        let ControllerKind::Loop { count, .. } = &controller.kind else { return false };
+        let state = self.state(id);
+        let broken = state.flags.contains(Flags::BREAK);
+        let mut loops = state.loops;
+        if matches!(loops, LOOPS_UNKNOWN | 0 | -1) {
+            loops = i32::try_from(count.integer(self.user, 0)).unwrap_or(i32::MAX);
+            self.state(id).loops = loops;
+        }
+        broken || (loops > -1 && self.state(id).loops_done >= loops)
+    }
+
+    fn while_is_over(&mut self, id: ControllerId, at_end: bool) -> bool {
+        let controller = self.group_controller(id);
+        let ControllerKind::While { condition } = &controller.kind else { return false };
+        if self.state(id).flags.contains(Flags::BREAK) {
+            return true;
+        }
+        let text = condition.text(self.user);
+        let text = text.trim();
+        if (at_end && text.is_empty()) || text.eq_ignore_ascii_case("LAST") {
+            let ok = self.user.variables.get(LAST_SAMPLE_OK);
+            ok.is_some_and(|ok| ok.eq_ignore_ascii_case("false"))
+        } else {
+            text.eq_ignore_ascii_case("false")
+        }
+    }
+
+    fn for_each_input(&mut self, id: ControllerId) -> Option<String> {
+        use std::fmt::Write as _;
+        let controller = self.group_controller(id);
+        let ControllerKind::ForEach { input, separator, .. } = &controller.kind else { return None };
+        let mut name = self.user.take_buffer();
+        input.render(self.user, &mut name);
+        if *separator {
+            name.push('_');
+        }
+        let _ = write!(name, "{}", self.state(id).loops_done.saturating_add(1));
+        Some(name)
+    }
+
+    fn for_each_has_next(&mut self, id: ControllerId) -> bool {
+        let Some(name) = self.for_each_input(id) else { return false };
+        let found = self.user.variables.value(&name).is_some();
+        self.user.give_back(name);
+        found
+    }
+
+    /// Copies the element that is next to the output variable; false when there is none.
+    fn for_each_take(&mut self, id: ControllerId) -> bool {
+        let controller = self.group_controller(id);
+        let ControllerKind::ForEach { output, .. } = &controller.kind else { return false };
+        let Some(name) = self.for_each_input(id) else { return false };
+        let value = self.user.variables.value(&name).cloned();
+        self.user.give_back(name);
+        let Some(value) = value else { return false };
+        let output = output.text(self.user);
+        self.user.variables.set_value(&output, value);
+        true
+    }
+
+    /// Writes the number of the pass to the loop's variable.
+    fn write_index(&mut self, id: ControllerId) {
+        use std::fmt::Write as _;
+        let controller = self.group_controller(id);
+        let Some(slot) = controller.index_slot else { return };
+        let state = self.state(id);
+        let index = if matches!(controller.kind, ControllerKind::While { .. }) {
+            state.iterations
+        } else {
+            state.loops_done
+        };
+        self.user.variables.write_slot(slot, |text| {
+            let _ = write!(text, "{index}");
+        });
+    }
+
+    fn begin_transaction(&mut self, id: ControllerId) -> Box<Transaction> {
+        let mut label = String::new();
+        self.group_controller(id).name.render(self.user, &mut label);
+        Box::new(Transaction::begin(label, self.user.now()))
+    }
+
+    fn next_of_transaction(&mut self, id: ControllerId, include_timers: bool) -> Result<Next, StopUser> {
+        // JMeter counts a call on each level of its own recursion when a child controller had nothing.
+        let mut levels = 1;
+        loop {
+            if self.turn() {
+                return Ok(Next::Yield);
+            }
+            if self.state(id).flags.contains(Flags::FIRST) {
+                let transaction = self.begin_transaction(id);
+                self.state(id).transaction = Some(transaction);
+            }
+            let is_last = self.state(id).current as usize == self.child_count(id);
+            match self.generic_next(id)? {
+                Step::Again => levels += 1,
+                Step::Answer(Next::Yield) => return Ok(Next::Yield),
+                Step::Answer(Next::Nothing) if is_last => {
+                    let now = self.user.now();
+                    if let Some(mut transaction) = self.state(id).transaction.take() {
+                        if !include_timers {
+                            transaction.time_ns += now.since(transaction.previous_end);
+                        }
+                        transaction.result.idle_ns += transaction.time_ns;
+                        transaction.result.end = now;
+                        transaction.write_message();
+                        if transaction.result.success {
+                            transaction.result.code.push_str("200");
+                        }
+                        transaction.open = false;
+                        self.place.made.push(transaction);
+                    }
+                    return Ok(Next::Nothing);
+                }
+                Step::Answer(found) => {
+                    if let Some(transaction) = &mut self.state(id).transaction {
+                        transaction.calls += levels;
+                    }
+                    return Ok(found);
+                }
+            }
+        }
+    }
+
+    fn next_of_parent_transaction(
+        &mut self,
+        id: ControllerId,
+        include_timers: bool,
+    ) -> Result<Next, StopUser> {
+        if self.state(id).transaction.as_ref().is_some_and(|transaction| transaction.done) {
+            self.state(id).transaction = None;
+            return Ok(Next::Nothing);
+        }
+        if self.state(id).flags.contains(Flags::FIRST) {
+            let transaction = self.begin_transaction(id);
+            self.state(id).transaction = Some(transaction);
+        }
+        let sub = loop {
+            if self.turn() {
+                return Ok(Next::Yield);
+            }
+            match self.generic_next(id)? {
+                Step::Again => {}
+                Step::Answer(Next::Yield) => return Ok(Next::Yield),
+                Step::Answer(sub) => break sub,
+            }
+        };
+        let now = self.user.now();
+        if let Some(transaction) = &mut self.state(id).transaction {
+            transaction.sub = sub;
+            if sub == Next::Nothing {
+                transaction.finish_parent(now, include_timers);
+            }
+        }
+        Ok(Next::Transaction(id))
+    }
+
+    /// JMeter's `triggerEndOfLoop`: a jump leaves this controller in mid-pass.
+    pub(crate) fn leave(&mut self, id: ControllerId) {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::If { .. } => {
+                self.initialize_children(id);
+                self.start_pass_again(id);
+            }
+            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } => {
+                self.start_pass_again(id);
+                self.reset_loop_count(id);
+            }
+            ControllerKind::While { .. } => {
+                self.start_pass_again(id);
+                // JMeter evaluates the condition here once more, for its side effects.
+                let _ = self.while_is_over(id, true);
+                self.reset_loop_count(id);
+            }
+            ControllerKind::Transaction(settings) => {
+                let now = self.user.now();
+                if let Some(mut transaction) = self.state(id).transaction.take() {
+                    if settings.parent {
+                        if let Next::Transaction(child) = transaction.sub
+                            && let Some(at) = self.place.ended.iter().position(|(id, _)| *id == child)
+                        {
+                            let (_, child) = self.place.ended.remove(at);
+                            transaction.add_child(child.result, true);
+                        }
+                        transaction.finish_parent(now, settings.include_timers);
+                        self.place.ended.push((id, transaction));
+                    } else {
+                        transaction.result.idle_ns += transaction.time_ns;
+                        transaction.result.end = now;
+                        let ok = self.user.variables.get(LAST_SAMPLE_OK);
+                        transaction.result.success = ok == Some("true");
+                        transaction.write_message();
+                        transaction.open = false;
+                        self.place.made.push(transaction);
+                    }
+                }
+                self.start_pass_again(id);
+            }
+            _ => self.start_pass_again(id),
+        }
+    }
+
+    /// Starts the next pass of a loop from the middle of one.
+    pub(crate) fn start_next_loop(&mut self, id: ControllerId) {
+        self.start_pass_again(id);
+    }
+
+    /// Leaves a loop from the middle of a pass.
+    pub(crate) fn break_loop(&mut self, id: ControllerId) {
+        {
+            let state = self.state(id);
+            state.flags.insert(Flags::BREAK);
+            state.flags.insert(Flags::FIRST);
+            state.current = 0;
+        }
+        self.reset_loop_count(id);
+    }
+
+    /// Whether a controller is a loop in the sense of "current loop".
+    pub(crate) fn iterates(&self, id: ControllerId) -> bool {
+        matches!(
+            self.group_controller(id).kind,
+            ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. }
+        )
+    }
+}
+
+/// The variable that tells whether the last sample passed.
+pub const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
+
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn start_index(start: &crate::template::Template, user: &mut UserState) -> i32 {
+    i32::try_from(start.integer(user, 0)).unwrap_or(0)
+}
+
+fn end_index(end: &crate::template::Template, user: &mut UserState) -> i64 {
+    end.integer(user, i64::from(i32::MAX))
+}
+
+fn percent_of(percent: &crate::template::Template, user: &mut UserState) -> f32 {
+    percent.text(user).trim().parse().unwrap_or(100.0)
+}
+
+/// JMeter's rule: a share of p percent runs when (100·executions + 50)/(passes + 1) < p.
+fn decide(amount: &Throughput, executions: i64, passes: i64, user: &mut UserState) -> bool {
+    match amount {
+        Throughput::Total(most) => executions < most.integer(user, 1),
+        Throughput::Percent(percent) => {
+            let share = (100.0 * executions as f64 + 50.0) / (passes as f64 + 1.0);
+            share < f64::from(percent_of(percent, user))
+        }
+    }
+}

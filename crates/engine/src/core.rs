@@ -1,0 +1,232 @@
+//! What the users of one core share: timers, the recorder's batch, label numbers.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+
+use busyhour_record::{BatchWriter, LabelId, Labels, Nanos, Sample};
+
+use crate::run::{RunShared, Stop};
+use crate::timers::Timers;
+
+/// What the users of one core share. It never leaves its thread.
+pub struct Core {
+    /// Number of the core, from 0.
+    pub index: u32,
+    /// What all cores share.
+    pub run: Arc<RunShared>,
+    /// Sleepers.
+    pub timers: Timers,
+    labels: Labels,
+    known: RefCell<HashMap<Box<str>, LabelId>>,
+    batch: RefCell<BatchWriter>,
+    waiting: RefCell<VecDeque<OwnedSample>>,
+    /// How long users were held back because the recorder was behind, in nanoseconds.
+    pub stalled_ns: Cell<u64>,
+    /// Samples given up because the run was stopped at once.
+    pub interrupted: Cell<u64>,
+    /// The longest time by which the core's own tick came late: what a user's start may lag behind.
+    pub lag_ns_max: Cell<u64>,
+    /// When the second looked at began, and the thread's CPU time then.
+    second: Cell<Option<(Nanos, u64)>>,
+    busiest: Cell<Option<f64>>,
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+/// A sample that found the recorder full.
+struct OwnedSample {
+    fixed: Sample<'static>,
+    texts: [String; 5],
+    variables: Vec<String>,
+}
+
+/// How often a core hands its samples over, in nanoseconds.
+pub const TICK_NS: u64 = 100_000_000;
+
+impl Core {
+    /// The shared state of core `index`; must be called inside its runtime.
+    ///
+    /// # Errors
+    /// When the kernel gives no timer.
+    pub fn new(index: u32, run: Arc<RunShared>, labels: Labels, batch: BatchWriter) -> io::Result<Self> {
+        let timers = Timers::new(run.clock.clone())?;
+        Ok(Self {
+            index,
+            run,
+            timers,
+            labels,
+            known: RefCell::default(),
+            batch: RefCell::new(batch),
+            waiting: RefCell::default(),
+            stalled_ns: Cell::new(0),
+            interrupted: Cell::new(0),
+            lag_ns_max: Cell::new(0),
+            second: Cell::new(None),
+            busiest: Cell::new(None),
+        })
+    }
+
+    /// The number of a label that varies.
+    pub fn label(&self, text: &str) -> LabelId {
+        if let Some(&id) = self.known.borrow().get(text) {
+            return id;
+        }
+        let id = self.labels.intern(text);
+        let mut known = self.known.borrow_mut();
+        // A plan that puts a counter into its labels must not make the cache grow without end.
+        if known.len() < 10_000 {
+            known.insert(text.into(), id);
+        }
+        id
+    }
+
+    /// Records a sample; when the recorder is behind, it waits here and [`Self::settle`] holds users back.
+    pub fn record(&self, sample: &Sample<'_>) {
+        let mut waiting = self.waiting.borrow_mut();
+        if waiting.is_empty() && self.batch.borrow_mut().record(sample).is_ok() {
+            return;
+        }
+        waiting.push_back(OwnedSample::new(sample));
+    }
+
+    /// Whether users must wait before they make more samples.
+    #[inline]
+    pub fn is_behind(&self) -> bool {
+        !self.waiting.borrow().is_empty()
+    }
+
+    /// Waits until every sample made so far is with the recorder.
+    pub async fn settle(&self) {
+        let began = self.run.clock.now();
+        while !self.drain() {
+            tokio::task::yield_now().await;
+            let now = self.run.clock.now();
+            self.timers.sleep_until(now + 1_000_000_u64).await;
+        }
+        let waited = self.run.clock.now().since(began);
+        self.stalled_ns.set(self.stalled_ns.get() + waited);
+    }
+
+    fn drain(&self) -> bool {
+        let mut waiting = self.waiting.borrow_mut();
+        let mut batch = self.batch.borrow_mut();
+        while let Some(sample) = waiting.front() {
+            if !sample.with(|sample| batch.record(sample).is_ok()) {
+                return false;
+            }
+            waiting.pop_front();
+        }
+        true
+    }
+
+    /// Hands samples over to the recorder every tenth of a second; ends when the run is stopped at once.
+    pub async fn tick(&self) {
+        let mut next = self.run.clock.now();
+        let mut told = Stop::No;
+        loop {
+            next = next + TICK_NS;
+            self.timers.sleep_until(next).await;
+            let now = self.run.clock.now();
+            if now >= next {
+                let lag = now.since(next);
+                if lag > self.lag_ns_max.get() {
+                    self.lag_ns_max.set(lag);
+                }
+            }
+            self.flush();
+            self.look_at_cpu(now);
+            let stop = self.run.stop();
+            if stop == Stop::Now {
+                return;
+            }
+            if stop != told {
+                told = stop;
+                // Sleepers see that they are to end; this tick is not asleep now.
+                self.timers.wake_all();
+            }
+            next = now.max(next);
+        }
+    }
+
+    /// Notes how much of the last second the core's thread had the CPU.
+    fn look_at_cpu(&self, now: Nanos) {
+        let Some(cpu_ns) = crate::clock::thread_cpu_ns() else { return };
+        match self.second.get() {
+            Some((began, before)) => {
+                let passed = now.since(began);
+                if passed >= 1_000_000_000 {
+                    let share = cpu_ns.saturating_sub(before) as f64 / passed as f64;
+                    let most = self.busiest.get().map_or(share, |most| most.max(share));
+                    self.busiest.set(Some(most));
+                    self.second.set(Some((now, cpu_ns)));
+                }
+            }
+            None => self.second.set(Some((now, cpu_ns))),
+        }
+    }
+
+    /// Highest share of a second in which the thread had the CPU; `None` before the first second is over.
+    pub fn busiest_second(&self) -> Option<f64> {
+        self.busiest.get()
+    }
+
+    /// Hands over what has been recorded.
+    pub fn flush(&self) {
+        self.drain();
+        self.batch.borrow_mut().flush(self.run.clock.now());
+    }
+
+    /// How often the recorder had no room, and how many samples it lost.
+    pub fn recorder_stalls(&self) -> (u64, u64) {
+        let batch = self.batch.borrow();
+        (batch.stalls(), batch.lost())
+    }
+}
+
+impl OwnedSample {
+    fn new(sample: &Sample<'_>) -> Self {
+        let texts = [sample.code, sample.message, sample.encoding, sample.failure_message, sample.url]
+            .map(str::to_owned);
+        let variables = sample.variables.iter().map(|&text| text.to_owned()).collect();
+        let fixed = Sample {
+            label: sample.label,
+            group: sample.group,
+            user: sample.user,
+            intended: sample.intended,
+            start: sample.start,
+            end: sample.end,
+            connect_ns: sample.connect_ns,
+            latency_ns: sample.latency_ns,
+            idle_ns: sample.idle_ns,
+            data_type: sample.data_type,
+            success: sample.success,
+            bytes: sample.bytes,
+            sent_bytes: sample.sent_bytes,
+            users_group: sample.users_group,
+            users_all: sample.users_all,
+            sample_count: sample.sample_count,
+            error_count: sample.error_count,
+            flags: sample.flags,
+            listeners: sample.listeners,
+            code: "",
+            message: "",
+            encoding: "",
+            failure_message: "",
+            url: "",
+            variables: &[],
+        };
+        Self { fixed, texts, variables }
+    }
+
+    fn with<R>(&self, use_it: impl FnOnce(&Sample<'_>) -> R) -> R {
+        let [code, message, encoding, failure_message, url] = &self.texts;
+        let variables: Vec<&str> = self.variables.iter().map(String::as_str).collect();
+        use_it(&Sample { code, message, encoding, failure_message, url, variables: &variables, ..self.fixed })
+    }
+}

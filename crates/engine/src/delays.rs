@@ -1,0 +1,161 @@
+//! JMeter's timers.
+//!
+//! Delays are whole milliseconds, cut as JMeter cuts them, so that a plan waits here as long as it does there.
+
+use std::sync::Mutex;
+
+use busyhour_record::Nanos;
+use rand_distr::{Distribution as _, Poisson, StandardNormal};
+
+use crate::element::{Delay, Timer};
+use crate::template::Template;
+use crate::user::{StateId, UserState};
+use rand::Rng as _;
+
+const MILLISECOND_NS: u64 = 1_000_000;
+
+fn wait_ms(ms: i64) -> Delay {
+    Delay { wait_ns: u64::try_from(ms).unwrap_or(0).saturating_mul(MILLISECOND_NS), slot: None }
+}
+
+/// A template as a `double`; what is no number counts as 0, as JMeter's properties do.
+fn number(template: &Template, user: &mut UserState) -> f64 {
+    template.text(user).trim().parse().unwrap_or(0.0)
+}
+
+/// What a random timer draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// Always the offset (Constant Timer).
+    Constant,
+    /// |U·range + offset| with U uniform on [0, 1) (Uniform Random Timer).
+    Uniform,
+    /// |Z·range + offset| with Z standard normal (Gaussian Random Timer).
+    Gaussian,
+    /// N + offset with N Poisson of mean range (Poisson Random Timer: the *delay* has a Poisson distribution; this
+    /// does not make the arrivals a Poisson process).
+    Poisson,
+}
+
+/// Constant, Uniform, Gaussian and Poisson Random Timer.
+#[derive(Debug)]
+pub struct ThinkTime {
+    /// What is drawn.
+    pub draw: Draw,
+    /// `ConstantTimer.delay` in milliseconds.
+    pub offset_ms: Template,
+    /// `RandomTimer.range` in milliseconds.
+    pub range_ms: Template,
+    /// `timer.factor`, applied to every timer of this kind; 1 leaves it as it is.
+    pub factor: f64,
+}
+
+impl Timer for ThinkTime {
+    fn delay(&self, user: &mut UserState) -> Delay {
+        let offset = self.offset_ms.integer(user, 0);
+        let ms = match self.draw {
+            Draw::Constant => offset,
+            Draw::Uniform => {
+                let range = number(&self.range_ms, user);
+                (user.random.random::<f64>() * range + offset as f64).abs() as i64
+            }
+            Draw::Gaussian => {
+                let range = number(&self.range_ms, user);
+                let z: f64 = StandardNormal.sample(&mut user.random);
+                (z * range + offset as f64).abs() as i64
+            }
+            Draw::Poisson => {
+                let mean = number(&self.range_ms, user);
+                // A mean of 0 (or none) has only one outcome, which the distribution's constructor refuses.
+                let drawn = Poisson::new(mean).map_or(0.0, |poisson| poisson.sample(&mut user.random));
+                drawn as i64 + offset
+            }
+        };
+        if (self.factor - 1.0).abs() < f64::EPSILON {
+            return wait_ms(ms);
+        }
+        wait_ms((ms as f64 * self.factor).round() as i64)
+    }
+}
+
+/// Over whom a Constant Throughput Timer spreads its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThroughputMode {
+    /// The rate is each user's own.
+    ThisThreadOnly,
+    /// Divided by all active users.
+    AllActive,
+    /// Divided by the active users of the group.
+    ActiveInGroup,
+    /// One schedule for all users.
+    AllActiveShared,
+    /// One schedule for the users of each group.
+    ActiveInGroupShared,
+}
+
+/// When the next slot of a shared schedule is free, in nanoseconds since the run's start.
+#[derive(Debug, Default)]
+pub struct SharedSchedule(Mutex<Option<u64>>);
+
+impl SharedSchedule {
+    /// Takes the next slot; gives the wait until it.
+    fn take(&self, now: u64, interval: u64) -> u64 {
+        let mut last = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let next = last.map_or(now, |last| now.max(last.saturating_add(interval)));
+        *last = Some(next);
+        next - now
+    }
+}
+
+/// Constant Throughput Timer: slows users down to so many samples a minute.
+#[derive(Debug)]
+pub struct ConstantThroughput {
+    /// `throughput`, samples a minute.
+    pub per_minute: Template,
+    /// `calcMode`.
+    pub mode: ThroughputMode,
+    /// The schedule of all users (JMeter keeps one for the whole test, whatever the number of timers).
+    pub shared_all: std::sync::Arc<SharedSchedule>,
+    /// The schedules of the groups, by number of the group.
+    pub shared_group: std::sync::Arc<[SharedSchedule]>,
+    /// Where each user keeps the time of its previous sample.
+    pub state: StateId,
+}
+
+impl Timer for ConstantThroughput {
+    fn delay(&self, user: &mut UserState) -> Delay {
+        use std::sync::atomic::Ordering::Relaxed;
+        let per_minute = number(&self.per_minute, user);
+        let ms_per_sample = 60_000.0 / per_minute;
+        // Java's Math.round of an infinite double is Long.MAX_VALUE: a rate of 0 waits for ever.
+        let interval = |users: f64| {
+            ((users * ms_per_sample + 0.5).floor().max(0.0) as u64).saturating_mul(MILLISECOND_NS)
+        };
+        let now = user.now();
+        let wait = match self.mode {
+            ThroughputMode::ThisThreadOnly => interval(1.0),
+            ThroughputMode::AllActive => interval(f64::from(user.run.active.load(Relaxed))),
+            ThroughputMode::ActiveInGroup => {
+                interval(f64::from(user.run.groups[user.group as usize].active.load(Relaxed)))
+            }
+            ThroughputMode::AllActiveShared => self.shared_all.take(now.0, interval(1.0)),
+            ThroughputMode::ActiveInGroupShared => match self.shared_group.get(user.group as usize) {
+                Some(schedule) => schedule.take(now.0, interval(1.0)),
+                None => interval(1.0),
+            },
+        };
+        let previous = user.state(self.state, || None::<Nanos>);
+        // Before the first sample JMeter's previous time is 1970: always behind schedule.
+        let target = previous.map(|previous| previous + wait);
+        match target {
+            Some(target) if now <= target => {
+                *previous = Some(target);
+                Delay { wait_ns: target.since(now), slot: Some(target) }
+            }
+            late => {
+                *previous = Some(now);
+                Delay { wait_ns: 0, slot: late }
+            }
+        }
+    }
+}

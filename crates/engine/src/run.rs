@@ -1,0 +1,199 @@
+//! What all users of a run share: properties, the clock, the log, stop requests, who is active.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use crate::clock::Clock;
+use crate::variables::{Names, Slot, Value, Variables};
+
+/// Severity of a log line, as in JMeter's log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Details.
+    Debug,
+    /// Course of events.
+    Info,
+    /// Something is odd.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+/// JMeter's properties: read and set by functions and scripts while the run goes on.
+#[derive(Debug, Default)]
+pub struct Properties {
+    values: RwLock<HashMap<String, String>>,
+}
+
+impl Properties {
+    /// Properties with these values.
+    pub fn new(values: HashMap<String, String>) -> Self {
+        Self { values: RwLock::new(values) }
+    }
+
+    /// Calls `read` with the value of `name`, without copying it.
+    pub fn with<R>(&self, name: &str, read: impl FnOnce(Option<&str>) -> R) -> R {
+        let values = self.values.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        read(values.get(name).map(String::as_str))
+    }
+
+    /// A copy of the value of `name`.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.with(name, |value| value.map(str::to_owned))
+    }
+
+    /// Sets `name`; returns what it was.
+    pub fn set(&self, name: &str, value: &str) -> Option<String> {
+        let mut values = self.values.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        values.insert(name.to_owned(), value.to_owned())
+    }
+
+    /// Removes `name`; returns what it was.
+    pub fn remove(&self, name: &str) -> Option<String> {
+        self.values.write().unwrap_or_else(std::sync::PoisonError::into_inner).remove(name)
+    }
+
+    /// All properties, sorted by name.
+    pub fn all(&self) -> Vec<(String, String)> {
+        let values = self.values.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut all: Vec<_> = values.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        all.sort();
+        all
+    }
+
+    /// The value of `name` as a number, or `default` when unset or no number.
+    pub fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> T {
+        self.with(name, |value| value.and_then(|text| text.trim().parse().ok())).unwrap_or(default)
+    }
+
+    /// The value of `name` as JMeter reads a truth value, or `default` when unset.
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        self.with(name, |value| match value {
+            Some(text) => text.trim().eq_ignore_ascii_case("true") || text.trim() == "1",
+            None => default,
+        })
+    }
+}
+
+/// What users of all cores see of a thread group.
+#[derive(Debug)]
+pub struct GroupShared {
+    /// Name as rendered before the run.
+    pub name: String,
+    /// JMeter's number of the group among its kind, from 1.
+    pub number: u32,
+    /// Users active now.
+    pub active: AtomicU32,
+    /// Values the group's users start from.
+    pub initial: Vec<(Slot, Arc<str>)>,
+}
+
+/// How far a stop request goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// Keep running.
+    No,
+    /// Users finish the sample they are in.
+    Graceful,
+    /// Samples in flight are given up.
+    Now,
+}
+
+/// Where log lines go.
+pub type LogSink = Box<dyn Fn(Level, &str) + Send + Sync>;
+
+/// What all users of a run share.
+pub struct RunShared {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// The clock of the run.
+    pub clock: Clock,
+    /// JMeter's properties.
+    pub properties: Arc<Properties>,
+    /// Names that have slots.
+    pub names: Arc<Names>,
+    /// The thread groups, in the program's order.
+    pub groups: Vec<GroupShared>,
+    /// Number of element states each user has.
+    pub state_count: u32,
+    /// Users active in all groups.
+    pub active: AtomicU32,
+    /// Users that have started.
+    pub started: AtomicU64,
+    /// Users that have finished.
+    pub finished: AtomicU64,
+    stop: AtomicU8,
+    log: LogSink,
+}
+
+impl std::fmt::Debug for RunShared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunShared")
+            .field("seed", &self.seed)
+            .field("groups", &self.groups.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunShared {
+    /// What a run shares before its first user starts.
+    pub fn new(
+        seed: u64,
+        clock: Clock,
+        properties: Arc<Properties>,
+        names: Arc<Names>,
+        groups: Vec<GroupShared>,
+        state_count: u32,
+        log: LogSink,
+    ) -> Self {
+        Self {
+            seed,
+            clock,
+            properties,
+            names,
+            groups,
+            state_count,
+            active: AtomicU32::new(0),
+            started: AtomicU64::new(0),
+            finished: AtomicU64::new(0),
+            stop: AtomicU8::new(0),
+            log,
+        }
+    }
+
+    /// The variables users of a group start with; empty for a group that is not there yet (initial values).
+    pub fn initial_variables(&self, group: u32) -> Variables {
+        let mut variables = Variables::new(Arc::clone(&self.names));
+        if let Some(group) = self.groups.get(group as usize) {
+            for (slot, text) in &group.initial {
+                variables.set_slot_value(*slot, Value::Shared(Arc::clone(text)));
+            }
+        }
+        variables
+    }
+
+    /// Writes a log line.
+    pub fn log(&self, level: Level, message: &str) {
+        (self.log)(level, message);
+    }
+
+    /// How far the run is asked to stop.
+    pub fn stop(&self) -> Stop {
+        match self.stop.load(Ordering::Relaxed) {
+            0 => Stop::No,
+            1 => Stop::Graceful,
+            _ => Stop::Now,
+        }
+    }
+
+    /// Asks the run to stop; never takes an earlier, stronger request back.
+    pub fn ask_to_stop(&self, stop: Stop) {
+        self.stop.fetch_max(stop as u8, Ordering::Relaxed);
+    }
+
+    /// Lets tearDown groups run after a stop of the main groups.
+    pub fn clear_stop(&self) {
+        self.stop.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,313 @@
+//! Running a program: the cores, the phases of the thread groups, stopping.
+
+use std::cell::Cell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc as blocking;
+use std::thread;
+
+use busyhour_record::{BatchWriter, Labels, Nanos};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::LocalSet;
+
+use crate::core::Core;
+use crate::program::{Group, Phase, Program, Protocol};
+use crate::run::{Level, RunShared, Stop};
+use crate::user::UserState;
+use crate::virtual_user::VirtualUser;
+
+/// What a core says of itself when the run is over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CoreReport {
+    /// CPU time its thread used, in nanoseconds; `None` where the system does not tell.
+    pub cpu_ns: Option<u64>,
+    /// Time its thread lived, in nanoseconds.
+    pub wall_ns: u64,
+    /// Highest share of a second in which the thread had the CPU, between 0 and 1; `None` where the system does not
+    /// tell or the run was shorter than a second.
+    pub busiest_second: Option<f64>,
+    /// How long users were held back because the recorder was behind, in nanoseconds.
+    pub stalled_ns: u64,
+    /// Samples given up because the run was stopped at once.
+    pub interrupted: u64,
+    /// Longest time by which the core's own tick came late, in nanoseconds.
+    pub lag_ns_max: u64,
+    /// Samples lost because the recorder's thread was gone.
+    pub lost: u64,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunReport {
+    /// One per core.
+    pub cores: Vec<CoreReport>,
+    /// When the last user ended.
+    pub end: Nanos,
+    /// How far the run was asked to stop before its own end.
+    pub stopped: Option<Stop>,
+}
+
+/// A thread group about to run.
+#[derive(Clone, Debug)]
+struct GroupStart {
+    group: u32,
+    users: u32,
+    /// Nanoseconds between the starts of two users.
+    spacing_ns: u64,
+    first: Nanos,
+    end: Option<Nanos>,
+}
+
+enum Command {
+    Run(Vec<GroupStart>),
+}
+
+/// Runs a program to its end on as many cores as there are writers, blocking the calling thread.
+///
+/// # Errors
+/// When a thread, a runtime or a kernel timer cannot be had; nothing has been sent then.
+pub fn run<P: Protocol>(
+    program: &Arc<Program<P>>,
+    shared: &Arc<RunShared>,
+    labels: &Labels,
+    writers: Vec<BatchWriter>,
+) -> io::Result<RunReport> {
+    let (ready, readiness) = blocking::channel();
+    let (done, phases_done) = blocking::channel();
+    let mut commands = Vec::new();
+    let mut threads = Vec::new();
+    let cores = u32::try_from(writers.len()).unwrap_or(1).max(1);
+    for (index, writer) in (0..).zip(writers) {
+        let (send, receive) = mpsc::unbounded_channel();
+        commands.push(send);
+        let (program, shared, labels) = (Arc::clone(program), Arc::clone(shared), labels.clone());
+        let (ready, done) = (ready.clone(), done.clone());
+        let body =
+            move || core_thread(index, cores, &program, shared, labels, writer, receive, &ready, &done);
+        threads.push(thread::Builder::new().name(format!("core-{index}")).spawn(body)?);
+    }
+    drop(ready);
+    for _ in 0..cores {
+        readiness.recv().map_err(|_| io::Error::other("a core ended before it began"))??;
+    }
+    let run_phase = |starts: Vec<GroupStart>| {
+        for command in &commands {
+            // A core that is gone has panicked; its join below says so.
+            let _ = command.send(Command::Run(starts.clone()));
+        }
+        for _ in 0..cores {
+            let _ = phases_done.recv();
+        }
+    };
+    let mut stopped = Stop::No;
+    for phase in [Phase::SetUp, Phase::Main, Phase::TearDown] {
+        if phase == Phase::TearDown {
+            stopped = shared.stop();
+            if stopped != Stop::No && !program.tear_down_on_stop {
+                break;
+            }
+            if program.groups.iter().any(|group| group.phase == phase) {
+                shared.clear_stop();
+            }
+        }
+        run_groups(program, shared, phase, run_phase);
+    }
+    stopped = stopped.max(shared.stop());
+    let end = shared.clock.now();
+    drop(commands);
+    let mut report = RunReport { cores: Vec::new(), end, stopped: (stopped != Stop::No).then_some(stopped) };
+    for thread in threads {
+        match thread.join() {
+            Ok(core) => report.cores.push(core),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+    Ok(report)
+}
+
+fn run_groups<P: Protocol>(
+    program: &Arc<Program<P>>,
+    shared: &Arc<RunShared>,
+    phase: Phase,
+    run_phase: impl Fn(Vec<GroupStart>),
+) {
+    let mut starts = Vec::new();
+    for (index, group) in (0..).zip(&program.groups) {
+        if group.phase != phase || shared.stop() != Stop::No {
+            continue;
+        }
+        let start = match plan_group(shared, index, group) {
+            Ok(start) => start,
+            Err(message) => {
+                // JMeter throws a "stop test" here: the group does not start and the test ends.
+                shared.log(Level::Error, &message);
+                shared.ask_to_stop(Stop::Graceful);
+                return;
+            }
+        };
+        if program.serialize_groups {
+            run_phase(vec![start]);
+        } else {
+            starts.push(start);
+        }
+    }
+    if !starts.is_empty() {
+        run_phase(starts);
+    }
+}
+
+fn plan_group<P: Protocol>(
+    shared: &Arc<RunShared>,
+    index: u32,
+    group: &Group<P>,
+) -> Result<GroupStart, String> {
+    let mut user = UserState::new(Arc::clone(shared), None, index, 0);
+    let users = u32::try_from(group.users.integer(&mut user, 0).max(0)).unwrap_or(u32::MAX);
+    let ramp_up_s = group.ramp_up.integer(&mut user, 0).max(0);
+    // JMeter computes the spacing in whole milliseconds with a 32-bit float.
+    let spacing_ms = if users == 0 { 0.0 } else { (ramp_up_s as f32 * 1000.0 / users as f32).round() };
+    let spacing_ns = (spacing_ms as u64).saturating_mul(1_000_000);
+    let mut first = shared.clock.now();
+    let mut end = None;
+    if let Some(schedule) = &group.schedule {
+        let delay_s = u64::try_from(schedule.delay.integer(&mut user, 0)).unwrap_or(0);
+        let duration_s = schedule.duration.integer(&mut user, 0);
+        first = first + Nanos::from_secs(delay_s).0;
+        let Some(duration_s) = u64::try_from(duration_s).ok().filter(|s| *s > 0) else {
+            let name = &shared.groups[index as usize].name;
+            return Err(format!("Invalid duration {duration_s} set in Thread Group:{name}"));
+        };
+        end = Some(first + Nanos::from_secs(duration_s).0);
+    }
+    Ok(GroupStart { group: index, users, spacing_ns, first, end })
+}
+
+fn core_thread<P: Protocol>(
+    index: u32,
+    cores: u32,
+    program: &Arc<Program<P>>,
+    shared: Arc<RunShared>,
+    labels: Labels,
+    writer: BatchWriter,
+    mut commands: mpsc::UnboundedReceiver<Command>,
+    ready: &blocking::Sender<io::Result<()>>,
+    done: &blocking::Sender<()>,
+) -> CoreReport {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return CoreReport::default();
+        }
+    };
+    let began = shared.clock.now();
+    runtime.block_on(async {
+        let core = match Core::new(index, shared, labels, writer) {
+            Ok(core) => Rc::new(core),
+            Err(error) => {
+                let _ = ready.send(Err(error));
+                return CoreReport::default();
+            }
+        };
+        let _ = ready.send(Ok(()));
+        while let Some(Command::Run(starts)) = commands.recv().await {
+            phase(&core, cores, program, starts).await;
+            core.flush();
+            if done.send(()).is_err() {
+                break;
+            }
+        }
+        if core.is_behind() {
+            tokio::select! {
+                () = core.timers.drive() => {}
+                () = core.settle() => {}
+            }
+        }
+        let (_, lost) = core.recorder_stalls();
+        CoreReport {
+            cpu_ns: crate::clock::thread_cpu_ns(),
+            wall_ns: core.run.clock.now().since(began),
+            busiest_second: core.busiest_second(),
+            stalled_ns: core.stalled_ns.get(),
+            interrupted: core.interrupted.get(),
+            lag_ns_max: core.lag_ns_max.get(),
+            lost,
+        }
+    })
+}
+
+/// Users of this core that are still to end.
+struct Living {
+    count: Cell<u64>,
+    none_left: Notify,
+}
+
+struct Life(Rc<Living>);
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        self.0.count.set(self.0.count.get() - 1);
+        if self.0.count.get() == 0 {
+            self.0.none_left.notify_one();
+        }
+    }
+}
+
+impl Living {
+    fn begin(self: &Rc<Self>) -> Life {
+        self.count.set(self.count.get() + 1);
+        Life(Rc::clone(self))
+    }
+}
+
+/// Runs this core's share of some groups until all of its users have ended or the run is stopped at once.
+async fn phase<P: Protocol>(core: &Rc<Core>, cores: u32, program: &Arc<Program<P>>, starts: Vec<GroupStart>) {
+    let set = LocalSet::new();
+    let living = Rc::new(Living { count: Cell::new(0), none_left: Notify::new() });
+    for start in starts {
+        let life = living.begin();
+        let (core, program, living) = (Rc::clone(core), Arc::clone(program), Rc::clone(&living));
+        set.spawn_local(async move {
+            start_users(&core, cores, &program, start, &living).await;
+            drop(life);
+        });
+    }
+    set.run_until(async {
+        tokio::select! {
+            () = core.timers.drive() => {}
+            () = core.tick() => {}
+            () = living.none_left.notified() => {}
+        }
+    })
+    .await;
+    drop(set);
+}
+
+/// Starts every `cores`-th user of a group at its time.
+async fn start_users<P: Protocol>(
+    core: &Rc<Core>,
+    cores: u32,
+    program: &Arc<Program<P>>,
+    start: GroupStart,
+    living: &Rc<Living>,
+) {
+    let mut number = core.index;
+    while number < start.users {
+        let at = start.first + start.spacing_ns.saturating_mul(u64::from(number));
+        let now = core.run.clock.now();
+        if at > now {
+            core.timers.sleep_until(at).await;
+        }
+        if core.run.stop() != Stop::No || start.end.is_some_and(|end| core.run.clock.now() >= end) {
+            return;
+        }
+        let life = living.begin();
+        let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), start.group, number, at, start.end);
+        tokio::task::spawn_local(async move {
+            user.run().await;
+            drop(life);
+        });
+        number = number.saturating_add(cores);
+    }
+}

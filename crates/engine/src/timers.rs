@@ -1,0 +1,270 @@
+//! Sleeping until a point in time: one heap of deadlines and one kernel timer per core.
+//!
+//! The usual runtime timers tick once a millisecond and so turn even arrivals into bunches; a timerfd wakes
+//! within microseconds, and one is enough for all users of a core.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use busyhour_record::Nanos;
+
+use crate::clock::Clock;
+
+/// The sleepers of one core.
+pub struct Timers {
+    clock: Clock,
+    inner: RefCell<Inner>,
+    kernel: kernel::KernelTimer,
+}
+
+#[derive(Default)]
+struct Inner {
+    heap: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
+    places: Vec<Place>,
+    free: Vec<u32>,
+    armed: Option<Nanos>,
+}
+
+#[derive(Default)]
+struct Place {
+    generation: u32,
+    fired: bool,
+    waker: Option<Waker>,
+}
+
+impl std::fmt::Debug for Timers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Timers").field("sleeping", &self.inner.borrow().heap.len()).finish_non_exhaustive()
+    }
+}
+
+impl Timers {
+    /// Timers of the core this is called on; must be called inside its runtime.
+    ///
+    /// # Errors
+    /// When the kernel gives no timer (open files limit).
+    pub fn new(clock: Clock) -> io::Result<Self> {
+        let kernel = kernel::KernelTimer::new()?;
+        Ok(Self { clock, inner: RefCell::default(), kernel })
+    }
+
+    /// Sleeps until `deadline`, or until [`Self::wake_all`].
+    pub fn sleep_until(&self, deadline: Nanos) -> Sleep<'_> {
+        Sleep { timers: self, deadline, place: None }
+    }
+
+    /// Runs forever: wakes sleepers whose deadline has come.
+    pub async fn drive(&self) {
+        loop {
+            self.kernel.expired().await;
+            self.fire(self.clock.now());
+            self.arm();
+        }
+    }
+
+    /// Wakes every sleeper before its time (a stop was asked for).
+    pub fn wake_all(&self) {
+        self.fire(Nanos::MAX);
+    }
+
+    /// The next deadline, if anybody sleeps.
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        self.inner.borrow().heap.peek().map(|Reverse((deadline, ..))| *deadline)
+    }
+
+    fn fire(&self, now: Nanos) {
+        loop {
+            let waker = {
+                let mut inner = self.inner.borrow_mut();
+                inner.armed = None;
+                match inner.heap.peek() {
+                    Some(Reverse((deadline, ..))) if *deadline <= now => {}
+                    _ => return,
+                }
+                let Some(Reverse((_, index, generation))) = inner.heap.pop() else { return };
+                let place = &mut inner.places[index as usize];
+                if place.generation != generation {
+                    continue;
+                }
+                place.fired = true;
+                place.waker.take()
+            };
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+
+    fn arm(&self) {
+        let mut inner = self.inner.borrow_mut();
+        let Some(&Reverse((deadline, ..))) = inner.heap.peek() else { return };
+        if inner.armed.is_none_or(|armed| deadline < armed) {
+            inner.armed = Some(deadline);
+            let wait = deadline.since(self.clock.now());
+            self.kernel.set(wait);
+        }
+    }
+
+    fn register(&self, deadline: Nanos, waker: &Waker) -> (u32, u32) {
+        let mut inner = self.inner.borrow_mut();
+        let index = inner.free.pop().unwrap_or_else(|| {
+            inner.places.push(Place::default());
+            u32::try_from(inner.places.len() - 1).unwrap_or(u32::MAX)
+        });
+        let place = &mut inner.places[index as usize];
+        place.fired = false;
+        place.waker = Some(waker.clone());
+        let generation = place.generation;
+        inner.heap.push(Reverse((deadline, index, generation)));
+        (index, generation)
+    }
+
+    fn release(&self, index: u32) {
+        let mut inner = self.inner.borrow_mut();
+        let place = &mut inner.places[index as usize];
+        place.generation = place.generation.wrapping_add(1);
+        place.waker = None;
+        inner.free.push(index);
+    }
+}
+
+/// A sleep; ends at its deadline or when all sleepers are woken.
+#[derive(Debug)]
+pub struct Sleep<'t> {
+    timers: &'t Timers,
+    deadline: Nanos,
+    place: Option<u32>,
+}
+
+impl Future for Sleep<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match self.place {
+            None => {
+                if self.timers.clock.now() >= self.deadline {
+                    return Poll::Ready(());
+                }
+                let (index, _) = self.timers.register(self.deadline, cx.waker());
+                self.place = Some(index);
+                self.timers.arm();
+                Poll::Pending
+            }
+            Some(index) => {
+                let mut inner = self.timers.inner.borrow_mut();
+                let place = &mut inner.places[index as usize];
+                if place.fired {
+                    return Poll::Ready(());
+                }
+                if !place.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+                    place.waker = Some(cx.waker().clone());
+                }
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Sleep<'_> {
+    fn drop(&mut self) {
+        if let Some(index) = self.place {
+            self.timers.release(index);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    use std::io;
+    use std::os::fd::OwnedFd;
+
+    use rustix::time::{
+        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+        timerfd_settime,
+    };
+    use tokio::io::unix::AsyncFd;
+
+    /// A timerfd in the runtime's epoll set.
+    pub struct KernelTimer(AsyncFd<OwnedFd>);
+
+    impl KernelTimer {
+        pub fn new() -> io::Result<Self> {
+            let fd =
+                timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+            // SAFETY: an OwnedFd always names the same descriptor and keeps it open until it is dropped, which
+            // AsyncFd does only after taking it out of the runtime's epoll set.
+            let fd = unsafe { AsyncFd::register_with_interest(fd, tokio::io::Interest::READABLE) };
+            Ok(Self(fd?))
+        }
+
+        /// Expires `wait_ns` from now (at once for 0).
+        pub fn set(&self, wait_ns: u64) {
+            let wait_ns = wait_ns.max(1);
+            let value = Timespec {
+                tv_sec: i64::try_from(wait_ns / 1_000_000_000).unwrap_or(i64::MAX),
+                tv_nsec: (wait_ns % 1_000_000_000) as _,
+            };
+            let spec = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+            // Setting a valid time on an own timer cannot fail.
+            let _ = timerfd_settime(self.0.get_ref(), TimerfdTimerFlags::empty(), &spec);
+        }
+
+        /// Waits until the timer has expired. Setting it again makes it unready, so it need not be read.
+        pub async fn expired(&self) {
+            if let Ok(mut ready) = self.0.readable().await {
+                let mut count = [0_u8; 8];
+                let _ = rustix::io::read(self.0.get_ref(), &mut count);
+                ready.clear_ready();
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod kernel {
+    use std::cell::Cell;
+    use std::io;
+    use std::time::Duration;
+
+    use tokio::sync::Notify;
+    use tokio::time::Instant;
+
+    /// The runtime's own timer: coarser, but there everywhere.
+    pub struct KernelTimer {
+        at: Cell<Option<Instant>>,
+        changed: Notify,
+    }
+
+    impl KernelTimer {
+        pub fn new() -> io::Result<Self> {
+            Ok(Self { at: Cell::new(None), changed: Notify::new() })
+        }
+
+        /// Expires `wait_ns` from now.
+        pub fn set(&self, wait_ns: u64) {
+            self.at.set(Some(Instant::now() + Duration::from_nanos(wait_ns)));
+            self.changed.notify_one();
+        }
+
+        /// Waits until the timer has expired.
+        pub async fn expired(&self) {
+            loop {
+                match self.at.get() {
+                    None => self.changed.notified().await,
+                    Some(at) => tokio::select! {
+                        () = tokio::time::sleep_until(at) => {
+                            self.at.set(None);
+                            return;
+                        }
+                        () = self.changed.notified() => {}
+                    },
+                }
+            }
+        }
+    }
+}

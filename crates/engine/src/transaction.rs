@@ -1,0 +1,128 @@
+//! Transactions: samples that measure several others together.
+
+use busyhour_record::Nanos;
+
+use crate::control::Next;
+use crate::result::SampleResult;
+
+/// A transaction in progress.
+#[derive(Debug)]
+pub struct Transaction {
+    /// Its own sample.
+    pub result: SampleResult,
+    /// Samples in it.
+    pub calls: u32,
+    /// Samples in it that failed.
+    pub failing: u32,
+    /// Parent mode: all children are sampled.
+    pub done: bool,
+    /// Parent mode: what to do next.
+    pub sub: Next,
+    /// Parent mode: service time of the children. Otherwise: time between the children that does not count. In
+    /// nanoseconds.
+    pub time_ns: u64,
+    /// Parent mode: connect time of the children in nanoseconds.
+    pub connect_ns: u64,
+    /// When the last child ended.
+    pub previous_end: Nanos,
+    /// Whether this user's samples still count into it (not when it has been reported).
+    pub open: bool,
+    /// Set of listeners it is reported to.
+    pub listeners: u32,
+}
+
+impl Transaction {
+    /// A transaction that begins now.
+    pub fn begin(label: String, now: Nanos) -> Self {
+        let result = SampleResult {
+            label,
+            intended: now,
+            start: now,
+            end: now,
+            success: true,
+            is_transaction: true,
+            ..SampleResult::default()
+        };
+        Self {
+            result,
+            calls: 0,
+            failing: 0,
+            done: false,
+            sub: Next::Nothing,
+            time_ns: 0,
+            connect_ns: 0,
+            previous_end: now,
+            open: true,
+            listeners: 0,
+        }
+    }
+
+    /// Counts a child's sample into a transaction that adds a sample of its own.
+    pub fn heard(&mut self, child: &SampleResult, include_timers: bool) {
+        let own = &mut self.result;
+        own.header_bytes += child.bytes();
+        own.sent_bytes += child.sent_bytes;
+        if !include_timers {
+            // Time between the end of one child and the start of the next does not count.
+            self.time_ns += child.start.since(self.previous_end);
+            self.previous_end = child.end;
+        }
+        if !child.success {
+            own.success = false;
+            self.failing += 1;
+        }
+        own.users_group = child.users_group;
+        own.users_all = child.users_all;
+        own.latency_ns += child.latency_ns;
+        own.connect_ns += child.connect_ns;
+    }
+
+    /// Counts a child's sample into a transaction that takes the place of its children's.
+    pub fn add_child(&mut self, child: SampleResult, keep: bool) {
+        self.calls += 1;
+        if self.failing == 0 {
+            self.result.code.clear();
+            self.result.code.push_str(&child.code);
+        }
+        if !child.success {
+            self.result.success = false;
+            self.failing += 1;
+        }
+        self.time_ns += child.end.since(child.start).saturating_sub(child.idle_ns);
+        self.connect_ns += child.connect_ns;
+        let own = &mut self.result;
+        own.end = own.end.max(child.end);
+        own.header_bytes += child.header_bytes;
+        own.body_bytes += child.body_bytes;
+        own.sent_bytes += child.sent_bytes;
+        if keep {
+            own.sub_results.push(child);
+        }
+    }
+
+    /// Ends a transaction in parent mode.
+    pub fn finish_parent(&mut self, now: Nanos, include_timers: bool) {
+        self.done = true;
+        self.write_message();
+        if self.result.success {
+            self.result.code.clear();
+            self.result.code.push_str("200");
+        }
+        if !include_timers {
+            self.result.idle_ns = now.since(self.result.start).saturating_sub(self.time_ns);
+            self.result.end = now;
+        }
+        self.result.connect_ns = self.connect_ns;
+    }
+
+    /// Writes JMeter's message about the samples in the transaction.
+    pub fn write_message(&mut self) {
+        use std::fmt::Write as _;
+        self.result.message.clear();
+        let _ = write!(
+            self.result.message,
+            "Number of samples in transaction : {}, number of failing samples : {}",
+            self.calls, self.failing
+        );
+    }
+}

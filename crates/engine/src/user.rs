@@ -1,0 +1,176 @@
+//! The state of one virtual user that elements and functions see.
+
+use std::any::Any;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use busyhour_record::Nanos;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::core::Core;
+use crate::result::SampleResult;
+use crate::run::RunShared;
+use crate::template::Template;
+use crate::variables::Variables;
+
+/// Index of an element's private state in each user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateId(pub u32);
+
+/// What the plan asked to happen next, set by flow control, scripts and on-error actions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogicalAction {
+    /// Go on.
+    #[default]
+    Continue,
+    /// Start the next iteration of the thread group.
+    NextIterationOfThread,
+    /// Start the next iteration of the nearest loop.
+    NextIterationOfLoop,
+    /// Leave the nearest loop.
+    BreakLoop,
+}
+
+/// One virtual user, as elements, functions and scripts see it.
+pub struct UserState {
+    /// Its variables.
+    pub variables: Variables,
+    /// What all users of the run share.
+    pub run: Arc<RunShared>,
+    /// The core this user lives on; `None` while initial values are computed before the run.
+    pub core: Option<Rc<Core>>,
+    /// Index of the thread group in the program.
+    pub group: u32,
+    /// Number of the user within its group, from 0 (`${__threadNum}` is one more).
+    pub number: u32,
+    /// Iterations of the thread group begun, from 1 once the first has begun.
+    pub iteration: u32,
+    /// Its stream of random numbers.
+    pub random: Xoshiro256PlusPlus,
+    /// The result of the last sample; while a sample is processed, that sample's.
+    pub result: SampleResult,
+    /// Whether there is a last sample.
+    pub has_result: bool,
+    /// What to do next.
+    pub action: LogicalAction,
+    /// Whether the user goes on (JMeter's `running`).
+    pub running: bool,
+    /// When the group's scheduler ends this user.
+    pub end_time: Option<Nanos>,
+    /// Name of the sampler at work (for `__samplerName` and logs).
+    pub sampler_name: String,
+    states: Box<[Option<Box<dyn Any>>]>,
+    scratch: Vec<String>,
+}
+
+impl UserState {
+    /// A user about to start. `number` is its number within the group from 0.
+    pub fn new(run: Arc<RunShared>, core: Option<Rc<Core>>, group: u32, number: u32) -> Self {
+        let variables = run.initial_variables(group);
+        let random =
+            Xoshiro256PlusPlus::seed_from_u64(stream_key(run.seed, u64::from(group), u64::from(number), 0));
+        let states = (0..run.state_count).map(|_| None).collect();
+        Self {
+            variables,
+            run,
+            core,
+            group,
+            number,
+            iteration: 0,
+            random,
+            result: SampleResult::default(),
+            has_result: false,
+            action: LogicalAction::Continue,
+            running: true,
+            end_time: None,
+            sampler_name: String::new(),
+            states,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Begins an iteration: counts it and keys the random stream by (seed, group, user, iteration), so that
+    /// an iteration's choices do not depend on how many numbers the one before drew.
+    pub fn begin_iteration(&mut self) {
+        self.iteration += 1;
+        let key = stream_key(
+            self.run.seed,
+            u64::from(self.group),
+            u64::from(self.number),
+            u64::from(self.iteration),
+        );
+        self.random = Xoshiro256PlusPlus::seed_from_u64(key);
+    }
+
+    /// An element's private state in this user, made at first use.
+    ///
+    /// # Panics
+    /// If the same id is used with two types: ids are handed out per element by the compiler.
+    pub fn state<T: Any>(&mut self, id: StateId, init: impl FnOnce() -> T) -> &mut T {
+        let place = &mut self.states[id.0 as usize];
+        place.get_or_insert_with(|| Box::new(init())).downcast_mut().expect("one type per state id")
+    }
+
+    /// An element's private state if it was made.
+    pub fn peek_state<T: Any>(&mut self, id: StateId) -> Option<&mut T> {
+        self.states[id.0 as usize].as_mut()?.downcast_mut()
+    }
+
+    /// An empty buffer to render into; give it back with [`Self::give_back`].
+    pub fn take_buffer(&mut self) -> String {
+        self.scratch.pop().unwrap_or_default()
+    }
+
+    /// Gives a buffer back for the next use.
+    pub fn give_back(&mut self, mut buffer: String) {
+        if self.scratch.len() < 4 && buffer.capacity() <= 4096 {
+            buffer.clear();
+            self.scratch.push(buffer);
+        }
+    }
+
+    /// Appends JMeter's thread name: group name, group number, thread number from 1.
+    pub fn thread_name(&self, out: &mut String) {
+        use std::fmt::Write as _;
+        let group = &self.run.groups[self.group as usize];
+        let _ = write!(out, "{} {}-{}", group.name, group.number, self.number + 1);
+    }
+
+    /// Makes the result empty for the sample that begins now. To be called after everything has been rendered,
+    /// since rendering may look at the last result.
+    pub fn begin_result(&mut self, label: &Template, intended: Nanos) {
+        let mut name = self.take_buffer();
+        label.render(self, &mut name);
+        self.result.reset();
+        self.result.label.push_str(&name);
+        self.give_back(name);
+        self.result.intended = intended;
+        self.result.success = true;
+        self.has_result = true;
+        self.result.start = self.now();
+    }
+
+    /// Writes a line to the run's log.
+    pub fn log(&self, level: crate::run::Level, message: &str) {
+        self.run.log(level, message);
+    }
+
+    /// Time since the run's start.
+    pub fn now(&self) -> Nanos {
+        self.run.clock.now()
+    }
+}
+
+/// Key of a random stream: SplitMix64's finaliser over the parts one after another (Steele, Lea and Flood,
+/// "Fast splittable pseudorandom number generators", OOPSLA 2014).
+pub fn stream_key(seed: u64, group: u64, user: u64, iteration: u64) -> u64 {
+    let mut key = seed;
+    for part in [group, user, iteration] {
+        key = key.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_add(part.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+        key = (key ^ (key >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        key = (key ^ (key >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        key ^= key >> 31;
+    }
+    key
+}

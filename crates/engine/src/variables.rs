@@ -1,0 +1,250 @@
+//! Variables of one virtual user: slots for the names the plan spells out, a map for the rest.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Index of a variable whose name stands in the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub u32);
+
+/// The names that have a slot; built while compiling, immutable and shared afterwards.
+#[derive(Debug, Default, Clone)]
+pub struct Names {
+    by_name: HashMap<Box<str>, Slot>,
+    names: Vec<Box<str>>,
+}
+
+impl Names {
+    /// The slot of `name`, made when it has none yet.
+    pub fn slot(&mut self, name: &str) -> Slot {
+        if let Some(&slot) = self.by_name.get(name) {
+            return slot;
+        }
+        let slot = Slot(u32::try_from(self.names.len()).expect("fewer than 2^32 variable names"));
+        self.by_name.insert(name.into(), slot);
+        self.names.push(name.into());
+        slot
+    }
+
+    /// The slot of `name` if the plan spells it out.
+    pub fn find(&self, name: &str) -> Option<Slot> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The name of a slot.
+    pub fn name(&self, slot: Slot) -> &str {
+        &self.names[slot.0 as usize]
+    }
+
+    /// Number of slots.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether no name has a slot.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// What a variable holds.
+#[derive(Clone, Default)]
+pub enum Value {
+    /// Not set: `${name}` stays as text.
+    #[default]
+    Unset,
+    /// A constant of the program.
+    Static(&'static str),
+    /// Text shared between users (initial values).
+    Shared(Arc<str>),
+    /// Text of this user; its buffer is used again when the variable is set.
+    Owned(String),
+    /// An opaque object a script or element put there.
+    Object(Rc<dyn Any>),
+}
+
+impl Value {
+    /// The text, unless unset or an object.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::Unset | Value::Object(_) => None,
+            Value::Static(text) => Some(text),
+            Value::Shared(text) => Some(text),
+            Value::Owned(text) => Some(text),
+        }
+    }
+
+    /// Replaces the value by a copy of `text`, keeping the buffer if there is one.
+    pub fn set(&mut self, text: &str) {
+        if let Value::Owned(own) = self {
+            own.clear();
+            own.push_str(text);
+        } else {
+            *self = Value::Owned(text.to_owned());
+        }
+    }
+
+    /// Whether a value is there.
+    pub fn is_set(&self) -> bool {
+        !matches!(self, Value::Unset)
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Object(_) => f.write_str("Object"),
+            other => write!(f, "{:?}", other.as_str()),
+        }
+    }
+}
+
+/// The variables of one user.
+#[derive(Debug, Clone)]
+pub struct Variables {
+    names: Arc<Names>,
+    slots: Box<[Value]>,
+    extra: Option<Box<HashMap<String, Value>>>,
+}
+
+impl Variables {
+    /// Empty variables over these names.
+    pub fn new(names: Arc<Names>) -> Self {
+        let slots = vec![Value::Unset; names.len()].into_boxed_slice();
+        Self { names, slots, extra: None }
+    }
+
+    /// The names that have slots.
+    pub fn names(&self) -> &Arc<Names> {
+        &self.names
+    }
+
+    /// Text of a slot.
+    #[inline]
+    pub fn slot(&self, slot: Slot) -> Option<&str> {
+        self.slots[slot.0 as usize].as_str()
+    }
+
+    /// Sets a slot to a copy of `text`.
+    #[inline]
+    pub fn set_slot(&mut self, slot: Slot, text: &str) {
+        self.slots[slot.0 as usize].set(text);
+    }
+
+    /// Sets a slot to any value.
+    #[inline]
+    pub fn set_slot_value(&mut self, slot: Slot, value: Value) {
+        self.slots[slot.0 as usize] = value;
+    }
+
+    /// Gives the buffer of a slot to `write`, emptied: sets a variable without an allocation.
+    pub fn write_slot(&mut self, slot: Slot, write: impl FnOnce(&mut String)) {
+        let value = &mut self.slots[slot.0 as usize];
+        if !matches!(value, Value::Owned(_)) {
+            *value = Value::Owned(String::new());
+        }
+        if let Value::Owned(text) = value {
+            text.clear();
+            write(text);
+        }
+    }
+
+    /// Text of the variable `name`, whether it has a slot or not.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.value(name).and_then(Value::as_str)
+    }
+
+    /// Value of the variable `name`.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        let value = match self.names.find(name) {
+            Some(slot) => &self.slots[slot.0 as usize],
+            None => self.extra.as_ref()?.get(name)?,
+        };
+        value.is_set().then_some(value)
+    }
+
+    /// Sets the variable `name` to a copy of `text`.
+    pub fn set(&mut self, name: &str, text: &str) {
+        match self.names.find(name) {
+            Some(slot) => self.set_slot(slot, text),
+            None => {
+                let extra = self.extra.get_or_insert_default();
+                match extra.get_mut(name) {
+                    Some(value) => value.set(text),
+                    None => {
+                        extra.insert(name.to_owned(), Value::Owned(text.to_owned()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets the variable `name` to any value.
+    pub fn set_value(&mut self, name: &str, value: Value) {
+        match self.names.find(name) {
+            Some(slot) => self.set_slot_value(slot, value),
+            None => {
+                self.extra.get_or_insert_default().insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    /// Removes the variable `name`; tells whether it was set.
+    pub fn remove(&mut self, name: &str) -> bool {
+        match self.names.find(name) {
+            Some(slot) => std::mem::take(&mut self.slots[slot.0 as usize]).is_set(),
+            None => self.extra.as_mut().is_some_and(|extra| extra.remove(name).is_some()),
+        }
+    }
+
+    /// All variables that are set, in no particular order; an object's text is `None`.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let slots =
+            self.slots.iter().enumerate().filter(|(_, value)| value.is_set()).map(|(index, value)| {
+                (self.names.name(Slot(u32::try_from(index).unwrap_or(u32::MAX))), value.as_str())
+            });
+        let extra = self
+            .extra
+            .iter()
+            .flat_map(|extra| extra.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        slots.chain(extra)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_without_a_slot_are_kept_beside() {
+        let mut names = Names::default();
+        let host = names.slot("HOST");
+        assert_eq!(names.slot("HOST"), host);
+        let mut variables = Variables::new(Arc::new(names));
+        assert_eq!(variables.get("HOST"), None);
+        variables.set("HOST", "a");
+        variables.set("other_1", "b");
+        assert_eq!(variables.slot(host), Some("a"));
+        assert_eq!(variables.get("other_1"), Some("b"));
+        assert_eq!(variables.iter().count(), 2);
+        assert!(variables.remove("other_1"));
+        assert!(!variables.remove("other_1"));
+        assert!(variables.remove("HOST"));
+        assert_eq!(variables.iter().count(), 0);
+    }
+
+    #[test]
+    fn setting_again_keeps_the_buffer() {
+        let mut names = Names::default();
+        let slot = names.slot("n");
+        let mut variables = Variables::new(Arc::new(names));
+        variables.set_slot(slot, "12345678");
+        let before = variables.slot(slot).map(str::as_ptr);
+        variables.write_slot(slot, |text| text.push('9'));
+        assert_eq!(variables.slot(slot), Some("9"));
+        assert_eq!(variables.slot(slot).map(str::as_ptr), before);
+    }
+}

@@ -1,0 +1,611 @@
+//! One virtual user: takes sampler after sampler from its walk and does what stands around each.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use busyhour_record::{Nanos, Sample, SampleFlags};
+
+use crate::control::{LAST_SAMPLE_OK, Next, Place, ROOT, Walk};
+use crate::core::Core;
+use crate::element::{Assertion, AssertionScope};
+use crate::program::{
+    ControllerId, ControllerKind, FlowAction, Group, OnError, Program, Protocol, SamplerId, SamplerKind,
+    SamplerPackage,
+};
+use crate::result::{AssertionResult, SampleResult};
+use crate::run::{Level, Stop};
+use crate::transaction::Transaction;
+use crate::user::{LogicalAction, UserState};
+use crate::variables::Value;
+
+/// Samples without I/O after which a user lets others run: nothing else would take the core from it.
+const STEPS_PER_TURN: u32 = 64;
+
+/// How deep sub-results are looked at by an assertion of scope "sub-samples", as in JMeter.
+const ASSERTION_DEPTH: u32 = 3;
+
+/// A virtual user at work.
+pub(crate) struct VirtualUser<P: Protocol> {
+    program: Arc<Program<P>>,
+    core: Rc<Core>,
+    user: UserState,
+    session: P::Session,
+    place: Place,
+    last_package: Option<SamplerId>,
+    previous_end: Nanos,
+    steps: u32,
+}
+
+/// Counts a sample as interrupted when its user is given up in the middle of it.
+struct InFlight<'c>(Option<&'c Core>);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        if let Some(core) = self.0 {
+            core.interrupted.set(core.interrupted.get() + 1);
+        }
+    }
+}
+
+/// Counts a user as active while it lives, however it ends.
+struct Active<'u>(&'u crate::run::RunShared, u32);
+
+impl<'u> Active<'u> {
+    fn enter(run: &'u crate::run::RunShared, group: u32) -> Self {
+        run.active.fetch_add(1, Ordering::Relaxed);
+        run.started.fetch_add(1, Ordering::Relaxed);
+        run.groups[group as usize].active.fetch_add(1, Ordering::Relaxed);
+        Self(run, group)
+    }
+}
+
+impl Drop for Active<'_> {
+    fn drop(&mut self) {
+        self.0.active.fetch_sub(1, Ordering::Relaxed);
+        self.0.finished.fetch_add(1, Ordering::Relaxed);
+        self.0.groups[self.1 as usize].active.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl<P: Protocol> VirtualUser<P> {
+    /// User `number` (from 0) of a group, planned to start at `start`.
+    pub(crate) fn new(
+        program: Arc<Program<P>>,
+        core: Rc<Core>,
+        group: u32,
+        number: u32,
+        start: Nanos,
+        end_time: Option<Nanos>,
+    ) -> Self {
+        let mut user = UserState::new(Arc::clone(&core.run), Some(Rc::clone(&core)), group, number);
+        user.end_time = end_time;
+        let session = P::session(&user);
+        let place = Place::new(program.groups[group as usize].controllers.len());
+        Self { program, core, user, session, place, last_package: None, previous_end: start, steps: 0 }
+    }
+
+    /// Lives until its group's work is done or it is told to stop.
+    pub(crate) async fn run(mut self) {
+        let run = Arc::clone(&self.user.run);
+        let _active = Active::enter(&run, self.user.group);
+        let program = Arc::clone(&self.program);
+        let group = &program.groups[self.user.group as usize];
+        self.set_last_sample_ok(true);
+        Walk::new(group, &mut self.place, &mut self.user).initialize(ROOT);
+        while self.goes_on() {
+            self.iterate(group).await;
+            if self.user.running && Walk::new(group, &mut self.place, &mut self.user).is_over() {
+                self.user.running = false;
+            }
+        }
+    }
+
+    /// Samples until the walk has nothing more or a jump begins something new.
+    async fn iterate(&mut self, group: &Group<P>) {
+        loop {
+            let Some(next) = self.next(group) else { return };
+            match next {
+                Next::Nothing => {
+                    self.pause_between(true).await;
+                    return;
+                }
+                Next::Yield => self.pause_between(true).await,
+                next => {
+                    self.process(group, next).await;
+                    let failed = group.on_error == OnError::StartNextLoop && !self.last_sample_ok();
+                    if self.user.action != LogicalAction::Continue || failed {
+                        let action =
+                            if failed { LogicalAction::NextIterationOfThread } else { self.user.action };
+                        self.jump(group, action);
+                        self.user.action = LogicalAction::Continue;
+                        self.set_last_sample_ok(true);
+                        self.pause_between(false).await;
+                        return;
+                    }
+                    self.pause_between(false).await;
+                }
+            }
+            if !self.goes_on() {
+                return;
+            }
+        }
+    }
+
+    /// Lets others run: at once, or when many samples without I/O have been made.
+    async fn pause_between(&mut self, at_once: bool) {
+        self.steps += 1;
+        if at_once || self.steps >= STEPS_PER_TURN {
+            self.steps = 0;
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.user.running && self.user.run.stop() == Stop::No
+    }
+
+    /// The walk's next answer; `None` when the user is to stop.
+    fn next(&mut self, group: &Group<P>) -> Option<Next> {
+        let next = Walk::new(group, &mut self.place, &mut self.user).next_sampler();
+        if self.place.iterations_begun > 0 {
+            self.place.iterations_begun = 0;
+            P::iteration_started(&mut self.session, &mut self.user, group.same_user);
+        }
+        self.report_made(group);
+        match next {
+            Ok(next) => Some(next),
+            Err(stop) => {
+                let mut line = self.name();
+                line.push_str(" stops: ");
+                line.push_str(&stop.0);
+                self.user.log(Level::Info, &line);
+                self.user.running = false;
+                None
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        let mut name = String::new();
+        self.user.thread_name(&mut name);
+        name
+    }
+
+    fn set_last_sample_ok(&mut self, ok: bool) {
+        self.user.variables.set_value(LAST_SAMPLE_OK, Value::Static(if ok { "true" } else { "false" }));
+    }
+
+    fn last_sample_ok(&self) -> bool {
+        self.user.variables.get(LAST_SAMPLE_OK) == Some("true")
+    }
+
+    /// One answer of the walk: a sampler, or a transaction in parent mode with what is to be done in it.
+    async fn process(&mut self, group: &Group<P>, next: Next) {
+        if let Next::Sampler(sampler) = next {
+            self.execute(group, sampler, None).await;
+            self.stop_if_time_is_over();
+            return;
+        }
+        let mut chain: Vec<ControllerId> = Vec::new();
+        let mut inner = next;
+        let mut ended = false;
+        while let Next::Transaction(id) = inner {
+            chain.push(id);
+            let Some(transaction) = &self.place.states[id.0 as usize].transaction else { break };
+            if transaction.done {
+                ended = true;
+                break;
+            }
+            inner = transaction.sub;
+        }
+        if let (Next::Sampler(sampler), false) = (inner, ended) {
+            self.execute(group, sampler, chain.last().copied()).await;
+        }
+        self.stop_if_time_is_over();
+        while let Some(id) = chain.pop() {
+            if !ended && self.user.running && self.user.run.stop() == Stop::No {
+                break;
+            }
+            ended = false;
+            let parent = chain.last().copied();
+            let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() else { continue };
+            let result = std::mem::take(&mut transaction.result);
+            let result = self.end_transaction(group, id, result, parent.is_some());
+            if let Some(parent) = parent
+                && let Some(transaction) = self.place.states[parent.0 as usize].transaction.as_mut()
+            {
+                transaction.add_child(result, true);
+            }
+        }
+    }
+
+    fn stop_if_time_is_over(&mut self) {
+        if self.user.end_time.is_some_and(|end| self.user.now() >= end) {
+            self.user.running = false;
+        }
+    }
+
+    /// Assertions and listeners of a transaction in parent mode that has ended.
+    fn end_transaction(
+        &mut self,
+        group: &Group<P>,
+        id: ControllerId,
+        mut result: SampleResult,
+        in_transaction: bool,
+    ) -> SampleResult {
+        let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind else {
+            return result;
+        };
+        self.fill_users(&mut result);
+        check_assertions(&mut self.user, &settings.assertions, &mut result);
+        self.set_last_sample_ok(result.success);
+        if !in_transaction {
+            self.heard_beyond(group, id, &result);
+            self.record(&result, settings.listeners, SampleFlags::TRANSACTION);
+        }
+        result
+    }
+
+    /// Transactions around a parent-mode transaction hear of its sample.
+    fn heard_beyond(&mut self, group: &Group<P>, id: ControllerId, result: &SampleResult) {
+        let around = |package: &&SamplerPackage<P>| package.ancestors.contains(&id);
+        let last = self.last_package.map(|last| &group.samplers[last.0 as usize]).filter(around);
+        let Some(package) = last.or_else(|| group.samplers.iter().find(around)) else { return };
+        for ancestor in package.ancestors.iter().skip_while(|ancestor| **ancestor != id).skip(1) {
+            self.heard(group, *ancestor, result);
+        }
+    }
+
+    fn heard(&mut self, group: &Group<P>, id: ControllerId, result: &SampleResult) {
+        if let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind
+            && !settings.parent
+            && let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut()
+        {
+            transaction.heard(result, settings.include_timers);
+        }
+    }
+
+    /// One sampler with its pre-processors, timers, post-processors, assertions and listeners.
+    async fn execute(&mut self, group: &Group<P>, id: SamplerId, transaction: Option<ControllerId>) {
+        let package = &group.samplers[id.0 as usize];
+        self.user.sampler_name.clear();
+        let mut name = std::mem::take(&mut self.user.sampler_name);
+        package.label.render(&mut self.user, &mut name);
+        self.user.sampler_name = name;
+        for processor in &package.before {
+            processor.process(&mut self.user);
+        }
+        self.last_package = Some(id);
+        let Some(intended) = self.wait(package).await else { return };
+        if self.core.is_behind() {
+            self.core.settle().await;
+        }
+        match &package.kind {
+            SamplerKind::Flow(action) => {
+                self.act(action).await;
+                return;
+            }
+            SamplerKind::Immediate(sampler) => {
+                sampler.sample(&mut self.user, &package.label, intended);
+                self.previous_end = self.user.result.end;
+            }
+            SamplerKind::Protocol(protocol) => {
+                let core = Rc::clone(&self.core);
+                let mut in_flight = InFlight(Some(&core));
+                protocol
+                    .sample(&mut self.user, &mut self.session, &package.label, intended, package.keep)
+                    .await;
+                in_flight.0 = None;
+                self.previous_end = self.user.result.end;
+            }
+        }
+        self.finish_sample(group, package, transaction);
+    }
+
+    /// What follows a sample: processors, assertions, listeners, and what the group does on errors.
+    fn finish_sample(
+        &mut self,
+        group: &Group<P>,
+        package: &SamplerPackage<P>,
+        transaction: Option<ControllerId>,
+    ) {
+        if self.user.result.ignore {
+            let ok = self.user.result.success;
+            self.set_last_sample_ok(ok);
+        } else {
+            let mut result = std::mem::take(&mut self.user.result);
+            self.fill_users(&mut result);
+            self.user.result = result;
+            for processor in &package.after {
+                processor.process(&mut self.user);
+            }
+            let mut result = std::mem::take(&mut self.user.result);
+            check_assertions(&mut self.user, &package.assertions, &mut result);
+            self.set_last_sample_ok(result.success);
+            if !result.ignore {
+                self.notify(group, package, transaction, &result);
+            }
+            self.user.result = result;
+        }
+        let result = &self.user.result;
+        let failed = !result.success;
+        let (stop_user, stop_test, stop_now) = (
+            result.stop_user || (failed && group.on_error == OnError::StopUser),
+            result.stop_test || (failed && group.on_error == OnError::StopTest),
+            result.stop_test_now || (failed && group.on_error == OnError::StopTestNow),
+        );
+        if stop_user {
+            self.stop(None, "Stop Thread");
+        }
+        if stop_test {
+            self.stop(Some(Stop::Graceful), "Shutdown Test");
+        }
+        if stop_now {
+            self.stop(Some(Stop::Now), "Stop Test Now");
+        }
+    }
+
+    fn stop(&mut self, test: Option<Stop>, what: &str) {
+        let mut line = String::from(what);
+        line.push_str(" detected by thread: ");
+        self.user.thread_name(&mut line);
+        self.user.log(Level::Info, &line);
+        self.user.running = false;
+        if let Some(stop) = test {
+            self.user.run.ask_to_stop(stop);
+        }
+    }
+
+    fn fill_users(&self, result: &mut SampleResult) {
+        let run = &self.user.run;
+        let group = run.groups[self.user.group as usize].active.load(Ordering::Relaxed);
+        let all = run.active.load(Ordering::Relaxed);
+        fill(result, group, all);
+    }
+
+    /// Tells listeners and transactions of a sample.
+    fn notify(
+        &mut self,
+        group: &Group<P>,
+        package: &SamplerPackage<P>,
+        transaction: Option<ControllerId>,
+        result: &SampleResult,
+    ) {
+        for ancestor in &package.ancestors {
+            if transaction == Some(*ancestor) {
+                break;
+            }
+            self.heard(group, *ancestor, result);
+        }
+        let Some(id) = transaction else {
+            self.record(result, package.listeners, SampleFlags::NONE);
+            return;
+        };
+        if let Some(listeners) = package.listeners_in_transaction {
+            // The main log sees the transaction instead; these listeners see the sample.
+            self.record(result, listeners, SampleFlags::LISTENERS_ONLY);
+        }
+        if let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() {
+            transaction.add_child(result.clone(), true);
+        }
+    }
+
+    /// Reports the transactions that ended while walking.
+    fn report_made(&mut self, group: &Group<P>) {
+        if self.place.made.is_empty() {
+            return;
+        }
+        let listeners = self.last_package.map_or(0, |last| group.samplers[last.0 as usize].listeners);
+        for transaction in std::mem::take(&mut self.place.made) {
+            let Transaction { mut result, .. } = *transaction;
+            if result.users_all == 0 {
+                self.fill_users(&mut result);
+            }
+            self.record(&result, listeners, SampleFlags::TRANSACTION);
+        }
+    }
+
+    fn record(&mut self, result: &SampleResult, listeners: u32, flags: SampleFlags) {
+        record_result(&self.core, &self.user, &self.program.sample_variables, result, listeners, flags);
+    }
+
+    /// Waits for the package's timers; gives the intended start, or nothing when the user is to stop instead.
+    async fn wait(&mut self, package: &SamplerPackage<P>) -> Option<Nanos> {
+        let mut intended = self.previous_end;
+        if !package.timers.is_empty() {
+            let mut wait_ns = 0u64;
+            let mut slot = None;
+            for timer in &package.timers {
+                let delay = timer.delay(&mut self.user);
+                wait_ns = wait_ns.saturating_add(delay.wait_ns);
+                slot = slot.max(delay.slot);
+            }
+            intended = slot.unwrap_or(intended + wait_ns);
+            if wait_ns > 0 {
+                let until = self.user.now() + wait_ns;
+                if self.user.end_time.is_some_and(|end| until > end) {
+                    self.user.running = false;
+                    return None;
+                }
+                self.core.timers.sleep_until(until).await;
+                self.steps = 0;
+            }
+        }
+        if !self.goes_on() {
+            self.user.running = false;
+            return None;
+        }
+        // A pause for a pass of the walk is no lateness of the server's; the start never lies before the intent.
+        Some(intended.min(self.user.now()))
+    }
+
+    async fn act(&mut self, action: &FlowAction) {
+        match action {
+            FlowAction::Pause(ms) => {
+                let ms = ms.integer(&mut self.user, 0);
+                if let Some(ms) = u64::try_from(ms).ok().filter(|ms| *ms > 0) {
+                    let now = self.user.now();
+                    let mut until = now + Nanos::from_millis(ms).0;
+                    if let Some(end) = self.user.end_time {
+                        until = until.min(end.max(now));
+                    }
+                    self.core.timers.sleep_until(until).await;
+                    self.steps = 0;
+                }
+                self.previous_end = self.user.now();
+            }
+            FlowAction::StopUser => self.stop(None, "Stop Thread"),
+            FlowAction::StopTest => self.stop(Some(Stop::Graceful), "Shutdown Test"),
+            FlowAction::StopTestNow => self.stop(Some(Stop::Now), "Stop Test Now"),
+            FlowAction::NextIterationOfThread => self.user.action = LogicalAction::NextIterationOfThread,
+            FlowAction::NextIterationOfLoop => self.user.action = LogicalAction::NextIterationOfLoop,
+            FlowAction::BreakLoop => self.user.action = LogicalAction::BreakLoop,
+        }
+    }
+
+    /// Leaves the controllers around the last sampler as far as the action says.
+    fn jump(&mut self, group: &Group<P>, action: LogicalAction) {
+        let Some(last) = self.last_package else { return };
+        let ancestors = &group.samplers[last.0 as usize].ancestors;
+        let mut walk = Walk::new(group, &mut self.place, &mut self.user);
+        for &id in ancestors {
+            let at_root = id == ROOT;
+            match action {
+                LogicalAction::Continue => return,
+                LogicalAction::NextIterationOfThread if at_root => walk.start_next_loop(id),
+                LogicalAction::NextIterationOfLoop if at_root || walk.iterates(id) => {
+                    walk.start_next_loop(id);
+                    break;
+                }
+                LogicalAction::BreakLoop if at_root || walk.iterates(id) => {
+                    walk.break_loop(id);
+                    break;
+                }
+                _ => walk.leave(id),
+            }
+        }
+        self.report_made(group);
+        for (id, transaction) in std::mem::take(&mut self.place.ended) {
+            let Transaction { result, .. } = *transaction;
+            self.end_transaction(group, id, result, false);
+        }
+    }
+}
+
+fn fill(result: &mut SampleResult, group: u32, all: u32) {
+    result.users_group = group;
+    result.users_all = all;
+    for sub in &mut result.sub_results {
+        fill(sub, group, all);
+    }
+}
+
+fn check_assertions(user: &mut UserState, assertions: &[Arc<dyn Assertion>], result: &mut SampleResult) {
+    for assertion in assertions {
+        let scope = assertion.scope();
+        if scope != AssertionScope::Children {
+            check_one(user, assertion.as_ref(), result);
+        }
+        if scope != AssertionScope::Parent {
+            check_children(user, assertion.as_ref(), result, ASSERTION_DEPTH);
+        }
+    }
+}
+
+fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut SampleResult) {
+    let outcome = assertion.check(user, result);
+    if outcome.failure || outcome.error {
+        result.success = false;
+        let name = assertion.name(user);
+        result.assertions.push(AssertionResult { name, ..outcome });
+    }
+}
+
+fn check_children(user: &mut UserState, assertion: &dyn Assertion, result: &mut SampleResult, depth: u32) {
+    let mut children = std::mem::take(&mut result.sub_results);
+    let mut failed = false;
+    for child in &mut children {
+        check_one(user, assertion, child);
+        if depth > 0 {
+            check_children(user, assertion, child, depth - 1);
+        }
+        failed |= !child.success;
+    }
+    result.sub_results = children;
+    if failed && result.success {
+        result.success = false;
+        let name = assertion.name(user);
+        let message = String::from("One or more sub-samples failed");
+        result.assertions.push(AssertionResult { name, failure: true, error: false, message });
+    }
+}
+
+/// Hands a result and those inside it to the recorder.
+fn record_result(
+    core: &Core,
+    user: &UserState,
+    variables: &[crate::variables::Slot],
+    result: &SampleResult,
+    listeners: u32,
+    flags: SampleFlags,
+) {
+    const FEW: usize = 16;
+    let mut few = [""; FEW];
+    let many: Vec<&str>;
+    // JMeter writes an unset variable as the word null.
+    let value = |slot: &crate::variables::Slot| user.variables.slot(*slot).unwrap_or("null");
+    let values: &[&str] = if variables.len() <= FEW {
+        for (place, slot) in few.iter_mut().zip(variables) {
+            *place = value(slot);
+        }
+        &few[..variables.len()]
+    } else {
+        many = variables.iter().map(value).collect();
+        &many
+    };
+    let mut own = flags;
+    if result.url.is_empty() {
+        own = own | SampleFlags::NO_URL;
+    }
+    core.record(&Sample {
+        label: core.label(&result.label),
+        group: user.group,
+        user: user.number + 1,
+        intended: result.intended.min(result.start),
+        start: result.start,
+        end: result.end,
+        connect_ns: result.connect_ns,
+        latency_ns: result.latency_ns,
+        idle_ns: result.idle_ns,
+        code: &result.code,
+        message: &result.message,
+        data_type: result.data_type,
+        encoding: &result.encoding,
+        success: result.success,
+        failure_message: result.failure_message(),
+        bytes: result.bytes(),
+        sent_bytes: result.sent_bytes,
+        users_group: result.users_group,
+        users_all: result.users_all,
+        url: &result.url,
+        sample_count: 1,
+        error_count: u32::from(!result.success),
+        flags: own,
+        listeners,
+        variables: values,
+    });
+    let in_transaction = flags.contains(SampleFlags::TRANSACTION);
+    for sub in &result.sub_results {
+        let kept = SampleFlags(flags.0 & SampleFlags::LISTENERS_ONLY.0);
+        // A transaction inside one stays one; a sampler's result inside one is still a request of the plan.
+        let kind = if !in_transaction {
+            SampleFlags::SUB_RESULT
+        } else if sub.is_transaction {
+            SampleFlags::TRANSACTION | SampleFlags::TRANSACTION_CHILD
+        } else {
+            SampleFlags::TRANSACTION_CHILD
+        };
+        record_result(core, user, variables, sub, listeners, kept | kind);
+    }
+}
