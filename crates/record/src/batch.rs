@@ -232,6 +232,20 @@ impl<'b> BatchReader<'b> {
         }))
     }
 
+    /// A number in front of the samples.
+    pub(crate) fn head(&mut self) -> Result<u64, CorruptBatch> {
+        let value = self.varint()?;
+        self.bytes = self.bytes.get(self.at..).unwrap_or_default();
+        self.at = 0;
+        Ok(value)
+    }
+
+    /// A text behind its length.
+    pub(crate) fn bytes_text(&mut self) -> Result<&'b str, CorruptBatch> {
+        let len = usize::try_from(self.varint()?).map_err(|_| self.corrupt())?;
+        self.literal(len)
+    }
+
     fn corrupt(&self) -> CorruptBatch {
         CorruptBatch { at: self.at }
     }

@@ -46,10 +46,10 @@ pub(crate) struct Second {
     users: u32,
     service_ns: u128,
     response_ns: u128,
-    /// By label: service and response times in µs of requests and transactions.
+    /// By row of the book: service and response times in µs. Sub-results have none.
     pub(crate) times: Vec<Vec<(u64, u64)>>,
-    /// Which labels are also requests: the total's histogram is made of these.
-    request_label: Vec<bool>,
+    /// Which rows are requests: the total's histogram is made of these.
+    request_row: Vec<bool>,
 }
 
 impl Second {
@@ -57,24 +57,23 @@ impl Second {
         for times in &mut self.times {
             times.clear();
         }
-        self.request_label.fill(false);
+        self.request_row.fill(false);
         let times = std::mem::take(&mut self.times);
-        let request_label = std::mem::take(&mut self.request_label);
-        *self = Second { number, times, request_label, ..Second::default() };
+        let request_row = std::mem::take(&mut self.request_row);
+        *self = Second { number, times, request_row, ..Second::default() };
     }
 
-    fn add(&mut self, sample: &Sample<'_>, request: bool) {
-        let label = sample.label.0 as usize;
-        if self.times.len() <= label {
-            self.times.resize_with(label + 1, Vec::new);
-            self.request_label.resize(label + 1, false);
+    fn add(&mut self, row: usize, sample: &Sample<'_>, request: bool) {
+        if self.times.len() <= row {
+            self.times.resize_with(row + 1, Vec::new);
+            self.request_row.resize(row + 1, false);
         }
         let (service, response) = (sample.service_ns(), sample.response_ns());
-        self.times[label].push((service / 1_000, response / 1_000));
+        self.times[row].push((service / 1_000, response / 1_000));
         if !request {
             return;
         }
-        self.request_label[label] = true;
+        self.request_row[row] = true;
         self.requests += u64::from(sample.sample_count);
         self.errors += u64::from(sample.error_count);
         self.bytes += sample.bytes;
@@ -88,7 +87,7 @@ impl Second {
     fn fill(&self, service: &mut Histogram<u64>, response: &mut Histogram<u64>) {
         service.reset();
         response.reset();
-        for (times, request) in self.times.iter().zip(&self.request_label) {
+        for (times, request) in self.times.iter().zip(&self.request_row) {
             if *request {
                 fill(times, service, response);
             }
@@ -133,12 +132,13 @@ impl Book {
             return false;
         }
         let kind = SampleKind::of(sample.flags);
-        self.row(sample.label, kind).add(sample);
+        let row = self.row(sample.label, kind);
+        self.rows[row].2.add(sample);
         if kind == SampleKind::SubResult {
             return false;
         }
         let request = kind == SampleKind::Request;
-        self.second(sample.end.second()).add(sample, request);
+        self.second(sample.end.second()).add(row, sample, request);
         if request {
             self.total.add(sample);
             if !sample.success {
@@ -148,7 +148,8 @@ impl Book {
         request
     }
 
-    fn row(&mut self, label: LabelId, kind: SampleKind) -> &mut Totals {
+    /// The place in `rows` of a label's samples of one kind.
+    fn row(&mut self, label: LabelId, kind: SampleKind) -> usize {
         let at = label.0 as usize;
         if self.index.len() <= at {
             self.index.resize(at + 1, [None; 3]);
@@ -158,7 +159,12 @@ impl Book {
         if row == next {
             self.rows.push((label, kind, Box::new(Totals::new())));
         }
-        &mut self.rows[row].2
+        row
+    }
+
+    /// The label and kind of a row.
+    pub(crate) fn row_name(&self, row: usize) -> Option<(std::sync::Arc<str>, SampleKind)> {
+        self.rows.get(row).map(|(label, kind, _)| (self.labels.name(*label), *kind))
     }
 
     fn second(&mut self, number: u64) -> &mut Second {

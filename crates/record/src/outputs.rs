@@ -1,25 +1,213 @@
 //! The files of a run.
 
+use std::path::Path;
+
 use crate::book::Book;
-use crate::sample::Sample;
-use crate::{RecordError, RecorderConfig, RecorderEvent};
+use crate::csv_row::RowFormat;
+use crate::histogram_log::HistogramLog;
+use crate::output_file::OutputFile;
+use crate::recorder::{CsvOutput, RecordError, RecorderConfig, RecorderEvent, Which};
+use crate::run_dir::{HISTOGRAMS, SAMPLES};
+use crate::sample::{Sample, SampleFlags};
+use crate::samples_file::{FileNames, SamplesFile};
 
 /// Every output of a run; a failure of one does not touch the others.
 pub(crate) struct Outputs {
+    samples: Option<SamplesFile>,
+    histograms: Option<HistogramLog>,
+    files: Vec<CsvFile>,
+    /// The main log first, if there is one, then the listeners'.
+    sinks: Vec<Sink>,
+    /// By [`Sample::listeners`]: indices into `sinks`, the main log's included.
+    sets: Vec<Vec<usize>>,
+    /// By writer and sink: where the parent of the sub-results that follow went.
+    parents: Vec<Vec<Parent>>,
+    /// Number of the sample, for [`CsvFile::last`].
+    number: u64,
     events: Vec<RecorderEvent>,
 }
 
+/// A CSV file; two listeners with one file name share it.
+struct CsvFile {
+    file: OutputFile,
+    /// The last sample that was written: a sample goes into a file once, as in JMeter.
+    last: u64,
+    autoflush: bool,
+}
+
+/// A listener, or the main log.
+struct Sink {
+    file: usize,
+    format: RowFormat,
+    which: Which,
+}
+
+/// What a sink did with the sample that sub-results belong to.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Parent {
+    /// The sink is not in the parent's scope.
+    #[default]
+    Elsewhere,
+    /// Written.
+    Taken,
+    /// Not wanted.
+    Refused,
+    /// Written, as a child of a transaction on its own account.
+    ChildTaken,
+    /// Not wanted, likewise.
+    ChildRefused,
+}
+
 impl Outputs {
-    pub(crate) fn open(_config: &RecorderConfig) -> Result<Outputs, RecordError> {
-        Ok(Outputs { events: Vec::new() })
+    pub(crate) fn open(config: &RecorderConfig) -> Result<Outputs, RecordError> {
+        let (mut samples, mut histograms) = (None, None);
+        if let Some(dir) = &config.dir {
+            let names = FileNames { names: config.names.clone(), wall_anchor_ms: config.wall_anchor_ms };
+            let path = dir.join(SAMPLES);
+            let made = SamplesFile::create(&path, &names, config.labels.clone());
+            samples = Some(made.map_err(|source| RecordError { path, source })?);
+            let path = dir.join(HISTOGRAMS);
+            let made = HistogramLog::create(&path, config.wall_anchor_ms);
+            histograms = Some(made.map_err(|source| RecordError { path, source })?);
+        }
+        let mut outputs = Outputs {
+            samples,
+            histograms,
+            files: Vec::new(),
+            sinks: Vec::new(),
+            sets: Vec::new(),
+            parents: Vec::new(),
+            number: 0,
+            events: Vec::new(),
+        };
+        let mut main = None;
+        if let Some(output) = &config.main {
+            main = Some(outputs.sink(output, config)?);
+        }
+        let mut listeners = Vec::new();
+        for output in &config.listeners {
+            listeners.push(if output.config.xml {
+                let file = output.path.display().to_string();
+                outputs.events.push(RecorderEvent::XmlNotWritten { file });
+                None
+            } else {
+                match outputs.sink(output, config) {
+                    Ok(sink) => Some(sink),
+                    Err(RecordError { path, source }) => {
+                        let (file, error) = (path.display().to_string(), source.to_string());
+                        outputs.events.push(RecorderEvent::NotOpened { file, error });
+                        None
+                    }
+                }
+            });
+        }
+        let set = |indices: &Vec<usize>| {
+            let wanted = indices.iter().filter_map(|at| listeners.get(*at).copied().flatten());
+            main.into_iter().chain(wanted).collect()
+        };
+        outputs.sets = config.listener_sets.iter().map(set).collect();
+        if outputs.sets.is_empty() {
+            outputs.sets.push(main.into_iter().collect());
+        }
+        outputs.parents = vec![vec![Parent::Elsewhere; outputs.sinks.len()]; config.writers.max(1)];
+        Ok(outputs)
     }
 
-    pub(crate) fn begin(&mut self, _writer: usize, _batch: &[u8]) {}
+    fn sink(&mut self, output: &CsvOutput, config: &RecorderConfig) -> Result<usize, RecordError> {
+        let failed = |source| RecordError { path: output.path.clone(), source };
+        if output.config.xml {
+            let text =
+                "result files in XML are not written yet: set jmeter.save.saveservice.output_format=csv";
+            return Err(failed(std::io::Error::new(std::io::ErrorKind::Unsupported, text)));
+        }
+        let labels = config.labels.clone();
+        let format = RowFormat::new(output.config.clone(), &config.names, labels, config.wall_anchor_ms);
+        let same = self.files.iter().position(|other| same_file(other.file.name().as_ref(), &output.path));
+        let file = if let Some(file) = same {
+            file
+        } else {
+            let had_rows = output.path.exists();
+            let mut file = OutputFile::open(&output.path, true).map_err(failed)?;
+            if !had_rows && output.config.field_names {
+                format.header(file.unit());
+                file.end_unit(0);
+            }
+            self.files.push(CsvFile { file, last: 0, autoflush: output.config.autoflush });
+            self.files.len() - 1
+        };
+        self.sinks.push(Sink { file, format, which: output.which });
+        Ok(self.sinks.len() - 1)
+    }
 
-    pub(crate) fn sample(&mut self, _sample: &Sample<'_>) {}
+    /// Writes the rows of `sample`.
+    pub(crate) fn sample(&mut self, writer: usize, sample: &Sample<'_>) {
+        if self.sinks.is_empty() {
+            return;
+        }
+        self.number += 1;
+        let Some(parents) = self.parents.get_mut(writer) else { return };
+        if sample.flags.contains(SampleFlags::SUB_RESULT) {
+            for (at, parent) in parents.iter().enumerate() {
+                if matches!(parent, Parent::Taken | Parent::ChildTaken) {
+                    let sink = &mut self.sinks[at];
+                    if sink.format.config().subresults {
+                        sink.write(&mut self.files, self.number, sample);
+                    }
+                }
+            }
+            return;
+        }
+        let set = self.sets.get(sample.listeners as usize).map(Vec::as_slice).unwrap_or_default();
+        let child = sample.flags.contains(SampleFlags::TRANSACTION_CHILD);
+        if child {
+            for (at, parent) in parents.iter_mut().enumerate() {
+                match parent {
+                    Parent::Taken if self.sinks[at].format.config().subresults => {
+                        self.sinks[at].write(&mut self.files, self.number, sample);
+                    }
+                    Parent::ChildTaken | Parent::ChildRefused => *parent = Parent::Elsewhere,
+                    _ => {}
+                }
+            }
+        } else {
+            parents.fill(Parent::Elsewhere);
+        }
+        for at in set {
+            // A listener that gets the transaction's sample does not get the child's as one of its own.
+            if child && parents[*at] != Parent::Elsewhere {
+                continue;
+            }
+            let sink = &mut self.sinks[*at];
+            let wanted = match sink.which {
+                Which::All => true,
+                Which::Errors => !sample.success,
+                Which::Successes => sample.success,
+            };
+            if wanted {
+                sink.write(&mut self.files, self.number, sample);
+            }
+            parents[*at] = match (wanted, child) {
+                (true, false) => Parent::Taken,
+                (false, false) => Parent::Refused,
+                (true, true) => Parent::ChildTaken,
+                (false, true) => Parent::ChildRefused,
+            };
+        }
+    }
 
+    /// Keeps a batch of `samples`.
+    pub(crate) fn batch(&mut self, writer: usize, batch: &[u8], samples: u64) {
+        if let Some(file) = &mut self.samples {
+            file.batch(writer, batch, samples);
+        }
+    }
+
+    /// Writes the histograms of the seconds that are complete.
     pub(crate) fn histograms(&mut self, book: &mut Book) {
         while let Some(second) = book.next_closed() {
+            if let Some(log) = &mut self.histograms {
+                log.second(&second, book);
+            }
             book.recycle(second);
         }
     }
@@ -28,13 +216,55 @@ impl Outputs {
         self.events.push(RecorderEvent::Failed { error });
     }
 
-    pub(crate) fn events(&self) -> usize {
-        self.events.len()
+    fn output_files(&self) -> impl Iterator<Item = &OutputFile> {
+        let samples = self.samples.iter().map(SamplesFile::file);
+        let histograms = self.histograms.iter().map(HistogramLog::file);
+        samples.chain(histograms).chain(self.files.iter().map(|csv| &csv.file))
     }
 
-    pub(crate) fn flush(&mut self) {}
+    pub(crate) fn events(&self) -> usize {
+        self.events.len() + self.output_files().filter(|file| file.failed()).count()
+    }
+
+    pub(crate) fn flush(&mut self) {
+        if let Some(samples) = &mut self.samples {
+            samples.flush();
+        }
+        if let Some(histograms) = &mut self.histograms {
+            histograms.flush();
+        }
+        for csv in &mut self.files {
+            csv.file.flush();
+        }
+    }
 
     pub(crate) fn finish(&mut self) -> Vec<RecorderEvent> {
-        std::mem::take(&mut self.events)
+        self.flush();
+        let mut events = std::mem::take(&mut self.events);
+        events.extend(self.output_files().filter_map(OutputFile::event));
+        events
+    }
+}
+
+impl Sink {
+    fn write(&mut self, files: &mut [CsvFile], number: u64, sample: &Sample<'_>) {
+        let csv = &mut files[self.file];
+        if csv.last == number {
+            return;
+        }
+        csv.last = number;
+        self.format.row(sample, csv.file.unit());
+        csv.file.end_unit(1);
+        if csv.autoflush {
+            csv.file.flush();
+        }
+    }
+}
+
+/// Whether two names lead to one file.
+fn same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
     }
 }

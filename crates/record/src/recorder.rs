@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::batch::BatchReader;
 use crate::book::Book;
 use crate::config::SaveConfig;
@@ -17,7 +19,7 @@ use crate::totals::RunTotals;
 use crate::writer::{BatchWriter, Message};
 
 /// The name and number of a thread group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupName {
     /// Its name in the plan.
     pub name: String,
@@ -26,7 +28,7 @@ pub struct GroupName {
 }
 
 /// The names that a run's rows need; fixed before it starts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunNames {
     /// The thread groups, by [`crate::Sample::group`].
     pub groups: Vec<GroupName>,
@@ -113,7 +115,8 @@ pub struct RecordError {
 }
 
 /// Something that went wrong while recording, said once per file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RecorderEvent {
     /// A file could not be written further. The other outputs and the totals go on.
     LostOutput {
@@ -128,6 +131,13 @@ pub enum RecorderEvent {
     XmlNotWritten {
         /// The file.
         file: String,
+    },
+    /// A listener's file could not be opened; its rows are missing. As in JMeter, the run goes on.
+    NotOpened {
+        /// The file.
+        file: String,
+        /// The system's words.
+        error: String,
     },
     /// The recorder itself failed; numbers of the run are missing.
     Failed {
@@ -250,13 +260,14 @@ impl Worker {
     }
 
     fn batch(&mut self, writer: usize, bytes: &[u8]) {
-        self.outputs.begin(writer, bytes);
         let mut delta = IntervalCounts::new(Nanos::ZERO);
         let mut reader = BatchReader::new(bytes);
+        let mut samples = 0;
         loop {
             match reader.next() {
                 Ok(Some(sample)) => {
-                    self.outputs.sample(&sample);
+                    self.outputs.sample(writer, &sample);
+                    samples += 1;
                     if self.book.add(&sample) {
                         delta.add(&sample);
                     }
@@ -268,6 +279,7 @@ impl Worker {
                 }
             }
         }
+        self.outputs.batch(writer, bytes, samples);
         let mut live = lock(&self.live);
         live.total.merge(&delta);
         live.delta.merge(&delta);

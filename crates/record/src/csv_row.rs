@@ -1,0 +1,332 @@
+//! JMeter's CSV: the line of column names and the rows.
+
+use crate::config::{SaveConfig, TimestampFormat};
+use crate::date_format::DateFormat;
+use crate::labels::Labels;
+use crate::recorder::RunNames;
+use crate::sample::{Sample, SampleFlags};
+
+/// A way to write rows: a save configuration, made ready for one run.
+pub(crate) struct RowFormat {
+    config: SaveConfig,
+    delimiter: Delimiter,
+    stamp: Stamp,
+    wall_anchor_ms: i64,
+    /// By group: the start of the name of its threads, doubled quotes included, and whether it needs quotes around.
+    groups: Vec<(Vec<u8>, bool)>,
+    hostname: Vec<u8>,
+    default_encoding: Vec<u8>,
+    variables: Vec<String>,
+    labels: Labels,
+    /// Labels as they are written, by their numbers; filled when first met.
+    label_cells: Vec<Option<Box<[u8]>>>,
+}
+
+enum Stamp {
+    Millis,
+    Absent,
+    Pattern(DateFormat),
+}
+
+/// The bytes between two columns; a character of several bytes is possible.
+#[derive(Clone, Copy)]
+struct Delimiter {
+    bytes: [u8; 4],
+    len: usize,
+}
+
+impl Delimiter {
+    fn new(delimiter: char) -> Delimiter {
+        let mut bytes = [0; 4];
+        let len = delimiter.encode_utf8(&mut bytes).len();
+        Delimiter { bytes, len }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Whether JMeter puts quotes around a text.
+    fn needs_quotes(&self, text: &[u8]) -> bool {
+        let special = |b: &u8| matches!(b, b'"' | b'\r' | b'\n') || (self.len == 1 && *b == self.bytes[0]);
+        text.iter().any(special) || (self.len > 1 && text.windows(self.len).any(|w| w == self.as_bytes()))
+    }
+
+    fn cell(&self, text: &str, out: &mut Vec<u8>) {
+        if self.needs_quotes(text.as_bytes()) {
+            out.push(b'"');
+            double_quotes(text.as_bytes(), out);
+            out.push(b'"');
+        } else {
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
+fn double_quotes(text: &[u8], out: &mut Vec<u8>) {
+    for byte in text {
+        if *byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(*byte);
+    }
+}
+
+/// Appends `number` in decimal.
+fn integer(number: i64, out: &mut Vec<u8>) {
+    if number < 0 {
+        out.push(b'-');
+    }
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+fn whole_ms(ns: u64) -> i64 {
+    (ns / 1_000_000) as i64
+}
+
+impl RowFormat {
+    pub(crate) fn new(
+        config: SaveConfig,
+        names: &RunNames,
+        labels: Labels,
+        wall_anchor_ms: i64,
+    ) -> RowFormat {
+        let delimiter = Delimiter::new(config.delimiter);
+        let stamp = match &config.timestamp_format {
+            TimestampFormat::Millis => Stamp::Millis,
+            TimestampFormat::None => Stamp::Absent,
+            // The configuration has been checked; a pattern that is unusable all the same leaves no value.
+            TimestampFormat::Pattern(p) => DateFormat::parse(p).map_or(Stamp::Absent, Stamp::Pattern),
+        };
+        let group = |group: &crate::GroupName| {
+            let prefix = format!("{} {}-", group.name, group.number);
+            let quoted = delimiter.needs_quotes(prefix.as_bytes());
+            let mut bytes = Vec::new();
+            double_quotes(prefix.as_bytes(), &mut bytes);
+            (bytes, quoted)
+        };
+        let cell = |text: &str| {
+            let mut out = Vec::new();
+            delimiter.cell(text, &mut out);
+            out
+        };
+        RowFormat {
+            delimiter,
+            stamp,
+            wall_anchor_ms,
+            groups: names.groups.iter().map(group).collect(),
+            hostname: cell(&names.hostname),
+            default_encoding: cell(&config.default_encoding),
+            variables: names.variables.clone(),
+            labels,
+            label_cells: Vec::new(),
+            config,
+        }
+    }
+
+    pub(crate) const fn config(&self) -> &SaveConfig {
+        &self.config
+    }
+
+    /// The line of column names, with its end.
+    pub(crate) fn header(&self, out: &mut Vec<u8>) {
+        let from = out.len();
+        let c = &self.config;
+        let columns: [(bool, &[&str]); 20] = [
+            (c.timestamp, &["timeStamp"]),
+            (c.time, &["elapsed"]),
+            (c.label, &["label"]),
+            (c.code, &["responseCode"]),
+            (c.message, &["responseMessage"]),
+            (c.thread_name, &["threadName"]),
+            (c.data_type, &["dataType"]),
+            (c.success, &["success"]),
+            (c.failure_message, &["failureMessage"]),
+            (c.bytes, &["bytes"]),
+            (c.sent_bytes, &["sentBytes"]),
+            (c.thread_counts, &["grpThreads", "allThreads"]),
+            (c.url, &["URL"]),
+            (c.file_name, &["Filename"]),
+            (c.latency, &["Latency"]),
+            (c.encoding, &["Encoding"]),
+            (c.sample_count, &["SampleCount", "ErrorCount"]),
+            (c.hostname, &["Hostname"]),
+            (c.idle_time, &["IdleTime"]),
+            (c.connect_time, &["Connect"]),
+        ];
+        for name in columns.iter().filter(|(on, _)| *on).flat_map(|(_, names)| *names) {
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(self.delimiter.as_bytes());
+        }
+        // JMeter always quotes the names of variables, and does not double quotes within them.
+        for name in &self.variables {
+            out.push(b'"');
+            out.extend_from_slice(name.as_bytes());
+            out.push(b'"');
+            out.extend_from_slice(self.delimiter.as_bytes());
+        }
+        out.truncate(out.len().saturating_sub(self.delimiter.len).max(from));
+        out.push(b'\n');
+    }
+
+    /// The row of `sample`, with its end.
+    pub(crate) fn row(&mut self, sample: &Sample<'_>, out: &mut Vec<u8>) {
+        let delimiter = self.delimiter;
+        let mut row = Row { out, delimiter, first: true };
+        let c = &self.config;
+        if c.timestamp {
+            let at = if c.timestamp_is_start { sample.start } else { sample.end };
+            let ms = self.wall_anchor_ms + whole_ms(at.0);
+            match &self.stamp {
+                Stamp::Millis => row.integer(ms),
+                Stamp::Absent => {}
+                Stamp::Pattern(format) => row.formatted(|out| format.format(ms, out)),
+            }
+        }
+        if c.time {
+            row.integer(sample.elapsed_ms());
+        }
+        if c.label {
+            let at = sample.label.0 as usize;
+            if self.label_cells.len() <= at {
+                self.label_cells.resize(at + 1, None);
+            }
+            let labels = &self.labels;
+            let cell = self.label_cells[at].get_or_insert_with(|| {
+                let mut cell = Vec::new();
+                delimiter.cell(&labels.name(sample.label), &mut cell);
+                cell.into()
+            });
+            row.raw(cell);
+        }
+        if c.code {
+            row.text(sample.code);
+        }
+        if c.message {
+            row.text(sample.message);
+        }
+        if c.thread_name {
+            row.thread(self.groups.get(sample.group as usize), sample.user);
+        }
+        if c.data_type {
+            row.text(sample.data_type.as_str());
+        }
+        if c.success {
+            row.raw(if sample.success { b"true" } else { b"false" });
+        }
+        if c.failure_message {
+            row.text(sample.failure_message);
+        }
+        if c.bytes {
+            row.integer(sample.bytes as i64);
+        }
+        if c.sent_bytes {
+            row.integer(sample.sent_bytes as i64);
+        }
+        if c.thread_counts {
+            row.integer(i64::from(sample.users_group));
+            row.integer(i64::from(sample.users_all));
+        }
+        if c.url {
+            row.text(if sample.flags.contains(SampleFlags::NO_URL) { "null" } else { sample.url });
+        }
+        if c.file_name {
+            row.raw(b"");
+        }
+        if c.latency {
+            row.integer(whole_ms(sample.latency_ns));
+        }
+        if c.encoding {
+            if sample.encoding.is_empty() {
+                row.raw(&self.default_encoding);
+            } else {
+                row.text(sample.encoding);
+            }
+        }
+        if c.sample_count {
+            row.integer(i64::from(sample.sample_count));
+            row.integer(i64::from(sample.error_count));
+        }
+        if c.hostname {
+            row.raw(&self.hostname);
+        }
+        if c.idle_time {
+            row.integer(whole_ms(sample.idle_ns));
+        }
+        if c.connect_time {
+            row.integer(whole_ms(sample.connect_ns));
+        }
+        for at in 0..self.variables.len() {
+            row.text(sample.variables.get(at).copied().unwrap_or("null"));
+        }
+        out.push(b'\n');
+    }
+}
+
+/// A row that grows.
+struct Row<'o> {
+    out: &'o mut Vec<u8>,
+    delimiter: Delimiter,
+    first: bool,
+}
+
+impl Row<'_> {
+    fn next(&mut self) {
+        if !self.first {
+            self.out.extend_from_slice(self.delimiter.as_bytes());
+        }
+        self.first = false;
+    }
+
+    fn raw(&mut self, cell: &[u8]) {
+        self.next();
+        self.out.extend_from_slice(cell);
+    }
+
+    fn integer(&mut self, number: i64) {
+        self.next();
+        integer(number, self.out);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.next();
+        self.delimiter.cell(text, self.out);
+    }
+
+    /// A cell that `write` makes; quoted if what it wrote needs it.
+    fn formatted(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.next();
+        let from = self.out.len();
+        write(self.out);
+        if self.delimiter.needs_quotes(&self.out[from..]) {
+            let plain = self.out.split_off(from);
+            self.out.push(b'"');
+            double_quotes(&plain, self.out);
+            self.out.push(b'"');
+        }
+    }
+
+    fn thread(&mut self, group: Option<&(Vec<u8>, bool)>, user: u32) {
+        self.next();
+        let Some((prefix, quoted)) = group else { return };
+        if *quoted {
+            self.out.push(b'"');
+        }
+        self.out.extend_from_slice(prefix);
+        integer(i64::from(user), self.out);
+        if *quoted {
+            self.out.push(b'"');
+        }
+    }
+}

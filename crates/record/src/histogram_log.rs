@@ -1,0 +1,136 @@
+//! `histograms.hlog`: one histogram per second, clock and kind of sample, in the interval log format of HdrHistogram.
+//!
+//! Values are microseconds. A line's tag is `service/` or `response/` (the clock), then `request/` or `transaction/`,
+//! then the label with every byte that a tag cannot hold written as `%XX`. Histograms of one tag can be merged over
+//! seconds, runs and machines; those of all `request/` tags make the run's total.
+
+use std::io;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+use crate::book::{Book, Second, fill};
+use crate::output_file::OutputFile;
+use crate::totals::{SampleKind, new_histogram};
+
+pub(crate) struct HistogramLog {
+    file: OutputFile,
+    service: Histogram<u64>,
+    response: Histogram<u64>,
+    serializer: V2DeflateSerializer,
+    bytes: Vec<u8>,
+    text: String,
+    /// By row of the book: the tags.
+    tags: Vec<Option<String>>,
+}
+
+impl HistogramLog {
+    pub(crate) fn create(path: &Path, wall_anchor_ms: i64) -> io::Result<HistogramLog> {
+        let mut file = OutputFile::open(path, false)?;
+        let start_s = wall_anchor_ms as f64 / 1e3;
+        let head = format!(
+            "#[Histogram log format version 1.3]\n\
+             #[StartTime: {start_s:.3} (seconds since epoch)]\n\
+             #[MaxValueDivisor: 1000.0]\n\
+             #Values in microseconds, maxima in milliseconds; start stamps in seconds since StartTime.\n\
+             \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+        );
+        file.unit().extend_from_slice(head.as_bytes());
+        file.end_unit(0);
+        Ok(HistogramLog {
+            file,
+            service: new_histogram(),
+            response: new_histogram(),
+            serializer: V2DeflateSerializer::new(),
+            bytes: Vec::new(),
+            text: String::new(),
+            tags: Vec::new(),
+        })
+    }
+
+    /// Appends a second's histograms.
+    pub(crate) fn second(&mut self, second: &Second, book: &Book) {
+        for (row, times) in second.times.iter().enumerate() {
+            if times.is_empty() {
+                continue;
+            }
+            self.service.reset();
+            self.response.reset();
+            fill(times, &mut self.service, &mut self.response);
+            self.name(row, book);
+            self.line(second.number, row, true);
+            self.line(second.number, row, false);
+        }
+    }
+
+    fn name(&mut self, row: usize, book: &Book) {
+        if self.tags.len() <= row {
+            self.tags.resize(row + 1, None);
+        }
+        if self.tags[row].is_none() {
+            self.tags[row] = book.row_name(row).map(|(label, kind)| tag(&label, kind));
+        }
+    }
+
+    fn line(&mut self, second: u64, row: usize, service: bool) {
+        let (clock, histogram) =
+            if service { ("service", &self.service) } else { ("response", &self.response) };
+        self.bytes.clear();
+        // Writing to memory does not fail, and the histogram's counts are far from the format's limits.
+        if self.serializer.serialize(histogram, &mut self.bytes).is_err() {
+            return;
+        }
+        self.text.clear();
+        STANDARD.encode_string(&self.bytes, &mut self.text);
+        let tag = self.tags[row].as_deref().unwrap_or_default();
+        let max_ms = histogram.max() as f64 / 1e3;
+        let line = format!("Tag={clock}/{tag},{second}.000,1.000,{max_ms:.3},");
+        let out = self.file.unit();
+        out.extend_from_slice(line.as_bytes());
+        out.extend_from_slice(self.text.as_bytes());
+        out.push(b'\n');
+        self.file.end_unit(1);
+    }
+
+    pub(crate) fn flush(&mut self) {
+        self.file.flush();
+    }
+
+    pub(crate) const fn file(&self) -> &OutputFile {
+        &self.file
+    }
+}
+
+/// The part of a tag after the clock.
+fn tag(label: &str, kind: SampleKind) -> String {
+    let mut tag = String::from(match kind {
+        SampleKind::Request => "request/",
+        SampleKind::Transaction => "transaction/",
+        SampleKind::SubResult => "sub_result/",
+    });
+    for c in label.chars() {
+        if c.is_whitespace() || c.is_control() || c == ',' || c == '%' {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                tag.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            tag.push(c);
+        }
+    }
+    tag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_holds_what_a_line_can() {
+        assert_eq!(tag("a b,c%", SampleKind::Request), "request/a%20b%2Cc%25");
+        assert_eq!(tag("č", SampleKind::Transaction), "transaction/č");
+    }
+}

@@ -1,0 +1,164 @@
+//! `run.json`: what a run was, how it went and how it ended.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::RecorderEvent;
+
+/// Version of the manifest that is written, and the only one that is read.
+pub const MANIFEST_VERSION: u32 = 1;
+
+/// The manifest of a run.
+///
+/// It is written when the run begins, without an outcome, and again when it ends: a manifest without an outcome is of
+/// a run that goes on, or of one that was cut off.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`MANIFEST_VERSION`].
+    pub version: u32,
+    /// Version of the program.
+    pub busyhour: String,
+    /// The plan.
+    pub plan: PlanFile,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// The command, its name included.
+    pub command_line: Vec<String>,
+    /// JMeter properties that were set for this run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub properties: BTreeMap<String, String>,
+    /// The generator's machine.
+    pub machine: Machine,
+    /// Start of the run in ms since 1970: what every [`crate::Nanos`] counts from.
+    pub wall_anchor_ms: i64,
+    /// What is known about the plan that puts its results in doubt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<PlanNote>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+}
+
+/// The plan of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanFile {
+    /// As it was named.
+    pub path: String,
+    /// The test plan's name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// SHA-256 of its bytes in hex; see [`plan_hash`].
+    pub sha256: String,
+}
+
+/// SHA-256 of a plan's bytes in lower-case hex.
+#[must_use]
+pub fn plan_hash(plan: &[u8]) -> String {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(plan).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The generator's machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Host name.
+    pub hostname: String,
+    /// Operating system, as Rust names it.
+    pub os: String,
+    /// Processor architecture, as Rust names it.
+    pub arch: String,
+    /// Processors that the program may use.
+    pub cpus: u32,
+}
+
+impl Machine {
+    /// This machine, called `hostname`.
+    #[must_use]
+    pub fn this(hostname: impl Into<String>) -> Machine {
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        Machine {
+            hostname: hostname.into(),
+            os: std::env::consts::OS.into(),
+            arch: std::env::consts::ARCH.into(),
+            cpus,
+        }
+    }
+}
+
+/// A doubt about the plan that its compilation found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanNote {
+    /// Stable name of the kind of doubt, in kebab case.
+    pub code: String,
+    /// What is the matter.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunEnd {
+    /// Every user finished its work.
+    #[default]
+    Completed,
+    /// The plan stopped itself (Stop Test, or an error with that consequence).
+    StoppedByPlan,
+    /// Someone asked it to stop, and the users finished their samples.
+    Interrupted,
+    /// Someone asked it to stop at once.
+    Aborted,
+    /// The generator failed.
+    Failed,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Why.
+    pub end: RunEnd,
+    /// Length from start to the end of the last user, in ns.
+    pub duration_ns: u64,
+    /// Users that were started.
+    pub users_started: u64,
+    /// Users that finished.
+    pub users_finished: u64,
+    /// What is known about the generator itself.
+    pub generator: GeneratorFacts,
+    /// What went wrong while writing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorder_events: Vec<RecorderEvent>,
+}
+
+/// What is known about the generator itself, for the verdict on whether it was the bottleneck.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GeneratorFacts {
+    /// The cores that ran users.
+    pub cores: Vec<CoreFacts>,
+    /// How often a core found the recorder behind.
+    pub recorder_stalls: u64,
+    /// How long users were held back because of that, over all cores, in ns.
+    pub recorder_stall_ns: u64,
+    /// Samples that were made but could not be recorded.
+    pub lost_samples: u64,
+    /// Samples that were under way when the run was stopped, and are in no number.
+    pub interrupted_samples: u64,
+    /// Largest resident memory in bytes; 0 when unknown.
+    pub memory_bytes_max: u64,
+}
+
+/// What is known about one core.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CoreFacts {
+    /// CPU time of its thread over the run's length (0..=1).
+    pub busy: f64,
+    /// The same over its busiest second; 0 when unknown.
+    pub busy_second_max: f64,
+    /// Longest time that one poll of users took, in ns; 0 when unknown.
+    pub poll_ns_max: u64,
+}

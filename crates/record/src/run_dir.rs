@@ -1,0 +1,233 @@
+//! The directory of a run.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::manifest::{MANIFEST_VERSION, Manifest};
+use crate::recorder::RecordError;
+use crate::replay::{self, Replay};
+use crate::samples_file::SamplesError;
+
+/// Name of the manifest.
+pub(crate) const MANIFEST: &str = "run.json";
+/// Name of the full-fidelity record.
+pub(crate) const SAMPLES: &str = "samples.bhs";
+/// Name of the histogram log.
+pub(crate) const HISTOGRAMS: &str = "histograms.hlog";
+
+/// The directory of a run.
+///
+/// `run.json` ([`Manifest`]), `plan.jmx`, `samples.jtl` (JMeter's CSV, when asked for), `samples.bhs` (every sample,
+/// both clocks), `histograms.hlog`, `summary.json`, `report.html`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDir {
+    path: PathBuf,
+}
+
+/// A run directory that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RunDirError {
+    /// A file cannot be read or written.
+    #[error("cannot use {path}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        source: io::Error,
+    },
+    /// The directory holds a run already.
+    #[error("{0} holds a run already: name another directory, or remove it")]
+    Taken(PathBuf),
+    /// The manifest is damaged.
+    #[error("{path} is no manifest of a run")]
+    Manifest {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The manifest is of another version.
+    #[error("{path} is of version {version}; this program reads version {MANIFEST_VERSION}")]
+    Version {
+        /// Which.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// The record of samples cannot be read.
+    #[error("cannot read {path}")]
+    Samples {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: SamplesError,
+    },
+}
+
+impl From<RunDirError> for RecordError {
+    fn from(error: RunDirError) -> RecordError {
+        match error {
+            RunDirError::Io { path, source } => RecordError { path, source },
+            other => RecordError { path: PathBuf::new(), source: io::Error::other(other) },
+        }
+    }
+}
+
+impl RunDir {
+    /// Makes the directory `path` for a new run.
+    ///
+    /// # Errors
+    /// It cannot be made, or holds a run already.
+    pub fn create(path: impl Into<PathBuf>) -> Result<RunDir, RunDirError> {
+        let dir = RunDir { path: path.into() };
+        std::fs::create_dir_all(&dir.path)
+            .map_err(|source| RunDirError::Io { path: dir.path.clone(), source })?;
+        if dir.manifest_path().exists() {
+            return Err(RunDirError::Taken(dir.path));
+        }
+        Ok(dir)
+    }
+
+    /// Makes a new directory in `parent`, called `name` and the local time of `wall_anchor_ms`, with a number behind
+    /// it when there is one of that name.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn create_in(parent: &Path, name: &str, wall_anchor_ms: i64) -> Result<RunDir, RunDirError> {
+        let io = |path: &Path, source| RunDirError::Io { path: path.to_owned(), source };
+        std::fs::create_dir_all(parent).map_err(|source| io(parent, source))?;
+        let at = jiff::Timestamp::from_millisecond(wall_anchor_ms).unwrap_or_default();
+        let stamp = at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y%m%d-%H%M%S").to_string();
+        let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let name: String = name.chars().map(safe).collect();
+        let mut number = 1;
+        loop {
+            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+            let path = parent.join(format!("{name}-{stamp}{suffix}"));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(RunDir { path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 10_000 => number += 1,
+                Err(source) => return Err(io(&path, source)),
+            }
+        }
+    }
+
+    /// The directory of a run that was made before.
+    #[must_use]
+    pub fn open(path: impl Into<PathBuf>) -> RunDir {
+        RunDir { path: path.into() }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `run.json`
+    #[must_use]
+    pub fn manifest_path(&self) -> PathBuf {
+        self.path.join(MANIFEST)
+    }
+
+    /// `plan.jmx`
+    #[must_use]
+    pub fn plan_path(&self) -> PathBuf {
+        self.path.join("plan.jmx")
+    }
+
+    /// `samples.jtl`
+    #[must_use]
+    pub fn jtl_path(&self) -> PathBuf {
+        self.path.join("samples.jtl")
+    }
+
+    /// `samples.bhs`
+    #[must_use]
+    pub fn samples_path(&self) -> PathBuf {
+        self.path.join(SAMPLES)
+    }
+
+    /// `histograms.hlog`
+    #[must_use]
+    pub fn histograms_path(&self) -> PathBuf {
+        self.path.join(HISTOGRAMS)
+    }
+
+    /// `summary.json`
+    #[must_use]
+    pub fn summary_path(&self) -> PathBuf {
+        self.path.join("summary.json")
+    }
+
+    /// `report.html`
+    #[must_use]
+    pub fn report_path(&self) -> PathBuf {
+        self.path.join("report.html")
+    }
+
+    /// Writes `contents` to `path` whole or not at all: readers see the old file or the new one.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write_whole(path: &Path, contents: &[u8]) -> Result<(), RunDirError> {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
+        let beside = PathBuf::from(beside);
+        let write = || {
+            let mut file = std::fs::File::create(&beside)?;
+            file.write_all(contents)?;
+            file.sync_all()?;
+            drop(file);
+            std::fs::rename(&beside, path)
+        };
+        write().map_err(|source| {
+            // What could not be finished is of no use.
+            let _ = std::fs::remove_file(&beside);
+            RunDirError::Io { path: path.to_owned(), source }
+        })
+    }
+
+    /// Writes the manifest.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), RunDirError> {
+        let path = self.manifest_path();
+        let mut text = serde_json::to_vec_pretty(manifest)
+            .map_err(|source| RunDirError::Manifest { path: path.clone(), source })?;
+        text.push(b'\n');
+        RunDir::write_whole(&path, &text)
+    }
+
+    /// Reads the manifest.
+    ///
+    /// # Errors
+    /// It is missing, damaged or of another version.
+    pub fn read_manifest(&self) -> Result<Manifest, RunDirError> {
+        #[derive(serde::Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let path = self.manifest_path();
+        let text = std::fs::read(&path).map_err(|source| RunDirError::Io { path: path.clone(), source })?;
+        let manifest = |source| RunDirError::Manifest { path: path.clone(), source };
+        let Version { version } = serde_json::from_slice(&text).map_err(manifest)?;
+        if version != MANIFEST_VERSION {
+            return Err(RunDirError::Version { path, version });
+        }
+        serde_json::from_slice(&text).map_err(manifest)
+    }
+
+    /// Adds up the record of samples again.
+    ///
+    /// # Errors
+    /// The record cannot be read. One whose tail is cut off can: see [`Replay::end`].
+    pub fn replay(&self) -> Result<Replay, RunDirError> {
+        let path = self.samples_path();
+        replay::replay(&path).map_err(|source| RunDirError::Samples { path, source })
+    }
+}

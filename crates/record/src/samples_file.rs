@@ -1,0 +1,319 @@
+//! `samples.bhs`: every sample of a run with both clocks in nanoseconds.
+//!
+//! The file begins with the magic `BHSAMPLE` and the format's version (`u32`, little endian). Segments follow, each
+//! with a head of 12 bytes — kind (`u32`), length of the payload (`u32`), CRC-32 of kind, length and payload (`u32`),
+//! all little endian — and its payload:
+//!
+//! | kind | payload |
+//! |---|---|
+//! | 1 names | JSON: format of [`FileNames`] |
+//! | 2 labels | number of the first (varint), how many (varint), then for each its length (varint) and bytes |
+//! | 3 samples | number of the core (varint), then a batch as [`crate::BatchReader`] reads it |
+//!
+//! A label's segment comes before the first batch that uses it. A file whose end was cut off stays readable up to its
+//! last whole segment.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::RecorderEvent;
+use crate::batch::{BatchReader, CorruptBatch, put};
+use crate::labels::Labels;
+use crate::output_file::OutputFile;
+use crate::recorder::RunNames;
+use crate::sample::Sample;
+
+const MAGIC: &[u8; 8] = b"BHSAMPLE";
+
+/// Version of the format that is written, and the only one that is read.
+pub const SAMPLES_VERSION: u32 = 1;
+
+const KIND_NAMES: u32 = 1;
+const KIND_LABELS: u32 = 2;
+const KIND_SAMPLES: u32 = 3;
+
+const HEAD: usize = 12;
+
+/// No segment is longer; a head that says so is damaged.
+const PAYLOAD_MAX: u32 = 1 << 30;
+
+/// The names in a file of samples.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileNames {
+    /// Groups, variables, host.
+    #[serde(flatten)]
+    pub names: RunNames,
+    /// The run's start in ms since 1970.
+    pub wall_anchor_ms: i64,
+}
+
+/// Writes the file.
+pub(crate) struct SamplesFile {
+    file: OutputFile,
+    labels: Labels,
+    /// Labels in the file or its buffer.
+    labels_written: usize,
+    /// Labels surely in the file.
+    labels_durable: usize,
+}
+
+impl SamplesFile {
+    pub(crate) fn create(path: &Path, names: &FileNames, labels: Labels) -> io::Result<SamplesFile> {
+        let mut file = OutputFile::open(path, false)?;
+        let out = file.unit();
+        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(&SAMPLES_VERSION.to_le_bytes());
+        segment(out, KIND_NAMES, |out| {
+            // Names of strings and numbers always have a JSON form.
+            out.extend_from_slice(&serde_json::to_vec(names).unwrap_or_default());
+        });
+        file.end_unit(0);
+        if !file.flush() {
+            let text = match file.event() {
+                Some(RecorderEvent::LostOutput { error, .. }) => error,
+                _ => String::from("not writable"),
+            };
+            return Err(io::Error::other(text));
+        }
+        Ok(SamplesFile { file, labels, labels_written: 0, labels_durable: 0 })
+    }
+
+    /// Appends a batch of `samples`.
+    pub(crate) fn batch(&mut self, writer: usize, batch: &[u8], samples: u64) {
+        if samples == 0 {
+            return;
+        }
+        let known = self.labels.len();
+        if known > self.labels_written {
+            let names = self.labels.names_from(self.labels_written);
+            let first = self.labels_written as u64;
+            segment(self.file.unit(), KIND_LABELS, |out| {
+                put(out, first);
+                put(out, names.len() as u64);
+                for name in &names {
+                    put(out, name.len() as u64);
+                    out.extend_from_slice(name.as_bytes());
+                }
+            });
+            self.labels_written += names.len();
+        }
+        segment(self.file.unit(), KIND_SAMPLES, |out| {
+            put(out, writer as u64);
+            out.extend_from_slice(batch);
+        });
+        if !self.file.end_unit(samples) {
+            self.labels_written = self.labels_durable;
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        if self.file.flush() {
+            self.labels_durable = self.labels_written;
+        } else {
+            self.labels_written = self.labels_durable;
+        }
+    }
+
+    pub(crate) const fn file(&self) -> &OutputFile {
+        &self.file
+    }
+}
+
+/// Appends a segment whose payload `write` makes.
+fn segment(out: &mut Vec<u8>, kind: u32, write: impl FnOnce(&mut Vec<u8>)) {
+    let from = out.len();
+    out.extend_from_slice(&kind.to_le_bytes());
+    out.extend_from_slice(&[0; 8]);
+    write(out);
+    let len = (out.len() - from - HEAD) as u32;
+    out[from + 4..from + 8].copy_from_slice(&len.to_le_bytes());
+    let crc = checksum(kind, &out[from + HEAD..]);
+    out[from + 8..from + HEAD].copy_from_slice(&crc.to_le_bytes());
+}
+
+fn checksum(kind: u32, payload: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&kind.to_le_bytes());
+    hasher.update(&(payload.len() as u32).to_le_bytes());
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+/// Why a file of samples cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SamplesError {
+    /// The system says no.
+    #[error("cannot read the samples")]
+    Io(#[from] io::Error),
+    /// The file begins otherwise.
+    #[error("the file holds no samples of a run")]
+    Magic,
+    /// Written by another version of the program.
+    #[error("the samples are of format version {0}; this program reads version {SAMPLES_VERSION}")]
+    Version(u32),
+    /// A segment whose checksum is right does not make sense.
+    #[error("the samples are damaged")]
+    Batch(#[from] CorruptBatch),
+}
+
+/// What a reader says at the end of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SamplesEnd {
+    /// Samples that were read.
+    pub samples: u64,
+    /// Offset at which a segment is cut off or damaged; what follows was not read. `None` for a whole file.
+    pub cut_at: Option<u64>,
+}
+
+/// Reads a file of samples, segment by segment, in bounded memory.
+#[derive(Debug)]
+pub struct SamplesReader<R> {
+    input: R,
+    at: u64,
+    names: FileNames,
+    labels: Labels,
+    payload: Vec<u8>,
+}
+
+impl SamplesReader<BufReader<File>> {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read or is of another kind or version.
+    pub fn open(path: &Path) -> Result<Self, SamplesError> {
+        SamplesReader::new(BufReader::with_capacity(1 << 18, File::open(path)?))
+    }
+}
+
+impl<R: Read> SamplesReader<R> {
+    /// Reads from `input`.
+    ///
+    /// # Errors
+    /// The input cannot be read or is of another kind or version.
+    pub fn new(input: R) -> Result<SamplesReader<R>, SamplesError> {
+        let mut reader = SamplesReader {
+            input,
+            at: 0,
+            names: FileNames::default(),
+            labels: Labels::new(),
+            payload: Vec::new(),
+        };
+        let mut head = [0; 12];
+        reader.input.read_exact(&mut head).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => SamplesError::Magic,
+            _ => SamplesError::Io(error),
+        })?;
+        if &head[..8] != MAGIC {
+            return Err(SamplesError::Magic);
+        }
+        let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
+        if version != SAMPLES_VERSION {
+            return Err(SamplesError::Version(version));
+        }
+        reader.at = head.len() as u64;
+        if reader.segment()? == Some(KIND_NAMES) {
+            reader.names = serde_json::from_slice(&reader.payload).map_err(|_| SamplesError::Magic)?;
+        } else {
+            return Err(SamplesError::Magic);
+        }
+        Ok(reader)
+    }
+
+    /// The names in the file.
+    pub const fn names(&self) -> &FileNames {
+        &self.names
+    }
+
+    /// The labels met so far.
+    pub const fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// Calls `see` with the core's number and each sample, to the end of the file or of its readable part.
+    ///
+    /// # Errors
+    /// The system's; a truncated or damaged tail is none, see [`SamplesEnd::cut_at`].
+    pub fn read(
+        mut self,
+        mut see: impl FnMut(usize, &Sample<'_>),
+    ) -> Result<(SamplesEnd, FileNames, Labels), SamplesError> {
+        let mut end = SamplesEnd::default();
+        loop {
+            let from = self.at;
+            match self.segment()? {
+                Some(KIND_LABELS) => {
+                    if labels(&self.payload, &self.labels).is_none() {
+                        end.cut_at = Some(from);
+                        break;
+                    }
+                }
+                Some(KIND_SAMPLES) => {
+                    let mut batch = BatchReader::new(&self.payload);
+                    let writer = batch.head()? as usize;
+                    while let Some(sample) = batch.next()? {
+                        end.samples += 1;
+                        see(writer, &sample);
+                    }
+                }
+                // Kinds of later minor versions are passed over.
+                Some(_) => {}
+                None => {
+                    if self.at != from || !self.payload.is_empty() {
+                        end.cut_at = Some(from);
+                    }
+                    break;
+                }
+            }
+        }
+        Ok((end, self.names, self.labels))
+    }
+
+    /// Reads the next segment's payload; `None` at the end. At a cut or damaged tail `None` too, with bytes in
+    /// `payload` or a place other than before.
+    fn segment(&mut self) -> Result<Option<u32>, SamplesError> {
+        self.payload.clear();
+        let mut head = [0; HEAD];
+        let mut got = 0;
+        while got < HEAD {
+            match self.input.read(&mut head[got..]) {
+                Ok(0) => {
+                    self.at += got as u64;
+                    return Ok(None);
+                }
+                Ok(n) => got += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (kind, len, crc) = (word(0), word(4), word(8));
+        self.at += HEAD as u64;
+        if len > PAYLOAD_MAX {
+            return Ok(None);
+        }
+        let read = (&mut self.input).take(u64::from(len)).read_to_end(&mut self.payload)?;
+        self.at += read as u64;
+        if read != len as usize || checksum(kind, &self.payload) != crc {
+            return Ok(None);
+        }
+        Ok(Some(kind))
+    }
+}
+
+/// Adds a segment's labels to the table; `None` when it is damaged.
+fn labels(payload: &[u8], table: &Labels) -> Option<()> {
+    let mut rest = BatchReader::new(payload);
+    let first = rest.head().ok()?;
+    let count = rest.head().ok()?;
+    for at in 0..count {
+        let name = rest.bytes_text().ok()?;
+        // A segment that was written twice (after a full disk) says what is known already.
+        if table.intern(name).0 as u64 != first + at {
+            return None;
+        }
+    }
+    Some(())
+}
