@@ -1,1 +1,337 @@
 //! Source spans, severities, messages with causes and hints, and how they are rendered.
+//!
+//! Every finding about a plan, a result file or a run that a person is to read travels as a
+//! [`Diagnostic`]: what is wrong, where, why, and what to do about it. The crate only builds and
+//! renders them; who prints is decided on the top floor.
+//!
+//! ```
+//! use busyhour_diagnostic::{Diagnostic, Span};
+//!
+//! let finding = Diagnostic::error("unsupported-element", "the element FTPSampler is not supported")
+//!     .in_file("plan.jmx")
+//!     .at(Span { line: 12, column: 5, offset: 431, len: 10 })
+//!     .with_path(["Test Plan", "Thread Group", "Login"])
+//!     .with_hint("disable the element, or run with --allow-unsupported");
+//! assert_eq!(finding.location().as_deref(), Some("plan.jmx:12:5"));
+//! ```
+
+mod span;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use span::{LineCursor, Span};
+
+/// How much a finding matters.
+///
+/// The order is by weight: `Error < Warning < Note`, so that sorting puts errors first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The thing cannot be used as it is; a command that meets one must not go on.
+    Error,
+    /// The thing can be used, but likely does not mean what its author believes.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+impl Severity {
+    /// The word used in rendered text: `error`, `warning` or `note`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// One finding: what, where, the chain of causes, and a hint.
+///
+/// `Display` renders it over several lines without a line end after the last one and without colour.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// A stable, machine-readable name of the kind of finding, in kebab case.
+    pub code: &'static str,
+    /// What is wrong, one sentence without a full stop.
+    pub message: String,
+    /// The file it is about, as the user named it.
+    pub file: Option<Arc<str>>,
+    /// The place in that file.
+    pub span: Option<Span>,
+    /// Names of the plan elements from the root down to the one concerned; empty when none is.
+    pub path: Vec<String>,
+    /// Why: the outermost cause first.
+    pub causes: Vec<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// A finding of the given severity that so far has nothing but its message.
+    #[must_use]
+    pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            code,
+            message: message.into(),
+            file: None,
+            span: None,
+            path: Vec::new(),
+            causes: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// An error; see [`Severity::Error`].
+    #[must_use]
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, message)
+    }
+
+    /// A warning; see [`Severity::Warning`].
+    #[must_use]
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, message)
+    }
+
+    /// A note; see [`Severity::Note`].
+    #[must_use]
+    pub fn note(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, code, message)
+    }
+
+    /// Sets the file.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<Arc<str>>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// Sets the place in the file.
+    #[must_use]
+    pub fn at(mut self, span: Span) -> Self {
+        self.span = Some(span);
+        self
+    }
+
+    /// Sets the names of the plan elements from the root down to the one concerned.
+    #[must_use]
+    pub fn with_path<I>(mut self, path: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.path = path.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds a cause below those already there.
+    #[must_use]
+    pub fn with_cause(mut self, cause: impl Into<String>) -> Self {
+        self.causes.push(cause.into());
+        self
+    }
+
+    /// Adds an error and the chain of its sources as causes.
+    #[must_use]
+    pub fn with_error(mut self, error: &dyn std::error::Error) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            self.causes.push(error.to_string());
+            next = error.source();
+        }
+        self
+    }
+
+    /// Sets the hint.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Whether this is an error.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// The place as `file:line:column`, as much of it as is known; `None` when nothing is.
+    #[must_use]
+    pub fn location(&self) -> Option<String> {
+        match (&self.file, self.span) {
+            (Some(file), Some(span)) => Some(format!("{file}:{span}")),
+            (Some(file), None) => Some(file.to_string()),
+            (None, Some(span)) => Some(format!("line {}, column {}", span.line, span.column)),
+            (None, None) => None,
+        }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.severity)?;
+        write_indented(f, &self.message)?;
+        let place = match (self.location(), self.path.is_empty()) {
+            (Some(location), true) => Some(format!("at {location}")),
+            (Some(location), false) => Some(format!("at {location}, {}", self.path.join(" > "))),
+            (None, false) => Some(format!("in {}", self.path.join(" > "))),
+            (None, true) => None,
+        };
+        if let Some(place) = place {
+            // Element names come from the file and may hold line ends of their own.
+            write!(f, "\n  ")?;
+            write_indented(f, &place)?;
+        }
+        for cause in &self.causes {
+            write!(f, "\n  cause: ")?;
+            write_indented(f, cause)?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\n  hint: ")?;
+            write_indented(f, hint)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a text so that its further lines stay inside the finding they belong to.
+fn write_indented(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    for (index, line) in text.lines().enumerate() {
+        if index > 0 {
+            f.write_str("\n    ")?;
+        }
+        f.write_str(line)?;
+    }
+    Ok(())
+}
+
+/// Whether any of the findings is an error.
+pub fn has_errors<'a>(diagnostics: impl IntoIterator<Item = &'a Diagnostic>) -> bool {
+    diagnostics.into_iter().any(Diagnostic::is_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> Diagnostic {
+        Diagnostic::error("unsupported-element", "the element FTPSampler is not supported")
+            .in_file("plan.jmx")
+            .at(Span { line: 12, column: 5, offset: 431, len: 10 })
+            .with_path(["Test Plan", "Thread Group", "Login"])
+            .with_cause("no adapter speaks FTP")
+            .with_cause("it was never seen in real plans")
+            .with_hint("disable the element, or run with --allow-unsupported")
+    }
+
+    #[test]
+    fn renders_everything_it_has() {
+        insta::assert_snapshot!(full(), @r"
+        error: the element FTPSampler is not supported
+          at plan.jmx:12:5, Test Plan > Thread Group > Login
+          cause: no adapter speaks FTP
+          cause: it was never seen in real plans
+          hint: disable the element, or run with --allow-unsupported
+        ");
+    }
+
+    #[test]
+    fn renders_only_what_it_has() {
+        insta::assert_snapshot!(Diagnostic::warning("w", "odd"), @"warning: odd");
+        insta::assert_snapshot!(Diagnostic::note("n", "here").with_path(["Test Plan"]), @r"
+        note: here
+          in Test Plan
+        ");
+        insta::assert_snapshot!(Diagnostic::note("n", "here").in_file("a.jmx"), @r"
+        note: here
+          at a.jmx
+        ");
+        insta::assert_snapshot!(Diagnostic::error("e", "here").at(Span { line: 3, column: 1, offset: 9, len: 1 }), @r"
+        error: here
+          at line 3, column 1
+        ");
+    }
+
+    #[test]
+    fn further_lines_are_indented() {
+        let finding = Diagnostic::error("e", "first\nsecond").with_path(["a\nb"]).with_cause("one\ntwo");
+        insta::assert_snapshot!(finding, @r"
+        error: first
+            second
+          in a
+            b
+          cause: one
+            two
+        ");
+    }
+
+    #[test]
+    fn the_chain_of_sources_becomes_causes() {
+        #[derive(Debug)]
+        struct Outer(std::io::Error);
+        impl fmt::Display for Outer {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("cannot read plan.jmx")
+            }
+        }
+        impl std::error::Error for Outer {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let error = Outer(std::io::Error::other("disk on fire"));
+        let finding = Diagnostic::error("e", "m").with_error(&error);
+        assert_eq!(finding.causes, ["cannot read plan.jmx", "disk on fire"]);
+    }
+
+    #[test]
+    fn serialises_with_all_fields() {
+        insta::assert_snapshot!(serde_json::to_string_pretty(&full()).unwrap(), @r#"
+        {
+          "severity": "error",
+          "code": "unsupported-element",
+          "message": "the element FTPSampler is not supported",
+          "file": "plan.jmx",
+          "span": {
+            "line": 12,
+            "column": 5,
+            "offset": 431,
+            "len": 10
+          },
+          "path": [
+            "Test Plan",
+            "Thread Group",
+            "Login"
+          ],
+          "causes": [
+            "no adapter speaks FTP",
+            "it was never seen in real plans"
+          ],
+          "hint": "disable the element, or run with --allow-unsupported"
+        }
+        "#);
+    }
+
+    #[test]
+    fn errors_sort_first() {
+        let mut severities = [Severity::Note, Severity::Error, Severity::Warning];
+        severities.sort();
+        assert_eq!(severities, [Severity::Error, Severity::Warning, Severity::Note]);
+        assert!(has_errors(&[Diagnostic::note("n", "n"), full()]));
+        assert!(!has_errors(&[Diagnostic::warning("n", "n")]));
+    }
+}

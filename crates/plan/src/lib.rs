@@ -1,1 +1,45 @@
 //! The JMX test plan as written: a lossless tree with spans.
+//!
+//! [`parse`] reads a JMeter test plan and never fails: it gives back whatever could be read, together
+//! with findings that carry line and column. Nothing is interpreted beyond what JMeter's own reader
+//! does (short names of classes, outdated names of properties), nothing is dropped: unknown elements
+//! stay in the tree, and [`TestPlan::write`] gives back the bytes of the file, with
+//! [edits](TestPlan::set_text) spliced in.
+//!
+//! ```
+//! let source = br#"<jmeterTestPlan version="1.2"><hashTree>
+//!   <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Shop"/><hashTree>
+//!     <ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users">
+//!       <stringProp name="ThreadGroup.num_threads">5</stringProp>
+//!     </ThreadGroup><hashTree/>
+//!   </hashTree>
+//! </hashTree></jmeterTestPlan>"#;
+//! let (mut plan, diagnostics) = busyhour_plan::parse(source, "shop.jmx");
+//! assert!(diagnostics.is_empty());
+//!
+//! let group = plan.elements().find(|element| element.kind() == "ThreadGroup").unwrap();
+//! assert_eq!(group.path(), ["Shop", "Users"]);
+//! assert_eq!(group.text("ThreadGroup.num_threads"), Some("5"));
+//!
+//! let group = group.id();
+//! plan.set_text(group, "ThreadGroup.num_threads", "${__P(users,5)}").unwrap();
+//! assert!(String::from_utf8(plan.write()).unwrap().contains(">${__P(users,5)}</stringProp>"));
+//! ```
+
+mod edit;
+mod element;
+mod encoding;
+mod findings;
+mod names;
+mod parse;
+mod property;
+mod scan;
+mod tree;
+mod xml;
+
+pub use edit::EditError;
+pub use element::Element;
+pub use findings::DIAGNOSTICS_MAX;
+pub use parse::{DEPTH_MAX, parse};
+pub use property::{Properties, Property};
+pub use tree::{ElementId, PropertyId, PropertyKind, TestPlan};

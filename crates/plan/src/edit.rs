@@ -1,0 +1,214 @@
+//! Changing values, and writing the file with nothing else changed.
+
+use std::collections::BTreeMap;
+
+use busyhour_diagnostic::Span;
+
+use crate::tree::{ElementId, PropertyData, PropertyId, PropertyKind, Slice, TestPlan};
+use crate::xml;
+
+/// The tag of properties that an edit adds.
+pub(crate) const ADDED_TAG: &str = "stringProp";
+
+/// Why a plan cannot be edited as asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The property is a collection, element, map or object, or has tags inside of it.
+    #[error("the property {name} of line {line} is a structure and not a text")]
+    NotText {
+        /// The name of the property.
+        name: String,
+        /// The line where it begins.
+        line: u32,
+    },
+    /// The element's tags are damaged, so there is no place for another property.
+    #[error("the element of line {line} has no end tag")]
+    Damaged {
+        /// The line where it begins.
+        line: u32,
+    },
+    /// The file has bytes that are no text, which would be lost.
+    #[error("the file is not valid {encoding}, so it cannot be written again with a change")]
+    NotReversible {
+        /// The encoding that it was read with.
+        encoding: &'static str,
+    },
+}
+
+/// The places of a plan that were changed, by offset in the source.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Edits {
+    changed: BTreeMap<u32, PropertyId>,
+    added: BTreeMap<u32, Added>,
+    /// Whether the source can be encoded again, once that is known.
+    is_reversible: Option<bool>,
+}
+
+/// Properties added to one element.
+#[derive(Clone, Debug)]
+struct Added {
+    element: ElementId,
+    properties: Vec<PropertyId>,
+}
+
+impl TestPlan {
+    /// Gives a property of an element a new text; adds a `stringProp` when there is none of this name.
+    ///
+    /// # Errors
+    /// When the property is a structure, the element has no end, or the file cannot be encoded again.
+    ///
+    /// # Panics
+    /// When the number is one of another, longer plan.
+    pub fn set_text(&mut self, element: ElementId, name: &str, text: &str) -> Result<(), EditError> {
+        match self.element(element).property(name).map(|property| property.id()) {
+            Some(property) => self.set_value(property, text),
+            None => self.add_property(element, name, text),
+        }
+    }
+
+    /// Gives a property a new text, also one deep inside another.
+    ///
+    /// # Errors
+    /// When it is a structure, or the file cannot be encoded again.
+    ///
+    /// # Panics
+    /// When the number is one of another, longer plan.
+    pub fn set_value(&mut self, property: PropertyId, text: &str) -> Result<(), EditError> {
+        self.check_reversible()?;
+        let data = &self.properties[property.0 as usize];
+        let has_text = match data.kind {
+            PropertyKind::Double | PropertyKind::Float => true,
+            PropertyKind::Collection | PropertyKind::Element | PropertyKind::Map | PropertyKind::Object => {
+                false
+            }
+            _ => data.first_child.is_none(),
+        };
+        if !has_text {
+            let name = data.name.get(&self.text).to_owned();
+            return Err(EditError::NotText { name, line: data.span.line });
+        }
+        if data.span.len > 0 {
+            self.edits.changed.insert(data.value.start, property);
+        }
+        self.properties[property.0 as usize].text = Slice::Owned(text.into());
+        Ok(())
+    }
+
+    fn add_property(&mut self, element: ElementId, name: &str, text: &str) -> Result<(), EditError> {
+        self.check_reversible()?;
+        let data = &self.elements[element.index()];
+        let Span { line, column, .. } = data.span;
+        let end_tag = if data.self_closed { "/>" } else { "</" };
+        let place = if data.self_closed { data.content_start - 2 } else { data.content_end };
+        // A damaged start tag may be without the end that its element is said to have.
+        if !self.text[place as usize..].starts_with(end_tag) {
+            return Err(EditError::Damaged { line });
+        }
+        let property = PropertyId(self.properties.len() as u32);
+        let last = self.element(element).properties().last().map(|last| last.id());
+        self.properties.push(PropertyData {
+            span: Span { line, column, offset: place as usize, len: 0 },
+            name: Slice::Owned(name.into()),
+            text: Slice::Owned(text.into()),
+            value: place..place,
+            self_closed: false,
+            kind: PropertyKind::String,
+            first_child: None,
+            next: None,
+        });
+        match last {
+            Some(last) => self.properties[last.0 as usize].next = Some(property),
+            None => self.elements[element.index()].first_property = Some(property),
+        }
+        let added =
+            self.edits.added.entry(place).or_insert_with(|| Added { element, properties: Vec::new() });
+        added.properties.push(property);
+        Ok(())
+    }
+
+    fn check_reversible(&mut self) -> Result<(), EditError> {
+        let is_reversible = match (self.edits.is_reversible, &self.original) {
+            (Some(known), _) => known,
+            (None, Some(original)) => original.is_reversible(&self.text),
+            (None, None) => true,
+        };
+        self.edits.is_reversible = Some(is_reversible);
+        if is_reversible { Ok(()) } else { Err(EditError::NotReversible { encoding: self.encoding() }) }
+    }
+
+    /// Whether anything was changed since the plan was read.
+    #[must_use]
+    pub fn is_edited(&self) -> bool {
+        !self.edits.changed.is_empty() || !self.edits.added.is_empty()
+    }
+
+    /// The bytes of the file: those that were read, with the changed values in their places.
+    ///
+    /// Also for damaged files and any encoding; what an edit did not touch is the same byte for byte.
+    #[must_use]
+    pub fn write(&self) -> Vec<u8> {
+        if !self.is_edited() {
+            return match &self.original {
+                Some(original) => original.bytes.to_vec(),
+                None => self.text.as_bytes().to_vec(),
+            };
+        }
+        let text = self.spliced();
+        match &self.original {
+            Some(original) => original.encode(&text),
+            None => text.into_bytes(),
+        }
+    }
+
+    /// The source with the edits in it.
+    fn spliced(&self) -> String {
+        let mut patches: Vec<(usize, usize, String)> = Vec::new();
+        for &property in self.edits.changed.values() {
+            let data = &self.properties[property.0 as usize];
+            let value = self.encoded(data.text.get(&self.text), data.kind == PropertyKind::String, false);
+            let value = if data.self_closed {
+                let start = self.text[..data.value.start as usize].rfind('<').unwrap_or(0);
+                format!(">{value}</{}>", xml::tag_at(&self.text, start))
+            } else {
+                value
+            };
+            patches.push((data.value.start as usize, data.value.end as usize, value));
+        }
+        for (&place, added) in &self.edits.added {
+            let (place, data) = (place as usize, &self.elements[added.element.index()]);
+            let mut inserted = String::new();
+            for property in &added.properties {
+                let property = &self.properties[property.0 as usize];
+                let name = self.encoded(property.name.get(&self.text), true, true);
+                let value = self.encoded(property.text.get(&self.text), true, false);
+                inserted.push_str(&format!("<{ADDED_TAG} name=\"{name}\">{value}</{ADDED_TAG}>"));
+            }
+            let end = if data.self_closed {
+                inserted = format!(">{inserted}</{}>", data.tag.get(&self.text));
+                place + 2
+            } else {
+                place
+            };
+            patches.push((place, end, inserted));
+        }
+        // A property may end where something is added behind it: shorter patches never start inside others.
+        patches.sort_by_key(|&(start, end, _)| (start, end));
+        let mut text = String::with_capacity(self.text.len() + 64);
+        let mut at = 0;
+        for (start, end, patch) in patches {
+            text.push_str(&self.text[at..start]);
+            text.push_str(&patch);
+            at = end;
+        }
+        text.push_str(&self.text[at..]);
+        text
+    }
+
+    /// A text as this file writes it.
+    fn encoded(&self, text: &str, may_be_url_encoded: bool, is_attribute: bool) -> String {
+        if may_be_url_encoded && self.version() == Some("1.0") {
+            return xml::url_encoded(text);
+        }
+        xml::escape(text, is_attribute)
+    }
+}

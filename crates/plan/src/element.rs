@@ -1,0 +1,235 @@
+//! Reading an element: its names, its place in the tree, its properties.
+
+use std::num::ParseIntError;
+
+use busyhour_diagnostic::{Diagnostic, Span};
+
+use crate::names;
+use crate::property::{Properties, Property};
+use crate::tree::{ElementData, ElementId, PropertyKind, TestPlan};
+
+/// One element of a plan: a sampler, a controller, a configuration element, a listener.
+///
+/// A handle that is cheap to copy; it borrows the plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Element<'p> {
+    pub(crate) plan: &'p TestPlan,
+    pub(crate) id: ElementId,
+}
+
+impl PartialEq for Element<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && std::ptr::eq(self.plan, other.plan)
+    }
+}
+
+impl Eq for Element<'_> {}
+
+impl<'p> Element<'p> {
+    fn data(self) -> &'p ElementData {
+        &self.plan.elements[self.id.index()]
+    }
+
+    /// The number of this element in its plan.
+    #[must_use]
+    pub fn id(self) -> ElementId {
+        self.id
+    }
+
+    /// The plan it belongs to.
+    #[must_use]
+    pub fn plan(self) -> &'p TestPlan {
+        self.plan
+    }
+
+    /// The XML tag as written.
+    #[must_use]
+    pub fn tag(self) -> &'p str {
+        self.data().tag.get(&self.plan.text)
+    }
+
+    /// The `testclass` attribute as written.
+    #[must_use]
+    pub fn test_class(self) -> Option<&'p str> {
+        self.data().test_class.as_ref().map(|slice| slice.get(&self.plan.text))
+    }
+
+    /// The `guiclass` attribute as written.
+    #[must_use]
+    pub fn gui_class(self) -> Option<&'p str> {
+        self.data().gui_class.as_ref().map(|slice| slice.get(&self.plan.text))
+    }
+
+    /// What the element is: JMeter's short name for its class, whatever alias, full class name or
+    /// outdated name the file uses; the tag itself when JMeter has no short name for it.
+    ///
+    /// As in JMeter the tag decides (or a `class` attribute beside it), not `testclass`.
+    #[must_use]
+    pub fn kind(self) -> &'p str {
+        let data = self.data();
+        let written = data.class.as_ref().unwrap_or(&data.tag).get(&self.plan.text);
+        names::element_kind(written, self.gui_class().unwrap_or(""))
+    }
+
+    /// JMeter's short name of the GUI class, outdated names brought up to date. It tells apart the
+    /// defaults elements, which all are a `ConfigTestElement`. Empty when the file gives none.
+    #[must_use]
+    pub fn gui_kind(self) -> &'p str {
+        names::gui_kind(self.gui_class().unwrap_or(""))
+    }
+
+    /// The name that the author gave the element; may be empty.
+    #[must_use]
+    pub fn name(self) -> &'p str {
+        // JMeter sets the attributes first and the properties after them.
+        self.text("TestElement.name")
+            .or_else(|| self.data().name.as_ref().map(|slice| slice.get(&self.plan.text)))
+            .unwrap_or("")
+    }
+
+    /// Whether the element is enabled: a missing attribute means yes, anything but `true` means no.
+    ///
+    /// The element still does nothing when one above it is disabled: see [`is_active`](Self::is_active).
+    #[must_use]
+    pub fn enabled(self) -> bool {
+        self.enabled_text().is_none_or(|text| text.eq_ignore_ascii_case("true"))
+    }
+
+    /// What the file says about being enabled where that is neither `true` nor `false`.
+    #[must_use]
+    pub fn enabled_raw(self) -> Option<&'p str> {
+        self.enabled_text()
+            .filter(|text| !text.eq_ignore_ascii_case("true") && !text.eq_ignore_ascii_case("false"))
+    }
+
+    fn enabled_text(self) -> Option<&'p str> {
+        self.text("TestElement.enabled")
+            .or_else(|| self.data().enabled.as_ref().map(|slice| slice.get(&self.plan.text)))
+    }
+
+    /// Whether the element and all those above it are enabled.
+    #[must_use]
+    pub fn is_active(self) -> bool {
+        self.enabled() && self.ancestors().all(Self::enabled)
+    }
+
+    /// The author's comments; empty when there are none.
+    #[must_use]
+    pub fn comments(self) -> &'p str {
+        self.text("TestPlan.comments").unwrap_or("")
+    }
+
+    /// Where the element is written, from its start tag to its end tag, its children not included.
+    #[must_use]
+    pub fn span(self) -> Span {
+        self.data().span
+    }
+
+    /// The element that holds this one.
+    #[must_use]
+    pub fn parent(self) -> Option<Self> {
+        self.data().parent.map(|id| Self { plan: self.plan, id })
+    }
+
+    /// The elements above this one, the nearest first.
+    pub fn ancestors(self) -> impl Iterator<Item = Self> + Clone {
+        std::iter::successors(self.parent(), |element| element.parent())
+    }
+
+    /// The elements directly below this one, in the order of the file.
+    pub fn children(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+        let plan = self.plan;
+        self.data().children.iter().map(move |&id| Element { plan, id })
+    }
+
+    /// All elements below this one in document order, this one not included.
+    pub fn descendants(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+        let plan = self.plan;
+        (self.id.0 + 1..self.data().subtree_end).map(move |number| Element { plan, id: ElementId(number) })
+    }
+
+    /// The names from the root down to this element, itself included. An element without a name
+    /// appears as its kind in brackets.
+    #[must_use]
+    pub fn path(self) -> Vec<String> {
+        let mut path: Vec<String> = std::iter::once(self)
+            .chain(self.ancestors())
+            .map(|element| match element.name() {
+                "" => format!("[{}]", element.kind()),
+                name => name.to_owned(),
+            })
+            .collect();
+        path.reverse();
+        path
+    }
+
+    /// Gives a finding the file, the span and the path of this element.
+    #[must_use]
+    pub fn locate(self, diagnostic: Diagnostic) -> Diagnostic {
+        diagnostic.in_file(self.plan.file.clone()).at(self.span()).with_path(self.path())
+    }
+
+    /// The properties in the order of the file.
+    #[must_use]
+    pub fn properties(self) -> Properties<'p> {
+        Properties { plan: self.plan, owner: self, next: self.data().first_property }
+    }
+
+    /// The property of this name; of several the last, as in JMeter.
+    ///
+    /// Asked for by its present name it is also found under an outdated one.
+    #[must_use]
+    pub fn property(self, name: &str) -> Option<Property<'p>> {
+        self.properties().filter(|property| property.name() == name).last()
+    }
+
+    /// The value of a property as text, whatever kind the file gives it; `None` when it is missing
+    /// or a structure (collection, element, map, object).
+    #[must_use]
+    pub fn text(self, name: &str) -> Option<&'p str> {
+        self.property(name)?.text()
+    }
+
+    /// The value of a property as text, or `default` where [`text`](Self::text) gives nothing.
+    ///
+    /// An empty text is a text: JMeter, too, falls back only when the property is missing.
+    #[must_use]
+    pub fn text_or(self, name: &str, default: &'p str) -> &'p str {
+        self.text(name).unwrap_or(default)
+    }
+
+    /// The value of a property as a truth value: `true` in any case means yes, anything else no.
+    ///
+    /// A value with `${…}` in it must be read as [`text`](Self::text) and replaced first.
+    #[must_use]
+    pub fn boolean(self, name: &str) -> Option<bool> {
+        self.property(name)?.boolean()
+    }
+
+    /// The value of a property as a whole number.
+    ///
+    /// # Errors
+    /// The inner result says that the text is not one, for instance because it holds `${…}`.
+    #[must_use]
+    pub fn integer(self, name: &str) -> Option<Result<i64, ParseIntError>> {
+        self.property(name)?.integer()
+    }
+
+    /// The property of this name if it is a collection.
+    #[must_use]
+    pub fn collection(self, name: &str) -> Option<Property<'p>> {
+        self.property(name).filter(|property| property.kind() == PropertyKind::Collection)
+    }
+
+    /// The property of this name if it is an element within this element.
+    #[must_use]
+    pub fn element(self, name: &str) -> Option<Property<'p>> {
+        self.property(name).filter(|property| property.kind() == PropertyKind::Element)
+    }
+
+    /// The property of this name if it is an object, such as `saveConfig`.
+    #[must_use]
+    pub fn object(self, name: &str) -> Option<Property<'p>> {
+        self.property(name).filter(|property| property.kind() == PropertyKind::Object)
+    }
+}

@@ -1,0 +1,450 @@
+//! From text to tree.
+//!
+//! One pass over the pieces of the file with a stack of what is open. The shape that JMeter's own
+//! reader expects is the grammar: `jmeterTestPlan` holds one `hashTree`; a `hashTree` holds elements,
+//! each followed by the `hashTree` of its children; an element holds properties.
+
+mod attributes;
+mod document;
+mod value;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use busyhour_diagnostic::{Diagnostic, Severity, Span};
+
+use self::attributes::ElementAttributes;
+use self::value::Value;
+use crate::edit::Edits;
+use crate::encoding::{Decoded, decode};
+use crate::findings::{Findings, quoted, shortened};
+use crate::scan::{Piece, Scanner, Token};
+use crate::tree::{ElementData, ElementId, PropertyData, PropertyId, PropertyKind, Slice, TestPlan};
+use crate::xml;
+
+/// How deep tags may be nested; what is deeper is not read. Real plans stay below 40.
+pub const DEPTH_MAX: usize = 256;
+
+/// Bounds on memory: beyond them reading stops with an error. A plan of 100 MB has about a tenth.
+const ELEMENTS_MAX: usize = 1 << 20;
+const PROPERTIES_MAX: usize = 1 << 23;
+
+/// Reads a test plan.
+///
+/// Never fails: whatever could be read is in the plan, and what is wrong with the file is in the
+/// findings, in the order of the file as far as possible, at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX)
+/// and one. A finding that [is an error](Diagnostic::is_error) means that JMeter would not load the file
+/// either, or that not all of it was read: do not run such a plan.
+///
+/// Time and memory are linear in the size of the file; the tree takes two to three times the file.
+/// Nothing that the file declares is expanded or fetched.
+#[must_use]
+pub fn parse(source: &[u8], file_name: impl Into<Arc<str>>) -> (TestPlan, Vec<Diagnostic>) {
+    let Decoded { text, original, diagnostics } = decode(source);
+    let mut builder = Builder::new(&text);
+    for diagnostic in diagnostics {
+        builder.findings.add_unplaced(diagnostic);
+    }
+    builder.read(source);
+    let Builder { elements, properties, roots, version, jmeter_version, findings, .. } = builder;
+    let plan = TestPlan {
+        file: file_name.into(),
+        text: Arc::clone(&text),
+        original,
+        version,
+        jmeter_version,
+        elements,
+        properties,
+        roots,
+        edits: Edits::default(),
+    };
+    let findings = findings.finish(&plan);
+    (plan, findings)
+}
+
+/// A tag that is open.
+struct Open {
+    what: What,
+    /// The tag's name; `None` for a tree that the file leaves out.
+    tag: Option<Range<usize>>,
+    /// The start tag.
+    start: Span,
+    /// The last property read directly below.
+    last_property: Option<PropertyId>,
+    value: Value,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    /// `jmeterTestPlan`
+    Plan {
+        has_tree: bool,
+    },
+    /// `hashTree`
+    Tree(Tree),
+    Element(ElementId),
+    Property(PropertyId),
+    /// Something that is read over.
+    Skipped,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Tree {
+    /// The element whose children are here.
+    parent: Option<ElementId>,
+    /// The element read last, as long as its own tree has not come.
+    waiting: Option<ElementId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Document {
+    Begin,
+    InPlan,
+    Fragment,
+    End,
+}
+
+struct Builder<'t> {
+    text: &'t str,
+    findings: Findings<'t>,
+    elements: Vec<ElementData>,
+    properties: Vec<PropertyData>,
+    roots: Vec<ElementId>,
+    version: Option<Box<str>>,
+    jmeter_version: Option<Box<str>>,
+    document: Document,
+    stack: Vec<Open>,
+    /// How many tags deeper than the stack goes.
+    beyond: usize,
+    was_too_deep: bool,
+    entities_declared: bool,
+    /// Names and texts are URL-encoded, as JMeter 2.1 wrote them.
+    is_url_encoded: bool,
+    stopped: bool,
+}
+
+impl<'t> Builder<'t> {
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            findings: Findings::new(text),
+            elements: Vec::new(),
+            properties: Vec::new(),
+            roots: Vec::new(),
+            version: None,
+            jmeter_version: None,
+            document: Document::Begin,
+            stack: Vec::new(),
+            beyond: 0,
+            was_too_deep: false,
+            entities_declared: false,
+            is_url_encoded: false,
+            stopped: false,
+        }
+    }
+
+    fn read(&mut self, source: &[u8]) {
+        let Some(start) = self.check_head(source) else { return };
+        for piece in Scanner::new(self.text, start) {
+            if let Some((offset, damage)) = piece.damage {
+                let owner = self.owner();
+                self.findings.damage(offset, damage, &self.text[piece.range.clone()], owner);
+            }
+            self.piece(piece);
+            if self.stopped {
+                break;
+            }
+        }
+        self.finish();
+    }
+
+    fn piece(&mut self, piece: Piece) {
+        let Piece { range, token, .. } = piece;
+        match token {
+            Token::Start { self_closed } => self.start(range, self_closed),
+            Token::End => self.end(range),
+            Token::Text => self.characters(range, true),
+            Token::CData(inside) => self.characters(inside, false),
+            Token::Aside => {}
+            Token::DocType => self.doctype(range),
+        }
+    }
+
+    /// The element that what comes now stands in or below.
+    fn owner(&self) -> Option<ElementId> {
+        self.stack.iter().rev().find_map(|open| match open.what {
+            What::Element(id) => Some(id),
+            What::Tree(tree) => tree.waiting.or(tree.parent),
+            _ => None,
+        })
+    }
+
+    fn open(&mut self, what: What, range: &Range<usize>) {
+        let tag = xml::tag_at(self.text, range.start);
+        let start = self.findings.span(range.start, range.len());
+        self.stack.push(Open {
+            what,
+            tag: Some(range.start + 1..range.start + 1 + tag.len()),
+            start,
+            last_property: None,
+            value: Value::default(),
+        });
+    }
+
+    /// Opens a tree that the file should have and has not.
+    fn open_missing_tree(&mut self, offset: usize) {
+        let start = self.findings.span(offset, 0);
+        let what = What::Tree(Tree::default());
+        self.stack.push(Open { what, tag: None, start, last_property: None, value: Value::default() });
+    }
+
+    fn start(&mut self, range: Range<usize>, self_closed: bool) {
+        if self.beyond > 0 || self.stack.len() >= DEPTH_MAX {
+            self.beyond += usize::from(!self_closed);
+            if !std::mem::replace(&mut self.was_too_deep, true) {
+                let owner = self.owner();
+                self.findings.error(range.start, range.len(), owner, || {
+                    Diagnostic::error("jmx-depth", format!("tags are nested more than {DEPTH_MAX} deep"))
+                        .with_cause("what is deeper was not read")
+                });
+            }
+            return;
+        }
+        let is_tree = is_tree_tag(xml::tag_at(self.text, range.start));
+        match self.stack.last().map(|open| open.what) {
+            None => self.start_document(range, self_closed),
+            Some(What::Plan { has_tree }) => self.start_in_plan(range, self_closed, has_tree),
+            Some(What::Tree(tree)) if is_tree => self.start_tree(range, self_closed, tree),
+            Some(What::Tree(tree)) => self.start_element(range, self_closed, tree),
+            Some(What::Element(id)) if is_tree => {
+                self.findings.error(range.start, range.len(), Some(id), || {
+                    Diagnostic::error("jmx-tree", "a `hashTree` stands inside an element").with_cause(
+                        "JMeter expects it behind the element's end tag and would not load the plan",
+                    )
+                });
+                self.start_tree(range, self_closed, Tree { parent: Some(id), waiting: Some(id) });
+            }
+            Some(What::Element(_) | What::Property(_)) => self.start_property(range, self_closed),
+            Some(What::Skipped) if self_closed => {}
+            Some(What::Skipped) => self.open(What::Skipped, &range),
+        }
+    }
+
+    fn start_tree(&mut self, range: Range<usize>, self_closed: bool, tree: Tree) {
+        if tree.waiting.is_none() {
+            self.findings.error(range.start, range.len(), tree.parent, || {
+                Diagnostic::error("jmx-tree", "this `hashTree` follows no element")
+                    .with_cause("JMeter expects elements and the `hashTree` of each in turn and would not load the plan")
+                    .with_hint("delete it, or put back the element that it belonged to")
+            });
+        }
+        if let Some(Open { what: What::Tree(above), .. }) = self.stack.last_mut() {
+            above.waiting = None;
+        }
+        if !self_closed {
+            let parent = tree.waiting.or(tree.parent);
+            self.open(What::Tree(Tree { parent, waiting: None }), &range);
+        }
+    }
+
+    fn start_element(&mut self, range: Range<usize>, self_closed: bool, tree: Tree) {
+        if self.elements.len() >= ELEMENTS_MAX {
+            return self.stop_as_too_large(range.start, "elements", ELEMENTS_MAX);
+        }
+        if let Some(before) = tree.waiting {
+            let span = self.elements[before.index()].span;
+            self.findings.error(range.start, range.len(), Some(before), || {
+                Diagnostic::error(
+                    "jmx-tree",
+                    format!("the element of line {} has no `hashTree` behind it", span.line),
+                )
+                .with_cause("JMeter expects one before the next element and would not load the plan")
+                .with_hint("put <hashTree/> before this element")
+            });
+        }
+        let id = ElementId(self.elements.len() as u32);
+        let ElementAttributes { name, test_class, gui_class, enabled, class } =
+            self.element_attributes(&range, id);
+        let tag = xml::tag_at(self.text, range.start);
+        self.elements.push(ElementData {
+            span: self.findings.span(range.start, range.len()),
+            content_start: range.end as u32,
+            content_end: range.end as u32,
+            self_closed,
+            tag: Slice::of(range.start + 1..range.start + 1 + tag.len()),
+            class,
+            name,
+            test_class,
+            gui_class,
+            enabled,
+            first_property: None,
+            children: Vec::new(),
+            parent: tree.parent,
+            subtree_end: id.0 + 1,
+        });
+        match tree.parent {
+            Some(parent) => self.elements[parent.index()].children.push(id),
+            None => self.roots.push(id),
+        }
+        if let Some(Open { what: What::Tree(tree), .. }) = self.stack.last_mut() {
+            tree.waiting = Some(id);
+        }
+        if !self_closed {
+            self.open(What::Element(id), &range);
+        }
+    }
+
+    fn start_property(&mut self, range: Range<usize>, self_closed: bool) {
+        if self.properties.len() >= PROPERTIES_MAX {
+            return self.stop_as_too_large(range.start, "properties", PROPERTIES_MAX);
+        }
+        let id = PropertyId(self.properties.len() as u32);
+        let tag = xml::tag_at(self.text, range.start);
+        let kind = PropertyKind::of_tag(tag);
+        let name = match self.property_name(&range) {
+            Some(name) => name,
+            None if kind == PropertyKind::Other => Slice::of(range.start + 1..range.start + 1 + tag.len()),
+            None => Slice::EMPTY,
+        };
+        let value_start = if self_closed { range.end - "/>".len() } else { range.end };
+        self.properties.push(PropertyData {
+            span: self.findings.span(range.start, range.len()),
+            name,
+            text: Slice::EMPTY,
+            value: value_start as u32..range.end as u32,
+            self_closed,
+            kind,
+            first_child: None,
+            next: None,
+        });
+        if let Some(above) = self.stack.last_mut() {
+            match (above.last_property.replace(id), above.what) {
+                (Some(last), _) => self.properties[last.0 as usize].next = Some(id),
+                (None, What::Element(element)) => self.elements[element.index()].first_property = Some(id),
+                (None, What::Property(property)) => {
+                    self.properties[property.0 as usize].first_child = Some(id)
+                }
+                (None, _) => {}
+            }
+        }
+        self.open(What::Property(id), &range);
+        if self_closed {
+            self.close(range.end..range.end, true);
+        }
+    }
+
+    fn end(&mut self, range: Range<usize>) {
+        if self.beyond > 0 {
+            self.beyond -= 1;
+            return;
+        }
+        let closing = self.text[range.start + 2..range.end].trim_end_matches('>').trim_end();
+        let is_named = |open: &Open| open.tag.as_ref().is_some_and(|tag| &self.text[tag.clone()] == closing);
+        let owner = self.owner();
+        let Some(place) = self.stack.iter().rposition(is_named) else {
+            // A plan may have been closed already by a wrong end tag: one message is enough.
+            if self.document != Document::End {
+                self.findings.error(range.start, range.len(), owner, || {
+                    Diagnostic::error(
+                        "jmx-xml",
+                        format!("the end tag {} closes nothing", quoted(&format!("</{closing}>"))),
+                    )
+                });
+            }
+            return;
+        };
+        let left_open = self.stack[place + 1..].iter().rev().find(|open| open.tag.is_some());
+        if let Some(open) = left_open {
+            let (text, line) = (self.text, open.start.line);
+            let tag = open.tag.clone().unwrap_or_default();
+            self.findings.error(range.start, range.len(), owner, || {
+                let tag = quoted(&format!("<{}>", &text[tag]));
+                Diagnostic::error("jmx-xml", format!("{tag} of line {line} has no end tag"))
+                    .with_cause(format!("it is still open where {} comes", quoted(&format!("</{closing}>"))))
+            });
+        }
+        while self.stack.len() > place + 1 {
+            self.close(range.start..range.start, false);
+        }
+        self.close(range, false);
+    }
+
+    /// Closes what was opened last. `end` is its end tag.
+    fn close(&mut self, end: Range<usize>, self_closed: bool) {
+        let Some(open) = self.stack.pop() else { return };
+        match open.what {
+            What::Plan { .. } => self.document = Document::End,
+            What::Tree(tree) => {
+                if let Some(parent) = tree.parent {
+                    self.elements[parent.index()].subtree_end = self.elements.len() as u32;
+                }
+            }
+            What::Element(id) => {
+                let count = self.elements.len() as u32;
+                let element = &mut self.elements[id.index()];
+                element.content_end = end.start as u32;
+                element.span.len = end.end - element.span.offset;
+                element.subtree_end = count;
+            }
+            What::Property(id) => self.close_property(id, open, end, self_closed),
+            What::Skipped => {}
+        }
+    }
+
+    fn stop_as_too_large(&mut self, offset: usize, what: &str, limit: usize) {
+        self.stopped = true;
+        let owner = self.owner();
+        self.findings.error(offset, 1, owner, || {
+            Diagnostic::error(
+                "jmx-size",
+                format!("the plan has more than {limit} {what}; the rest was not read"),
+            )
+            .with_hint("split the plan with Include Controllers")
+        });
+    }
+
+    fn finish(&mut self) {
+        let end = self.text.len();
+        let innermost = self.stack.iter().rev().find(|open| open.tag.is_some());
+        if let Some(open) = innermost.filter(|_| !self.stopped) {
+            let (text, line) = (self.text, open.start.line);
+            let tag = open.tag.clone().unwrap_or_default();
+            let owner = self.owner();
+            self.findings.error(end, 0, owner, || {
+                Diagnostic::error(
+                    "jmx-truncated",
+                    format!("the file ends inside <{}>", shortened(&text[tag])),
+                )
+                .with_cause(format!("it was opened in line {line} and has no end tag"))
+                .with_hint("the end of the file is missing; get the whole file again")
+            });
+        }
+        while !self.stack.is_empty() {
+            self.close(end..end, false);
+        }
+        if self.document == Document::Begin && !self.stopped {
+            self.findings.error(end, 0, None, || {
+                Diagnostic::error(
+                    "jmx-not-a-plan",
+                    "the file holds no test plan: there is no <jmeterTestPlan>",
+                )
+            });
+        }
+    }
+
+    /// Says that something follows where JMeter has stopped reading.
+    fn ignored(&mut self, range: &Range<usize>, what: &str) {
+        self.findings.add(range.start, range.len(), None, Severity::Warning, || {
+            Diagnostic::warning("jmx-trailing", format!("{what} is not read, nor does JMeter read it"))
+        });
+    }
+}
+
+fn is_tree_tag(tag: &str) -> bool {
+    matches!(
+        tag,
+        "hashTree"
+            | "org.apache.jorphan.collections.ListedHashTree"
+            | "org.apache.jorphan.collections.HashTree"
+    )
+}

@@ -1,0 +1,137 @@
+//! The attributes of start tags.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use busyhour_diagnostic::{Diagnostic, Severity};
+use quick_xml::events::attributes::{AttrError, Attributes};
+
+use super::{Builder, What};
+use crate::findings::quoted;
+use crate::tree::{ElementId, PropertyKind, Slice};
+use crate::xml;
+
+/// The class name by which old files name a header, and under which its name has an outdated name.
+const OLD_HEADER: &str = "org.apache.jmeter.protocol.http.control.Header";
+
+/// What the start tag of an element says.
+#[derive(Default)]
+pub(super) struct ElementAttributes {
+    pub(super) name: Option<Slice>,
+    pub(super) test_class: Option<Slice>,
+    pub(super) gui_class: Option<Slice>,
+    pub(super) enabled: Option<Slice>,
+    pub(super) class: Option<Slice>,
+}
+
+impl Builder<'_> {
+    /// Calls back with every attribute of a start tag, and reports those that are none.
+    fn attributes(&mut self, tag: &Range<usize>, mut found: impl FnMut(&[u8], Slice)) {
+        let text = self.text;
+        let content = xml::start_tag_at(text, tag.start);
+        let mut attributes = Attributes::new(content, xml::tag_at(text, tag.start).len());
+        // Finding doubles would take quadratic time.
+        attributes.with_checks(false);
+        let owner = self.owner();
+        for attribute in &mut attributes {
+            match attribute {
+                Ok(attribute) => {
+                    let Some(range) = xml::range_in(text, &attribute.value) else { continue };
+                    let (findings, declared) = (&mut self.findings, self.entities_declared);
+                    let value = xml::resolve(&text[range.clone()], true, |problem| {
+                        findings.text_problem(range.start, problem, declared, owner);
+                    });
+                    found(
+                        attribute.key.as_ref(),
+                        match value {
+                            Cow::Borrowed(_) => Slice::of(range),
+                            Cow::Owned(value) => Slice::Owned(value.into()),
+                        },
+                    );
+                }
+                Err(error) => {
+                    let (AttrError::ExpectedEq(at)
+                    | AttrError::ExpectedValue(at)
+                    | AttrError::UnquotedValue(at)
+                    | AttrError::ExpectedQuote(at, _)
+                    | AttrError::Duplicated(at, _)) = error;
+                    let offset = (tag.start + 1 + at).min(tag.end);
+                    self.findings.error(offset, 1, owner, || {
+                        let what = match error {
+                            AttrError::ExpectedEq(_) => "an attribute has no `=`",
+                            AttrError::ExpectedValue(_) => "an attribute has no value",
+                            AttrError::UnquotedValue(_) => "the value of an attribute is not in quotes",
+                            AttrError::ExpectedQuote(..) => "the value of an attribute has no closing quote",
+                            AttrError::Duplicated(..) => "an attribute is given twice",
+                        };
+                        Diagnostic::error("jmx-xml", format!("{what}: {}", quoted(&text[tag.clone()])))
+                    });
+                }
+            }
+        }
+    }
+
+    pub(super) fn element_attributes(&mut self, tag: &Range<usize>, id: ElementId) -> ElementAttributes {
+        let mut read = ElementAttributes::default();
+        self.attributes(tag, |key, value| {
+            let slot = match key {
+                b"testname" => &mut read.name,
+                b"testclass" => &mut read.test_class,
+                b"guiclass" => &mut read.gui_class,
+                b"enabled" => &mut read.enabled,
+                b"class" => &mut read.class,
+                _ => return,
+            };
+            slot.get_or_insert(value);
+        });
+        if self.is_url_encoded {
+            read.name = read.name.map(|name| xml::url_decoded(name, self.text));
+        }
+        if read.gui_class.is_none() {
+            self.findings.add(tag.start, tag.len(), Some(id), Severity::Warning, || {
+                Diagnostic::warning("jmx-guiclass", "the element has no `guiclass`")
+                    .with_cause("JMeter would not load the plan without it")
+            });
+        }
+        read
+    }
+
+    /// The `name` attribute of a property.
+    pub(super) fn property_name(&mut self, tag: &Range<usize>) -> Option<Slice> {
+        let mut name = None;
+        self.attributes(tag, |key, value| {
+            if key == b"name" {
+                name.get_or_insert(value);
+            }
+        });
+        let mut name = name?;
+        if self.is_url_encoded {
+            name = xml::url_decoded(name, self.text);
+        }
+        if name.get(self.text) == "TestElement.name" && self.is_in_old_header() {
+            return Some(Slice::Owned("Header.name".into()));
+        }
+        Some(name)
+    }
+
+    fn is_in_old_header(&self) -> bool {
+        let Some(What::Property(above)) = self.stack.last().map(|open| open.what) else { return false };
+        let above = &self.properties[above.0 as usize];
+        above.kind == PropertyKind::Element
+            && xml::attribute_at(self.text, above.span.offset, "elementType").as_deref() == Some(OLD_HEADER)
+    }
+
+    /// The `version` and `jmeter` attributes of the plan.
+    pub(super) fn plan_attributes(&mut self, tag: &Range<usize>) {
+        let text = self.text;
+        let (mut version, mut jmeter) = (None, None);
+        self.attributes(tag, |key, value| match key {
+            b"version" => version = Some(value.get(text).into()),
+            b"jmeter" => jmeter = Some(value.get(text).into()),
+            _ => {}
+        });
+        self.is_url_encoded = version.as_deref() == Some("1.0");
+        self.version = version;
+        self.jmeter_version = jmeter;
+    }
+}

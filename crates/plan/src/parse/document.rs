@@ -1,0 +1,162 @@
+//! The outermost tags, and files that are something else than a plan.
+
+use std::ops::Range;
+
+use busyhour_diagnostic::{Diagnostic, Severity};
+use memchr::memmem;
+
+use super::{Builder, Document, Open, Tree, What, is_tree_tag};
+use crate::findings::{quoted, shortened};
+use crate::xml;
+
+impl Builder<'_> {
+    /// Looks at how the file begins; gives the offset from which on it can be read.
+    pub(super) fn check_head(&mut self, source: &[u8]) -> Option<usize> {
+        let text = self.text.strip_prefix('\u{FEFF}').unwrap_or(self.text);
+        let start = self.text.len() - text.len();
+        let head = text.trim_start();
+        if head.starts_with('<') {
+            return Some(start);
+        }
+        let at = self.text.len() - head.len();
+        if head.is_empty() {
+            // A file of four gigabytes has been refused already and also comes without text.
+            if source.len() < u32::MAX as usize {
+                self.findings.error(start, 0, None, || Diagnostic::error("jmx-empty", "the file is empty"));
+            }
+            return None;
+        }
+        let plan = memmem::find(head.as_bytes(), b"<jmeterTestPlan");
+        self.findings.error(at, 1, None, || {
+            let finding = Diagnostic::error("jmx-not-xml", "the file is not XML: it does not begin with `<`");
+            match known_format(source) {
+                Some(format) => finding.with_cause(format!("it looks like {format}")),
+                None if plan.is_some() => {
+                    finding.with_hint(format!("take {} before the plan out", quoted(head)))
+                }
+                None => finding.with_hint("give a test plan that JMeter saved (.jmx)"),
+            }
+        });
+        plan.map(|distance| at + distance)
+    }
+
+    /// A tag that nothing stands around.
+    pub(super) fn start_document(&mut self, range: Range<usize>, self_closed: bool) {
+        let tag = xml::tag_at(self.text, range.start);
+        if self.document == Document::End {
+            self.ignored(&range, "what follows the end of the plan");
+            self.stopped = true;
+            return;
+        }
+        if matches!(tag, "jmeterTestPlan" | "org.apache.jmeter.save.ScriptWrapper") {
+            self.document = if self_closed { Document::End } else { Document::InPlan };
+            self.plan_attributes(&range);
+            if self_closed {
+                self.findings.error(range.start, range.len(), None, || {
+                    Diagnostic::error("jmx-not-a-plan", "the plan is empty: it has no `hashTree`")
+                });
+            } else {
+                self.open(What::Plan { has_tree: false }, &range);
+            }
+            return;
+        }
+        let is_element = ["guiclass", "testclass"]
+            .iter()
+            .any(|attribute| xml::attribute_at(self.text, range.start, attribute).is_some());
+        if is_tree_tag(tag) || is_element {
+            self.document = Document::Fragment;
+            self.findings.error(range.start, range.len(), None, || {
+                Diagnostic::error("jmx-fragment", format!("the file is a part of a plan: it begins with <{}>", shortened(tag)))
+                    .with_cause("JMeter loads only files whose outermost tag is <jmeterTestPlan>")
+                    .with_hint("put it into <jmeterTestPlan version=\"1.2\"><hashTree>…</hashTree></jmeterTestPlan>, below a TestPlan")
+            });
+            self.open_missing_tree(range.start);
+            if is_tree_tag(tag) {
+                if !self_closed {
+                    self.open(What::Tree(Tree::default()), &range);
+                }
+            } else {
+                self.start_element(range, self_closed, Tree::default());
+            }
+            return;
+        }
+        self.findings.error(range.start, range.len(), None, || {
+            let finding = Diagnostic::error(
+                "jmx-not-a-plan",
+                format!(
+                    "the file is no test plan: its outermost tag is <{}>, not <jmeterTestPlan>",
+                    shortened(tag)
+                ),
+            );
+            match tag.to_ascii_lowercase().as_str() {
+                "html" => finding.with_hint("this is a web page; download the file itself"),
+                "testresults" => finding.with_hint("these are results (JTL), not a plan"),
+                _ => finding,
+            }
+        });
+        self.document = Document::End;
+        self.stopped = true;
+    }
+
+    /// A tag directly inside `jmeterTestPlan`.
+    pub(super) fn start_in_plan(&mut self, range: Range<usize>, self_closed: bool, has_tree: bool) {
+        if has_tree {
+            self.ignored(&range, "what follows the plan's `hashTree`");
+            if !self_closed {
+                self.open(What::Skipped, &range);
+            }
+            return;
+        }
+        if let Some(Open { what: What::Plan { has_tree }, .. }) = self.stack.last_mut() {
+            *has_tree = true;
+        }
+        if is_tree_tag(xml::tag_at(self.text, range.start)) {
+            if !self_closed {
+                self.open(What::Tree(Tree::default()), &range);
+            }
+            return;
+        }
+        self.findings.error(range.start, range.len(), None, || {
+            Diagnostic::error("jmx-tree", "the elements of the plan are not in a `hashTree`")
+                .with_cause("JMeter expects one directly inside <jmeterTestPlan> and would not load the plan")
+        });
+        self.open_missing_tree(range.start);
+        self.start_element(range, self_closed, Tree::default());
+    }
+
+    pub(super) fn doctype(&mut self, range: Range<usize>) {
+        self.entities_declared |= memmem::find(self.text[range.clone()].as_bytes(), b"<!ENTITY").is_some();
+        let declares = self.entities_declared;
+        self.findings.add(range.start, range.len(), None, Severity::Warning, || {
+            let finding =
+                Diagnostic::warning("jmx-doctype", "the document type is not read, nor does JMeter read it");
+            if declares {
+                finding.with_cause("the entities that it declares are not expanded")
+            } else {
+                finding
+            }
+        });
+    }
+}
+
+/// What a file is that is certainly no plan.
+fn known_format(source: &[u8]) -> Option<&'static str> {
+    const FORMATS: &[(&[u8], &str)] = &[
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"\x1F\x8B", "a gzip file"),
+        (b"BZh", "a bzip2 file"),
+        (b"\xFD7zXZ", "an xz file"),
+        (b"\x28\xB5\x2F\xFD", "a zstd file"),
+        (b"7z\xBC\xAF", "a 7z archive"),
+        (b"%PDF", "a PDF document"),
+        (b"\x7FELF", "a program"),
+        (b"\xCA\xFE\xBA\xBE", "a Java class file"),
+        (b"\x89PNG", "an image"),
+        (b"{", "JSON"),
+        (b"[", "JSON"),
+        (b"timeStamp,", "a result file (JTL in CSV)"),
+        (b"version https://git-lfs", "a pointer of Git LFS; run `git lfs pull`"),
+    ];
+    let source = source.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(source).trim_ascii_start();
+    FORMATS.iter().find(|(magic, _)| source.starts_with(magic)).map(|&(_, name)| name)
+}

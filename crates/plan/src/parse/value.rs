@@ -1,0 +1,141 @@
+//! The text of a property, put together from its pieces.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use busyhour_diagnostic::Diagnostic;
+
+use super::{Builder, Document, Open, What};
+use crate::findings::quoted;
+use crate::tree::{PropertyId, PropertyKind, Slice};
+use crate::xml;
+
+/// Text so far: a range of the source for as long as it is literally that.
+#[derive(Debug, Default)]
+pub(super) enum Value {
+    #[default]
+    Empty,
+    Source(Range<usize>),
+    Text(String),
+}
+
+impl Value {
+    fn push(&mut self, source: &str, range: Range<usize>, piece: Cow<'_, str>) {
+        if piece.is_empty() {
+            return;
+        }
+        match (&mut *self, piece) {
+            (Self::Empty, Cow::Borrowed(_)) => *self = Self::Source(range),
+            (Self::Empty, Cow::Owned(text)) => *self = Self::Text(text),
+            (Self::Source(before), piece) => *self = Self::Text(source[before.clone()].to_owned() + &piece),
+            (Self::Text(text), piece) => text.push_str(&piece),
+        }
+    }
+
+    fn into_slice(self) -> Slice {
+        match self {
+            Self::Empty => Slice::EMPTY,
+            Self::Source(range) => Slice::of(range),
+            Self::Text(text) => Slice::Owned(text.into()),
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// Text, or with `has_references` false the inside of a CDATA section.
+    pub(super) fn characters(&mut self, range: Range<usize>, has_references: bool) {
+        let text = self.text;
+        let raw = &text[range.clone()];
+        let mut problems = Vec::new();
+        let piece = if has_references {
+            xml::resolve(raw, false, |problem| {
+                // A file of nothing but `&` must not cost memory.
+                if problems.len() <= crate::DIAGNOSTICS_MAX {
+                    problems.push(problem);
+                }
+            })
+        } else {
+            xml::normalize_line_ends(raw)
+        };
+        if !problems.is_empty() {
+            let owner = self.owner();
+            for problem in problems {
+                self.findings.text_problem(range.start, problem, self.entities_declared, owner);
+            }
+        }
+        match self.stack.last_mut() {
+            // Text behind the first inner tag is no part of the value, as in JMeter.
+            Some(open @ Open { what: What::Property(_), last_property: None, .. }) => {
+                open.value.push(text, range, piece);
+            }
+            Some(_) => {}
+            None if self.document == Document::End && !raw.trim().is_empty() => {
+                self.ignored(&range, "what follows the end of the plan");
+                self.stopped = true;
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn close_property(
+        &mut self,
+        id: PropertyId,
+        open: Open,
+        end: Range<usize>,
+        self_closed: bool,
+    ) {
+        let data = &mut self.properties[id.0 as usize];
+        if !self_closed {
+            data.value.end = end.start as u32;
+        }
+        data.span.len = end.end - data.span.offset;
+        let mut text = open.value.into_slice();
+        if self.is_url_encoded && data.kind == PropertyKind::String {
+            text = xml::url_decoded(text, self.text);
+        }
+        data.text = text;
+        self.check_number(id);
+        let above = match self.stack.last().map(|open| open.what) {
+            Some(What::Property(above)) if self.properties[above.0 as usize].kind.nests_its_name() => above,
+            _ => return,
+        };
+        let data = self.properties[id.0 as usize].clone();
+        let above = &mut self.properties[above.0 as usize];
+        match xml::tag_at(self.text, data.span.offset) {
+            "name" => above.name = data.text,
+            "value" => {
+                above.text = data.text;
+                above.value = data.value;
+                above.self_closed = data.self_closed;
+            }
+            _ => {}
+        }
+    }
+
+    /// JMeter converts these kinds while it loads and refuses the whole plan over a bad one.
+    fn check_number(&mut self, id: PropertyId) {
+        let data = &self.properties[id.0 as usize];
+        let text = data.text.get(self.text);
+        let what = match data.kind {
+            PropertyKind::Integer if text.parse::<i32>().is_err() => "whole number of 32 bits",
+            PropertyKind::Long if text.parse::<i64>().is_err() => "whole number of 64 bits",
+            _ => return,
+        };
+        let (span, name) = (data.span, quoted(data.name.get(self.text)));
+        let value = quoted(text);
+        let is_expression = text.contains("${");
+        let owner = self.owner();
+        self.findings.error(span.offset, span.len, owner, || {
+            let finding = Diagnostic::error(
+                "jmx-number",
+                format!("the property {name} is {value}, which is no {what}"),
+            )
+            .with_cause("the tag asks for a number; JMeter would not load the plan");
+            if is_expression {
+                finding.with_hint("write it as a <stringProp>, which may hold ${…}")
+            } else {
+                finding
+            }
+        });
+    }
+}

@@ -1,0 +1,198 @@
+//! Reading a property: its name, its value, what is inside it.
+
+use std::borrow::Cow;
+use std::num::{ParseFloatError, ParseIntError};
+
+use busyhour_diagnostic::{Diagnostic, Span};
+
+use crate::edit::ADDED_TAG;
+use crate::element::Element;
+use crate::names;
+use crate::tree::{PropertyData, PropertyId, PropertyKind, TestPlan};
+use crate::xml;
+
+/// One property of an element, or one inside another property.
+///
+/// A handle that is cheap to copy; it borrows the plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Property<'p> {
+    pub(crate) plan: &'p TestPlan,
+    pub(crate) owner: Element<'p>,
+    pub(crate) id: PropertyId,
+}
+
+/// Properties one after the other, in the order of the file.
+#[derive(Clone, Debug)]
+pub struct Properties<'p> {
+    pub(crate) plan: &'p TestPlan,
+    pub(crate) owner: Element<'p>,
+    pub(crate) next: Option<PropertyId>,
+}
+
+impl<'p> Iterator for Properties<'p> {
+    type Item = Property<'p>;
+
+    fn next(&mut self) -> Option<Property<'p>> {
+        let id = self.next?;
+        let property = Property { plan: self.plan, owner: self.owner, id };
+        self.next = property.data().next;
+        Some(property)
+    }
+}
+
+impl<'p> Property<'p> {
+    pub(crate) fn data(self) -> &'p PropertyData {
+        &self.plan.properties[self.id.0 as usize]
+    }
+
+    /// The number of this property in its plan, with which it can be [edited](TestPlan::set_value).
+    #[must_use]
+    pub fn id(self) -> PropertyId {
+        self.id
+    }
+
+    /// The element it belongs to, also when it stands deep inside another property.
+    #[must_use]
+    pub fn owner(self) -> Element<'p> {
+        self.owner
+    }
+
+    /// How the file writes it.
+    #[must_use]
+    pub fn kind(self) -> PropertyKind {
+        self.data().kind
+    }
+
+    /// The XML tag as written.
+    #[must_use]
+    pub fn tag(self) -> &'p str {
+        let data = self.data();
+        // A property that an edit added stands nowhere in the source.
+        if data.span.len == 0 { ADDED_TAG } else { xml::tag_at(&self.plan.text, data.span.offset) }
+    }
+
+    /// The name by which JMeter 5.6 knows the property, also where the file has an outdated one.
+    /// Inside an object: the tag.
+    #[must_use]
+    pub fn name(self) -> &'p str {
+        names::property_name(self.owner, self.written_name())
+    }
+
+    /// The name as the file has it.
+    #[must_use]
+    pub fn written_name(self) -> &'p str {
+        self.data().name.get(&self.plan.text)
+    }
+
+    /// Where it is written, from its start tag to its end tag.
+    #[must_use]
+    pub fn span(self) -> Span {
+        self.data().span
+    }
+
+    /// The value as text, references resolved; `None` for a structure (collection, element, map, object).
+    #[must_use]
+    pub fn text(self) -> Option<&'p str> {
+        let data = self.data();
+        match data.kind {
+            PropertyKind::Collection | PropertyKind::Element | PropertyKind::Map | PropertyKind::Object => {
+                None
+            }
+            PropertyKind::Other if data.first_child.is_some() => None,
+            _ => Some(data.text.get(&self.plan.text)),
+        }
+    }
+
+    /// The value as a truth value: `true` in any case means yes, anything else no.
+    #[must_use]
+    pub fn boolean(self) -> Option<bool> {
+        self.text().map(|text| text.eq_ignore_ascii_case("true"))
+    }
+
+    /// The value as a whole number.
+    ///
+    /// # Errors
+    /// The inner result says that the text is not one.
+    #[must_use]
+    pub fn integer(self) -> Option<Result<i64, ParseIntError>> {
+        self.text().map(str::parse)
+    }
+
+    /// The value as a number.
+    ///
+    /// # Errors
+    /// The inner result says that the text is not one.
+    #[must_use]
+    pub fn number(self) -> Option<Result<f64, ParseFloatError>> {
+        self.text().map(|text| text.trim().parse())
+    }
+
+    /// What is inside: the items of a collection or map, the properties of an element, the fields of
+    /// an object. Empty for a plain value.
+    #[must_use]
+    pub fn items(self) -> Properties<'p> {
+        let data = self.data();
+        let next = match data.kind {
+            PropertyKind::Object => {
+                self.raw_items().find(|item| item.tag() == "value").and_then(|value| value.data().first_child)
+            }
+            PropertyKind::Double | PropertyKind::Float => None,
+            _ => data.first_child,
+        };
+        Properties { plan: self.plan, owner: self.owner, next }
+    }
+
+    fn raw_items(self) -> Properties<'p> {
+        Properties { plan: self.plan, owner: self.owner, next: self.data().first_child }
+    }
+
+    /// The item of this name; of several the last, as in JMeter.
+    #[must_use]
+    pub fn property(self, name: &str) -> Option<Self> {
+        self.items().filter(|item| item.name() == name).last()
+    }
+
+    /// The text of the item of this name: a property of an inner element, a field of an object.
+    #[must_use]
+    pub fn item_text(self, name: &str) -> Option<&'p str> {
+        self.property(name)?.text()
+    }
+
+    /// The truth value of the item of this name; see [`boolean`](Self::boolean).
+    #[must_use]
+    pub fn item_boolean(self, name: &str) -> Option<bool> {
+        self.property(name)?.boolean()
+    }
+
+    /// An attribute of its start tag, such as `elementType`, references resolved.
+    #[must_use]
+    pub fn attribute(self, name: &str) -> Option<Cow<'p, str>> {
+        let data = self.data();
+        if data.span.len == 0 {
+            return (name == "name").then(|| Cow::Borrowed(self.written_name()));
+        }
+        xml::attribute_at(&self.plan.text, data.span.offset, name)
+    }
+
+    /// JMeter's short name for the class of an inner element (`elementType`) or of an object
+    /// (`class` of its value).
+    #[must_use]
+    pub fn class(self) -> Option<Cow<'p, str>> {
+        let written = match self.kind() {
+            PropertyKind::Object => {
+                self.raw_items().find(|item| item.tag() == "value")?.attribute("class")?
+            }
+            _ => self.attribute("elementType")?,
+        };
+        Some(match written {
+            Cow::Borrowed(class) => Cow::Borrowed(names::short_class(class)),
+            Cow::Owned(class) => Cow::Owned(names::short_class(&class).to_owned()),
+        })
+    }
+
+    /// Gives a finding the file, the span of this property and the path of its element.
+    #[must_use]
+    pub fn locate(self, diagnostic: Diagnostic) -> Diagnostic {
+        self.owner.locate(diagnostic).at(self.span())
+    }
+}

@@ -1,0 +1,266 @@
+//! Cuts a text into the pieces of XML: tags, text, comments.
+//!
+//! Never fails and never looks at a byte more than a few times: what is damaged becomes the piece it
+//! most likely was meant to be, together with what is wrong. A tag ends at the latest before the next
+//! `<`, which XML forbids inside of tags, so a forgotten quote costs one tag and not the rest of the file.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr2, memmem};
+
+use crate::xml::starts_name;
+
+/// What a piece is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// Text with references not yet resolved.
+    Text,
+    /// `<![CDATA[…]]>`, with the range of what is inside.
+    CData(Range<usize>),
+    /// `<a …>` or `<a …/>`.
+    Start { self_closed: bool },
+    /// `</a>`
+    End,
+    /// A comment or a processing instruction.
+    Aside,
+    /// `<!DOCTYPE …>`
+    DocType,
+}
+
+/// What is wrong with a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// A `<` that begins nothing.
+    StrayLess,
+    /// A tag without its `>`.
+    OpenTag,
+    /// A comment, CDATA section, instruction or document type that goes on to the end of the file.
+    OpenAside(&'static str),
+    /// `--` inside a comment.
+    DoubleDash,
+}
+
+/// A piece of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) range: Range<usize>,
+    pub(crate) token: Token,
+    /// What is wrong with it, and where.
+    pub(crate) damage: Option<(usize, Damage)>,
+}
+
+/// The pieces of a text in their order; together they are the text.
+pub(crate) struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Scanner<'t> {
+    pub(crate) fn new(text: &'t str, at: usize) -> Self {
+        Self { text, at }
+    }
+
+    /// The piece from `start` to `end`, and the scanner behind it.
+    fn piece(&mut self, end: usize, token: Token, damage: Option<(usize, Damage)>) -> Option<Piece> {
+        let range = self.at..end;
+        self.at = end;
+        Some(Piece { range, token, damage })
+    }
+
+    /// A piece that ends with `closing`, looked for from `from` on, or else with the text.
+    fn until(&mut self, from: usize, closing: &'static str, token: Token) -> Option<Piece> {
+        match memmem::find(&self.text.as_bytes()[from..], closing.as_bytes()) {
+            Some(distance) => self.piece(from + distance + closing.len(), token, None),
+            None => self.piece(self.text.len(), token, Some((self.at, Damage::OpenAside(closing)))),
+        }
+    }
+
+    fn comment(&mut self) -> Option<Piece> {
+        let from = self.at + "<!--".len();
+        let mut comment = self.until(from, "-->", Token::Aside)?;
+        if comment.damage.is_none() {
+            let inside = &self.text.as_bytes()[from..comment.range.end - 1];
+            // The dashes of the end are the last two bytes here.
+            comment.damage = memmem::find(inside, b"--")
+                .filter(|&place| place + 2 < inside.len())
+                .map(|place| (from + place, Damage::DoubleDash));
+        }
+        Some(comment)
+    }
+
+    fn cdata(&mut self) -> Option<Piece> {
+        let from = self.at + "<![CDATA[".len();
+        let mut piece = self.until(from, "]]>", Token::Text)?;
+        let end = if piece.damage.is_some() { piece.range.end } else { piece.range.end - "]]>".len() };
+        piece.token = Token::CData(from..end);
+        Some(piece)
+    }
+
+    fn doctype(&mut self) -> Option<Piece> {
+        let bytes = self.text.as_bytes();
+        let mut brackets = 0_usize;
+        let mut at = self.at + 2;
+        while let Some(&byte) = bytes.get(at) {
+            let skip = |closing: &[u8], from: usize| {
+                memmem::find(&bytes[from..], closing).map(|distance| from + distance + closing.len())
+            };
+            let next = match byte {
+                b'[' => {
+                    brackets += 1;
+                    Some(at + 1)
+                }
+                b']' => {
+                    brackets = brackets.saturating_sub(1);
+                    Some(at + 1)
+                }
+                b'>' if brackets == 0 => return self.piece(at + 1, Token::DocType, None),
+                b'"' | b'\'' => skip(&[byte], at + 1),
+                b'<' if bytes[at..].starts_with(b"<!--") => skip(b"-->", at + 4),
+                _ => Some(at + 1),
+            };
+            match next {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        self.piece(bytes.len(), Token::DocType, Some((self.at, Damage::OpenAside("]>"))))
+    }
+}
+
+impl Iterator for Scanner<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        let bytes = &self.text.as_bytes()[self.at..];
+        let text_end =
+            |from: usize| memchr(b'<', &bytes[from..]).map_or(bytes.len(), |distance| from + distance);
+        let start = self.at;
+        match bytes {
+            [] => None,
+            [b'<', b'!', rest @ ..] => match rest {
+                [b'-', b'-', ..] => self.comment(),
+                _ if rest.starts_with(b"[CDATA[") => self.cdata(),
+                _ if rest.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"DOCTYPE")) => {
+                    self.doctype()
+                }
+                _ => self.piece(start + text_end(1), Token::Text, Some((start, Damage::StrayLess))),
+            },
+            [b'<', b'?', ..] => self.until(start + 2, "?>", Token::Aside),
+            [b'<', b'/', byte, ..] if starts_name(*byte) => {
+                let end = tag_end(self.text, start);
+                self.piece(end.offset, Token::End, (!end.closed).then_some((start, Damage::OpenTag)))
+            }
+            [b'<', byte, ..] if starts_name(*byte) => {
+                let end = tag_end(self.text, start);
+                let token = Token::Start { self_closed: end.self_closed };
+                self.piece(end.offset, token, (!end.closed).then_some((start, Damage::OpenTag)))
+            }
+            [b'<', ..] => self.piece(start + text_end(1), Token::Text, Some((start, Damage::StrayLess))),
+            _ => self.piece(start + text_end(0), Token::Text, None),
+        }
+    }
+}
+
+/// Where a tag ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TagEnd {
+    /// The offset behind the tag.
+    pub(crate) offset: usize,
+    /// Whether it ends with `/>`.
+    pub(crate) self_closed: bool,
+    /// Whether it has its `>`.
+    pub(crate) closed: bool,
+}
+
+/// The end of the tag whose `<` stands at this offset.
+pub(crate) fn tag_end(text: &str, offset: usize) -> TagEnd {
+    let bytes = text.as_bytes();
+    let mut at = (offset + 1).min(bytes.len());
+    let mut quote = None;
+    loop {
+        let found = match quote {
+            None => bytes[at..].iter().position(|byte| matches!(byte, b'>' | b'<' | b'"' | b'\'')),
+            Some(quote) => memchr2(quote, b'<', &bytes[at..]),
+        };
+        let Some(distance) = found else {
+            return TagEnd { offset: bytes.len(), self_closed: false, closed: false };
+        };
+        at += distance;
+        match bytes[at] {
+            b'<' => return TagEnd { offset: at, self_closed: false, closed: false },
+            b'>' if quote.is_none() => {
+                let self_closed = bytes[at - 1] == b'/' && bytes[at - 2] != b'<';
+                return TagEnd { offset: at + 1, self_closed, closed: true };
+            }
+            byte => quote = if quote.is_some() { None } else { Some(byte) },
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pieces(text: &str) -> Vec<(&str, Token, Option<Damage>)> {
+        Scanner::new(text, 0)
+            .map(|piece| (&text[piece.range], piece.token, piece.damage.map(|(_, damage)| damage)))
+            .collect()
+    }
+
+    #[test]
+    fn pieces_are_told_apart() {
+        let start = |self_closed| Token::Start { self_closed };
+        assert_eq!(
+            pieces(
+                "<?xml?><!DOCTYPE a [<!ENTITY b \"]>\"><!-- ' -->]><a b='>/>'>x &amp;<b/><![CDATA[<]]]]><!-- - --></a >"
+            ),
+            [
+                ("<?xml?>", Token::Aside, None),
+                ("<!DOCTYPE a [<!ENTITY b \"]>\"><!-- ' -->]>", Token::DocType, None),
+                ("<a b='>/>'>", start(false), None),
+                ("x &amp;", Token::Text, None),
+                ("<b/>", start(true), None),
+                ("<![CDATA[<]]]]>", Token::CData(79..82), None),
+                ("<!-- - -->", Token::Aside, None),
+                ("</a >", Token::End, None),
+            ]
+        );
+    }
+
+    #[test]
+    fn damage_costs_little() {
+        let start = Token::Start { self_closed: false };
+        assert_eq!(
+            pieces("1 < 2<a b=\"c><d>"),
+            [
+                ("1 ", Token::Text, None),
+                ("< 2", Token::Text, Some(Damage::StrayLess)),
+                ("<a b=\"c>", start.clone(), Some(Damage::OpenTag)),
+                ("<d>", start, None),
+            ]
+        );
+        assert_eq!(pieces("<!-- a -- b -->")[0].2, Some(Damage::DoubleDash));
+        assert_eq!(pieces("<!-- a --->")[0].2, Some(Damage::DoubleDash));
+        assert_eq!(pieces("<!-- a -->")[0].2, None);
+        assert_eq!(pieces("<!---->")[0].2, None);
+        assert_eq!(pieces("<!--->")[0].2, Some(Damage::OpenAside("-->")));
+        assert_eq!(pieces("<![CDATA[a")[0].1, Token::CData(9..10));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn the_pieces_are_the_text(text in "[<>/!?a\"'& \\[\\]-]{0,40}|(<!DOCTYPE|<!--|-->|<!\\[CDATA\\[|\\]\\]>|<a|</a>|/>|'|é){0,12}") {
+            let mut at = 0;
+            for piece in Scanner::new(&text, 0) {
+                prop_assert_eq!(piece.range.start, at);
+                prop_assert!(piece.range.end > at);
+                at = piece.range.end;
+            }
+            prop_assert_eq!(at, text.len());
+        }
+    }
+}
