@@ -1,1 +1,35 @@
 //! Systems under test to try things on: the ticket shop.
+//!
+//! The shop is a complete small web application after TicketMonster 2.7.0 as it ran on JBoss AS 7.1.1: events are
+//! shown at venues, every performance of a show sells numbered seats, and no seat is ever sold twice. It answers the
+//! same REST interface byte for byte where the original's bytes are known (property order, header order, chunk sizes),
+//! so that a load test of the original and one of this shop are comparable in everything but speed.
+//!
+//! Everything lives in one SQLite database, in memory or in a file. One shop is one lock around one connection: the
+//! shop is made to be fast on a *single* core, and a request takes some ten microseconds, so there is nothing to win
+//! from more than one thread and a proof to lose.
+//!
+//! The HTTP layer is an own, thin one on `tokio` and `httparse` and not axum: hyper, below axum, places
+//! `Transfer-Encoding`, `Connection` and `Date` where it wants and frames bodies as they happen to be handed over, while
+//! the original's 143-byte head and 8192-byte chunks are part of what the shop promises.
+//!
+//! ```no_run
+//! use busyhour_demo::{ShopOptions, listen, run_blocking};
+//!
+//! let options = ShopOptions { address: "127.0.0.1:0".parse().unwrap(), ..ShopOptions::default() };
+//! let listener = listen(options.address).unwrap();
+//! let port = listener.local_addr().unwrap().port();
+//! run_blocking(listener, options, std::future::pending()).unwrap();
+//! # let _ = port;
+//! ```
+
+mod error;
+mod http;
+mod options;
+mod server;
+mod shop;
+
+pub use error::DemoError;
+pub use options::{BASE_PATH, ShopOptions};
+pub use server::{listen, run_blocking, serve};
+pub use shop::DataSet;

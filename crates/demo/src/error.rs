@@ -1,0 +1,40 @@
+//! What can keep the shop from opening or running.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why the shop could not open, or had to close.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DemoError {
+    /// The database could not be opened or brought to the present schema.
+    #[error("cannot open the shop's database {}", database_name(.path))]
+    Database {
+        /// The file, `None` for a database in memory.
+        path: Option<PathBuf>,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The database file was written by another version of the shop.
+    #[error("the shop's database {} has schema version {found}, this shop reads version {expected}", .path.display())]
+    SchemaVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version in the file.
+        found: i64,
+        /// The version of this program.
+        expected: i64,
+    },
+    /// The listening socket could not be handed to the runtime, or the runtime not be built.
+    #[error("cannot serve on {address:?}")]
+    Listener {
+        /// The address, when the socket has one.
+        address: Option<SocketAddr>,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+}
+
+fn database_name(path: &Option<PathBuf>) -> String {
+    path.as_ref().map_or_else(|| "in memory".to_owned(), |path| path.display().to_string())
+}

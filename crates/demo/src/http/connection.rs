@@ -1,0 +1,186 @@
+//! One connection: requests in, answers out, in order.
+
+use std::io::{self, IoSlice};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+use super::answer::{self, Answer, Body, Manner};
+use super::framing::{self, BodyLength, Broken, Head};
+use super::request::{Method, Request};
+use crate::shop::SharedShop;
+
+const READ_BYTES: usize = 4096;
+/// Answers to pipelined requests are gathered up to here.
+const GATHERED_BYTES_MAX: usize = 64 * 1024;
+/// How long, and how much, a client may still send into a connection that was given up.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// What became of the bytes at the start of the buffer.
+enum Step {
+    /// A request was answered: the bytes it took, whether the connection stays, a body still to be written.
+    Answered { consumed: usize, stays: bool, rest: Option<Bytes> },
+    /// More bytes are needed; whether the client waits to be told to send its body.
+    More { wanted: bool },
+    /// No request: it was answered, the connection is to be given up.
+    Refused,
+}
+
+/// Serves a connection until the client closes it, an answer closes it, or the shop closes.
+pub(crate) async fn run(stream: TcpStream, shop: Arc<SharedShop>, closed: watch::Receiver<bool>) {
+    // The client is gone when this fails; there is nobody to tell.
+    let _ = converse(stream, &shop, closed).await;
+}
+
+async fn converse(
+    mut stream: TcpStream,
+    shop: &SharedShop,
+    mut closed: watch::Receiver<bool>,
+) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut inbound: Vec<u8> = Vec::new();
+    let mut outbound: Vec<u8> = Vec::new();
+    let mut continued = false;
+    loop {
+        let step = if inbound.is_empty() {
+            Step::More { wanted: false }
+        } else {
+            answer_next(&inbound, shop, &mut outbound)
+        };
+        match step {
+            Step::Answered { consumed, stays, rest } => {
+                continued = false;
+                inbound.drain(..consumed);
+                if rest.is_some() || !stays || inbound.is_empty() || outbound.len() > GATHERED_BYTES_MAX {
+                    write_all(&mut stream, &outbound, rest.as_deref().unwrap_or_default()).await?;
+                    outbound.clear();
+                }
+                if !stays {
+                    return stream.shutdown().await;
+                }
+            }
+            Step::More { wanted } => {
+                if wanted && !continued {
+                    continued = true;
+                    outbound.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+                }
+                if !outbound.is_empty() {
+                    write_all(&mut stream, &outbound, &[]).await?;
+                    outbound.clear();
+                }
+                inbound.reserve(READ_BYTES);
+                let read = tokio::select! {
+                    biased;
+                    read = stream.read_buf(&mut inbound) => read?,
+                    _ = closed.changed() => return stream.shutdown().await,
+                };
+                if read == 0 {
+                    return Ok(());
+                }
+            }
+            Step::Refused => {
+                write_all(&mut stream, &outbound, &[]).await?;
+                stream.shutdown().await?;
+                return linger(stream, inbound).await;
+            }
+        }
+    }
+}
+
+fn answer_next(inbound: &[u8], shop: &SharedShop, outbound: &mut Vec<u8>) -> Step {
+    let head = match framing::head(inbound) {
+        Ok(Some(head)) => head,
+        Ok(None) => return Step::More { wanted: false },
+        Err(broken) => return refuse(broken, outbound),
+    };
+    let behind = &inbound[head.bytes..];
+    let decoded;
+    let (body, consumed) = match head.length {
+        BodyLength::Fixed(length) if behind.len() < length => {
+            return Step::More { wanted: head.expects_continue };
+        }
+        BodyLength::Fixed(length) => (&behind[..length], head.bytes + length),
+        BodyLength::Chunked => match framing::dechunk(behind) {
+            Ok(Some((body, length))) => {
+                decoded = body;
+                (decoded.as_slice(), head.bytes + length)
+            }
+            Ok(None) => return Step::More { wanted: head.expects_continue },
+            Err(broken) => return refuse(broken, outbound),
+        },
+    };
+    let Some(request) = request_of(inbound, &head, body) else { return refuse(Broken::Malformed, outbound) };
+    let answer = shop.answer(&request);
+    let manner = Manner { keep_alive: head.keep_alive, head_only: &inbound[head.method.clone()] == b"HEAD" };
+    let (stays, rest) = answer::write(&answer, manner, outbound);
+    Step::Answered { consumed, stays, rest }
+}
+
+fn request_of<'a>(inbound: &'a [u8], head: &Head, body: &'a [u8]) -> Option<Request<'a>> {
+    let text = |range: &Range<usize>| std::str::from_utf8(&inbound[range.clone()]).ok();
+    Some(Request {
+        method: Method::of(text(&head.method)?),
+        target: text(&head.target)?,
+        host: head.host.as_ref().and_then(text),
+        accept: head.accept.as_ref().and_then(text),
+        content_type: head.content_type.as_ref().and_then(text),
+        body,
+    })
+}
+
+fn refuse(broken: Broken, outbound: &mut Vec<u8>) -> Step {
+    let status = match broken {
+        Broken::Malformed => 400,
+        Broken::TooLarge => 413,
+        Broken::Coding => 501,
+    };
+    answer::write(
+        &Answer::new(status, Body::Empty),
+        Manner { keep_alive: false, head_only: false },
+        outbound,
+    );
+    Step::Refused
+}
+
+/// Reads away what the client still sends: closing with unread bytes would reset the connection, and the client might
+/// never see the answer.
+async fn linger(mut stream: TcpStream, mut scratch: Vec<u8>) -> io::Result<()> {
+    let drain = async {
+        let mut total = 0;
+        loop {
+            scratch.clear();
+            scratch.reserve(READ_BYTES);
+            match stream.read_buf(&mut scratch).await? {
+                0 => return Ok(()),
+                read => total += read,
+            }
+            if total > LINGER_BYTES_MAX {
+                return Ok(());
+            }
+        }
+    };
+    tokio::time::timeout(LINGER, drain).await.unwrap_or(Ok(()))
+}
+
+async fn write_all(stream: &mut TcpStream, mut first: &[u8], mut second: &[u8]) -> io::Result<()> {
+    while !first.is_empty() || !second.is_empty() {
+        let written = if second.is_empty() {
+            stream.write(first).await?
+        } else {
+            stream.write_vectored(&[IoSlice::new(first), IoSlice::new(second)]).await?
+        };
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        let of_first = written.min(first.len());
+        first = &first[of_first..];
+        second = &second[written - of_first..];
+    }
+    Ok(())
+}

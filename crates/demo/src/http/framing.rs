@@ -1,0 +1,204 @@
+//! Finding the requests in what a connection received.
+
+use std::ops::Range;
+
+use httparse::Status;
+
+/// Longest head that is read.
+pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// Longest body that is read, that of the original's server.
+pub(crate) const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
+const HEADERS_MAX: usize = 100;
+
+/// A parsed head; the ranges point into the buffer it was parsed from.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) method: Range<usize>,
+    pub(crate) target: Range<usize>,
+    pub(crate) host: Option<Range<usize>>,
+    pub(crate) accept: Option<Range<usize>>,
+    pub(crate) content_type: Option<Range<usize>>,
+    pub(crate) keep_alive: bool,
+    pub(crate) expects_continue: bool,
+    /// Length of the head in bytes.
+    pub(crate) bytes: usize,
+    pub(crate) length: BodyLength,
+}
+
+/// How the end of the body is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyLength {
+    Fixed(usize),
+    Chunked,
+}
+
+/// Why the bytes are no request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// Not HTTP/1.x.
+    Malformed,
+    /// Larger than is read.
+    TooLarge,
+    /// A transfer coding other than `chunked`.
+    Coding,
+}
+
+/// Reads the head at the start of `buffer`; `None` when more is needed.
+pub(crate) fn head(buffer: &[u8]) -> Result<Option<Head>, Broken> {
+    let mut slots = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut slots);
+    let bytes = match request.parse(buffer) {
+        Ok(Status::Complete(bytes)) => bytes,
+        Ok(Status::Partial) if buffer.len() > HEAD_BYTES_MAX => return Err(Broken::TooLarge),
+        Ok(Status::Partial) => return Ok(None),
+        Err(_) => return Err(Broken::Malformed),
+    };
+    let place = |part: &[u8]| {
+        // `part` is a part of `buffer`, so the difference of the addresses is its offset.
+        let start = part.as_ptr() as usize - buffer.as_ptr() as usize;
+        start..start + part.len()
+    };
+    let (Some(method), Some(target), Some(version)) = (request.method, request.path, request.version) else {
+        return Err(Broken::Malformed);
+    };
+    let mut head = Head {
+        method: place(method.as_bytes()),
+        target: place(target.as_bytes()),
+        host: None,
+        accept: None,
+        content_type: None,
+        keep_alive: version == 1,
+        expects_continue: false,
+        bytes,
+        length: BodyLength::Fixed(0),
+    };
+    let mut fixed: Option<usize> = None;
+    for header in request.headers.iter() {
+        let value = header.value.trim_ascii();
+        let named = |name: &str| header.name.eq_ignore_ascii_case(name);
+        match header.name.len() {
+            4 if named("Host") => head.host = Some(place(value)),
+            6 if named("Accept") => head.accept = head.accept.or(Some(place(value))),
+            6 if named("Expect") => head.expects_continue = value.eq_ignore_ascii_case(b"100-continue"),
+            10 if named("Connection") => {
+                for option in value.split(|byte| *byte == b',') {
+                    match option.trim_ascii() {
+                        option if option.eq_ignore_ascii_case(b"close") => head.keep_alive = false,
+                        option if option.eq_ignore_ascii_case(b"keep-alive") => head.keep_alive = true,
+                        _ => {}
+                    }
+                }
+            }
+            12 if named("Content-Type") => head.content_type = Some(place(value)),
+            14 if named("Content-Length") => {
+                let length = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                let length: usize = length.ok_or(Broken::Malformed)?;
+                if fixed.is_some_and(|other| other != length) {
+                    return Err(Broken::Malformed);
+                }
+                fixed = Some(length);
+            }
+            17 if named("Transfer-Encoding") => {
+                if !value.eq_ignore_ascii_case(b"chunked") {
+                    return Err(Broken::Coding);
+                }
+                head.length = BodyLength::Chunked;
+            }
+            _ => {}
+        }
+    }
+    if version == 1 && head.host.is_none() {
+        return Err(Broken::Malformed);
+    }
+    if let (BodyLength::Fixed(_), Some(length)) = (head.length, fixed) {
+        if length > BODY_BYTES_MAX {
+            return Err(Broken::TooLarge);
+        }
+        head.length = BodyLength::Fixed(length);
+    }
+    Ok(Some(head))
+}
+
+/// Decodes the chunked body at the start of `buffer`. Returns the body and the bytes it took; `None` when more is needed.
+pub(crate) fn dechunk(buffer: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Broken> {
+    let mut body = Vec::new();
+    let mut at = 0;
+    loop {
+        let (line, size) = match httparse::parse_chunk_size(&buffer[at..]) {
+            Ok(Status::Complete(found)) => found,
+            Ok(Status::Partial) if buffer.len() > 2 * BODY_BYTES_MAX => return Err(Broken::TooLarge),
+            Ok(Status::Partial) => return Ok(None),
+            Err(_) => return Err(Broken::Malformed),
+        };
+        at += line;
+        let size = usize::try_from(size).map_err(|_| Broken::TooLarge)?;
+        if body.len().saturating_add(size) > BODY_BYTES_MAX {
+            return Err(Broken::TooLarge);
+        }
+        if size == 0 {
+            return Ok(trailers_end(&buffer[at..]).map(|bytes| (body, at + bytes)));
+        }
+        if buffer.len() < at + size + 2 {
+            return Ok(None);
+        }
+        body.extend_from_slice(&buffer[at..at + size]);
+        if &buffer[at + size..at + size + 2] != b"\r\n" {
+            return Err(Broken::Malformed);
+        }
+        at += size + 2;
+    }
+}
+
+/// Length of the trailer section with its empty last line.
+fn trailers_end(buffer: &[u8]) -> Option<usize> {
+    if buffer.starts_with(b"\r\n") {
+        return Some(2);
+    }
+    buffer.windows(4).position(|window| window == b"\r\n\r\n").map(|at| at + 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_found_only_when_it_is_whole() {
+        let text = b"POST /x?y HTTP/1.1\r\nHost: h:1\r\nConnection: Close\r\ncontent-length: 3\r\n\r\nabcGET";
+        for cut in 0..text.len() - 6 {
+            assert!(head(&text[..cut]).expect("still good").is_none(), "{cut}");
+        }
+        let head = head(text).expect("good").expect("whole");
+        assert_eq!(&text[head.target.clone()], b"/x?y");
+        assert_eq!(&text[head.host.clone().expect("host")], b"h:1");
+        assert!(!head.keep_alive);
+        assert_eq!(head.length, BodyLength::Fixed(3));
+        assert_eq!(head.bytes, text.len() - 6);
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let refused = |text: &[u8]| head(text).expect_err("refused");
+        assert_eq!(refused(b"GET / HTTP/1.1\r\n\r\n"), Broken::Malformed);
+        assert_eq!(
+            refused(b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
+            Broken::Malformed
+        );
+        assert_eq!(refused(b"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n"), Broken::Coding);
+        assert_eq!(
+            refused(b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 9999999\r\n\r\n"),
+            Broken::TooLarge
+        );
+        assert_eq!(refused(b"nonsense\r\n\r\n"), Broken::Malformed);
+    }
+
+    #[test]
+    fn chunks_are_put_together() {
+        let text = b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\nGET";
+        for cut in 0..text.len() - 3 {
+            assert!(dechunk(&text[..cut]).expect("still good").is_none(), "{cut}");
+        }
+        assert_eq!(dechunk(text), Ok(Some((b"abcde".to_vec(), text.len() - 3))));
+        assert_eq!(dechunk(b"1\r\nabc"), Err(Broken::Malformed));
+        assert_eq!(dechunk(b"0\r\nX: y\r\n\r\n"), Ok(Some((Vec::new(), 11))));
+    }
+}

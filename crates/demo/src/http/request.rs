@@ -1,0 +1,114 @@
+//! A request as the shop sees it.
+
+/// The methods the shop knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// `GET`, and `HEAD`, which is a `GET` whose body stays here.
+    Get,
+    /// `POST`.
+    Post,
+    /// `PUT`.
+    Put,
+    /// `DELETE`.
+    Delete,
+    /// `OPTIONS`.
+    Options,
+    /// Any other.
+    Other,
+}
+
+impl Method {
+    /// The method of this name.
+    pub(crate) fn of(name: &str) -> Self {
+        match name {
+            "GET" | "HEAD" => Self::Get,
+            "POST" => Self::Post,
+            "PUT" => Self::Put,
+            "DELETE" => Self::Delete,
+            "OPTIONS" => Self::Options,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// One request, borrowed from the connection's buffer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request<'a> {
+    /// The method.
+    pub(crate) method: Method,
+    /// Path and query.
+    pub(crate) target: &'a str,
+    /// The `Host` header.
+    pub(crate) host: Option<&'a str>,
+    /// The `Accept` header; several are joined by the client's grammar, the first one counts here.
+    pub(crate) accept: Option<&'a str>,
+    /// The `Content-Type` header.
+    pub(crate) content_type: Option<&'a str>,
+    /// The body, decoded.
+    pub(crate) body: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// The path without the query.
+    pub(crate) fn path(&self) -> &'a str {
+        self.target.split_once('?').map_or(self.target, |(path, _)| path)
+    }
+
+    /// The value of a query parameter, as sent.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&'a str> {
+        let (_, query) = self.target.split_once('?')?;
+        query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Whether the body is said to be JSON.
+    pub(crate) fn sends_json(&self) -> bool {
+        self.content_type.is_some_and(|sent| {
+            sent.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+        })
+    }
+
+    /// Whether the client takes JSON.
+    pub(crate) fn takes_json(&self) -> bool {
+        self.accept.is_none_or(|accept| {
+            accept.split(',').any(|range| {
+                let range = range.split(';').next().unwrap_or_default().trim();
+                ["*/*", "*", "application/*", "application/json"]
+                    .iter()
+                    .any(|fit| range.eq_ignore_ascii_case(fit))
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request<'a>(accept: Option<&'a str>, content_type: Option<&'a str>) -> Request<'a> {
+        Request { method: Method::Get, target: "/a?x=1&y=&x=2", host: None, accept, content_type, body: b"" }
+    }
+
+    #[test]
+    fn media_types_are_compared_without_their_parameters() {
+        assert!(request(None, Some("application/json;charset=utf-8")).sends_json());
+        assert!(request(None, Some("Application/JSON")).sends_json());
+        assert!(!request(None, Some("text/plain")).sends_json());
+        assert!(!request(None, None).sends_json());
+        assert!(request(Some("application/json, text/plain, */*"), None).takes_json());
+        assert!(request(Some("text/html, application/*;q=0.1"), None).takes_json());
+        assert!(!request(Some("text/html"), None).takes_json());
+    }
+
+    #[test]
+    fn the_first_parameter_of_a_name_counts() {
+        let request = request(None, None);
+        assert_eq!(request.path(), "/a");
+        assert_eq!(request.parameter("x"), Some("1"));
+        assert_eq!(request.parameter("y"), Some(""));
+        assert_eq!(request.parameter("z"), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! Accepting connections, and opening and closing the shop around them.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::http::connection;
+use crate::shop::{SharedShop, Shop};
+use crate::{DemoError, ShopOptions};
+
+/// Connections that may wait for `accept`: a load test opens hundreds at once.
+const BACKLOG: i32 = 4096;
+
+/// How long a closing shop waits for answers being written.
+const CLOSING_TIME: Duration = Duration::from_secs(2);
+
+/// The bot books this often while it runs.
+const BOT_PERIOD: Duration = Duration::from_secs(1);
+
+/// Pause after a failed `accept` (out of file descriptors, mostly), which would otherwise fail again at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+
+/// Binds a listening socket, so that the port is known before the shop is served.
+///
+/// # Errors
+/// What the operating system says: the address is in use, or not of this machine.
+pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// Serves a shop on `listener` until `shutdown` completes. Must run inside a tokio runtime with time and I/O enabled; a
+/// `current_thread` runtime is the one the shop is made for. `options.address` is not looked at.
+///
+/// # Errors
+/// When the database cannot be opened. A connection that fails only ends itself.
+pub async fn serve(
+    listener: TcpListener,
+    options: ShopOptions,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), DemoError> {
+    let local = listener.local_addr().map_err(|source| DemoError::Listener { address: None, source })?;
+    let shop = Arc::new(SharedShop::new(Shop::open(&options, local)?));
+    let (closing, closed) = watch::channel(false);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(run_bot(shop.clone(), closed.clone()));
+
+    let mut shutdown = std::pin::pin!(shutdown);
+    loop {
+        tokio::select! {
+            () = &mut shutdown => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    tasks.spawn(connection::run(stream, shop.clone(), closed.clone()));
+                }
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            },
+            Some(_) = tasks.join_next() => {}
+        }
+    }
+    drop(listener);
+    closing.send_replace(true);
+    let _ = tokio::time::timeout(CLOSING_TIME, async { while tasks.join_next().await.is_some() {} }).await;
+    tasks.shutdown().await;
+    Ok(())
+}
+
+/// [`serve`] with a runtime of its own on the calling thread.
+///
+/// # Errors
+/// When the runtime cannot be built, the socket not be registered, or the database not be opened.
+pub fn run_blocking(
+    listener: std::net::TcpListener,
+    options: ShopOptions,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), DemoError> {
+    let address = listener.local_addr().ok();
+    let failed = |source| DemoError::Listener { address, source };
+    listener.set_nonblocking(true).map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    runtime.block_on(async {
+        let listener = TcpListener::from_std(listener).map_err(failed)?;
+        serve(listener, options, shutdown).await
+    })
+}
+
+async fn run_bot(shop: Arc<SharedShop>, mut closed: watch::Receiver<bool>) {
+    let mut tick = tokio::time::interval(BOT_PERIOD);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = closed.changed() => return,
+            _ = tick.tick() => shop.with(Shop::bot_step),
+        }
+    }
+}

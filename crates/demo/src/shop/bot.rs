@@ -1,0 +1,131 @@
+//! A customer that never sleeps: while it runs, it books a few seats every second.
+
+use std::collections::VecDeque;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use rusqlite::{Connection, OptionalExtension};
+use serde::Deserialize;
+
+use super::booking;
+use super::fault::Fault;
+use super::input::{BookingRequest, TicketRequest, Whole};
+use super::seats::SeatMaps;
+
+/// Messages kept.
+const MESSAGES_MAX: usize = 100;
+/// Most tickets it books at once.
+const TICKETS_MAX: i64 = 10;
+const EMAIL: &str = "bot@ticketmonster.example";
+/// What it books is the same in every run.
+const SEED: u64 = 1;
+
+/// What the bot can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(super) enum Command {
+    /// Start.
+    Running,
+    /// Stop.
+    NotRunning,
+    /// Stop, and delete every booking.
+    Reset,
+}
+
+/// The bot.
+#[derive(Debug)]
+pub(super) struct Bot {
+    running: bool,
+    messages: VecDeque<String>,
+    random: StdRng,
+}
+
+impl Default for Bot {
+    fn default() -> Self {
+        Self { running: false, messages: VecDeque::new(), random: StdRng::seed_from_u64(SEED) }
+    }
+}
+
+impl Bot {
+    /// Its state as JSON.
+    pub(super) fn status_json(&self) -> &'static str {
+        if self.running { "\"RUNNING\"" } else { "\"NOT_RUNNING\"" }
+    }
+
+    /// What it did lately, as JSON.
+    pub(super) fn messages(&self) -> Vec<u8> {
+        // Texts always have a JSON form.
+        serde_json::to_vec(&self.messages).unwrap_or_default()
+    }
+
+    /// Follows a command.
+    pub(super) fn obey(
+        &mut self,
+        command: Command,
+        connection: &Connection,
+        seats: &mut SeatMaps,
+    ) -> Result<(), Fault> {
+        self.running = command == Command::Running;
+        match command {
+            Command::Running => self.say("Bot started".to_owned()),
+            Command::NotRunning => self.say("Bot stopped".to_owned()),
+            Command::Reset => {
+                booking::cancel_all(connection, seats)?;
+                self.messages.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Books something, when it is running.
+    pub(super) fn step(&mut self, connection: &Connection, seats: &mut SeatMaps) {
+        if !self.running {
+            return;
+        }
+        let said = match self.book(connection, seats) {
+            Ok(Some((tickets, performance))) => {
+                format!("Booked {tickets} tickets for performance {performance}")
+            }
+            Ok(None) => "There is nothing to book".to_owned(),
+            Err(Fault::Booking(why)) => why.to_owned(),
+            Err(fault) => format!("Booking failed: {fault:?}"),
+        };
+        self.say(said);
+    }
+
+    fn book(&mut self, connection: &Connection, seats: &mut SeatMaps) -> Result<Option<(i64, i64)>, Fault> {
+        let count: i64 = connection
+            .prepare_cached("SELECT count(*) FROM performances")?
+            .query_row([], |row| row.get(0))?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let found: Option<(i64, i64)> = connection
+            .prepare_cached(
+                "SELECT performances.id, ticket_prices.id FROM
+                   (SELECT id, show_id FROM performances ORDER BY id LIMIT 1 OFFSET ?1) AS performances
+                 JOIN ticket_prices ON ticket_prices.show_id = performances.show_id ORDER BY 2 LIMIT 1",
+            )?
+            .query_row([self.random.random_range(0..count)], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let Some((performance, price)) = found else { return Ok(None) };
+        let tickets = self.random.random_range(1..=TICKETS_MAX);
+        let request = BookingRequest {
+            ticket_requests: Some(vec![TicketRequest {
+                ticket_price: Some(Whole(price)),
+                quantity: Some(Whole(tickets)),
+            }]),
+            email: Some(EMAIL.to_owned()),
+            performance: Some(Whole(performance)),
+        };
+        booking::book(connection, seats, request, false)?;
+        Ok(Some((tickets, performance)))
+    }
+
+    fn say(&mut self, message: String) {
+        if self.messages.len() == MESSAGES_MAX {
+            self.messages.pop_front();
+        }
+        self.messages.push_back(message);
+    }
+}

@@ -1,0 +1,96 @@
+//! A shop that is full from the start: what the workload's injection would have put into an empty one.
+
+use rusqlite::{Connection, params};
+
+use super::seats::SeatMaps;
+
+/// Size of the data a shop opens with: every event is shown at every venue, once.
+///
+/// Venues are called by their numbers and have one section `A` of 100 rows of 100 seats; every show has one performance
+/// (2020-11-13 06:00 UTC), one price (200) and one booking of two seats. A show has the same id as its performance, its
+/// price and its first booking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataSet {
+    /// Number of venues.
+    pub venues: u32,
+    /// Number of events.
+    pub events: u32,
+}
+
+impl DataSet {
+    /// 10 venues × 10 events: there in the twinkling of an eye, for demonstrations.
+    pub const SMALL: Self = Self { venues: 10, events: 10 };
+    /// 100 venues × 100 events, that is 10,000 shows: the data of the published measurements.
+    pub const FULL: Self = Self { venues: 100, events: 100 };
+}
+
+const URL: &str = "http://127.0.0.1:8080/ticket-monster/resources/img/splash-ticketmonster.png";
+const WORDS: &str = "yada yada yada yada yada";
+const SECTION_SIDE: i64 = 100;
+const VENUE_CAPACITY: i64 = 10_000;
+const PRICE: f64 = 200.0;
+const DATE_MS: i64 = 1_605_247_200_000;
+const SEATS: i64 = 2;
+
+/// Fills a database that holds nothing; one that holds something is left as it is.
+pub(super) fn fill(connection: &Connection, maps: &mut SeatMaps, size: DataSet) -> rusqlite::Result<()> {
+    let used: bool =
+        connection.query_row("SELECT EXISTS (SELECT 1 FROM media_items)", [], |row| row.get(0))?;
+    if used {
+        return Ok(());
+    }
+    maps.forget();
+    let change = connection.unchecked_transaction()?;
+    let id = |sql: &str, values: &[&dyn rusqlite::ToSql]| connection.prepare_cached(sql)?.insert(values);
+    let media = id("INSERT INTO media_items (media_type, url) VALUES ('IMAGE', ?1)", &[&URL])?;
+    let event_category =
+        id("INSERT INTO event_categories (description) VALUES (?1)", &[&"event event event"])?;
+    let category = id("INSERT INTO ticket_categories (description) VALUES (?1)", &[&"ticket ticket ticket"])?;
+    let mut events = Vec::new();
+    for number in 1..=size.events {
+        events.push(id(
+            "INSERT INTO events (name, description, media_item_id, category_id) VALUES (?1, ?2, ?3, ?4)",
+            &[&format!("event{number}"), &WORDS, &media, &event_category],
+        )?);
+    }
+    let created_on_ms = jiff::Timestamp::now().as_millisecond();
+    for number in 1..=size.venues {
+        let venue = id(
+            "INSERT INTO venues (name, description, street, city, country, capacity, media_item_id)
+             VALUES (?1, ?2, 'venue street', 'venue city', 'venue country', ?3, ?4)",
+            &[&number.to_string(), &WORDS, &VENUE_CAPACITY, &media],
+        )?;
+        let section = id(
+            "INSERT INTO sections (name, description, number_of_rows, row_capacity, venue_id)
+             VALUES ('A', ?1, ?2, ?2, ?3)",
+            &[&WORDS, &SECTION_SIDE, &venue],
+        )?;
+        for event in &events {
+            let show = id("INSERT INTO shows (event_id, venue_id) VALUES (?1, ?2)", &[event, &venue])?;
+            let performance =
+                id("INSERT INTO performances (show_id, date_ms) VALUES (?1, ?2)", &[&show, &DATE_MS])?;
+            id(
+                "INSERT INTO ticket_prices (show_id, section_id, ticket_category_id, price) VALUES (?1, ?2, ?3, ?4)",
+                &[&show, &section, &category, &PRICE],
+            )?;
+            let booking = id(
+                "INSERT INTO bookings (performance_id, created_on_ms, cancellation_code, contact_email)
+                 VALUES (?1, ?2, 'abc', 'a@b.c')",
+                &[&performance, &created_on_ms],
+            )?;
+            id(
+                "INSERT INTO section_allocations (performance_id, section_id, occupied) VALUES (?1, ?2, ?3)",
+                &[&performance, &section, &SEATS],
+            )?;
+            let mut ticket = connection.prepare_cached(
+                "INSERT INTO tickets
+                   (booking_id, performance_id, section_id, row_number, seat_number, ticket_category_id, price)
+                 VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6)",
+            )?;
+            for seat in 1..=SEATS {
+                ticket.execute(params![booking, performance, section, seat, category, PRICE])?;
+            }
+        }
+    }
+    change.commit()
+}

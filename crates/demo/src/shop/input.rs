@@ -1,0 +1,301 @@
+//! What clients may send.
+//!
+//! As the original's reader of JSON did: a property nobody knows is refused, numbers may come as text, dates as
+//! milliseconds or as ISO 8601. What the shop computes itself (capacities, titles) may be sent and is ignored.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+use super::fault::Fault;
+
+/// Reads a body.
+pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
+    serde_json::from_slice(body).map_err(|_| Fault::Malformed)
+}
+
+/// A whole number, sent as a number or as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whole(pub(super) i64);
+
+/// A single-precision number, sent as a number or as text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Real(pub(super) f32);
+
+/// Milliseconds since the epoch, sent as such or as ISO 8601.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moment(pub(super) i64);
+
+/// Another entity, of which only the id counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reference(pub(super) Option<i64>);
+
+struct NumberVisitor;
+
+/// What a number may arrive as.
+enum Number {
+    Whole(i64),
+    Real(f64),
+    Text(String),
+}
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a number")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Number, E> {
+        Ok(Number::Whole(value))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number, E> {
+        i64::try_from(value).map(Number::Whole).map_err(E::custom)
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number, E> {
+        Ok(Number::Real(value))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Number, E> {
+        Ok(Number::Text(value.trim().to_owned()))
+    }
+}
+
+/// Whole numbers a float holds exactly.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.deserialize_any(NumberVisitor)? {
+            Number::Whole(value) => Ok(Self(value)),
+            Number::Real(value) if value.abs() <= EXACT_MAX => Ok(Self(value as i64)),
+            Number::Real(_) => Err(de::Error::custom("too large")),
+            Number::Text(text) => text.parse().map(Self).map_err(de::Error::custom),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Real {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = match deserializer.deserialize_any(NumberVisitor)? {
+            Number::Whole(value) => value as f32,
+            Number::Real(value) => value as f32,
+            Number::Text(text) => text.parse().map_err(de::Error::custom)?,
+        };
+        if value.is_finite() { Ok(Self(value)) } else { Err(de::Error::custom("not finite")) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.deserialize_any(NumberVisitor)? {
+            Number::Whole(value) => Ok(Self(value)),
+            Number::Real(_) => Err(de::Error::custom("a date has whole milliseconds")),
+            Number::Text(text) => moment(&text).map(Self).ok_or_else(|| de::Error::custom("not a date")),
+        }
+    }
+}
+
+fn moment(text: &str) -> Option<i64> {
+    if let Ok(stamp) = text.parse::<jiff::Timestamp>() {
+        return Some(stamp.as_millisecond());
+    }
+    let date: jiff::civil::Date = text.parse().ok()?;
+    Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
+}
+
+/// Every property some entity has: an entity may be sent back whole where only its id is wanted.
+const PROPERTIES: &[&str] = &[
+    "address",
+    "cancellationCode",
+    "capacity",
+    "category",
+    "contactEmail",
+    "createdOn",
+    "date",
+    "description",
+    "displayTitle",
+    "event",
+    "mediaItem",
+    "mediaType",
+    "name",
+    "number",
+    "numberOfRows",
+    "occupiedCount",
+    "performance",
+    "performances",
+    "price",
+    "rowCapacity",
+    "rowNumber",
+    "seat",
+    "section",
+    "sections",
+    "show",
+    "ticketCategory",
+    "ticketPrices",
+    "tickets",
+    "totalTicketPrice",
+    "url",
+    "venue",
+];
+
+impl<'de> Deserialize<'de> for Reference {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ReferenceVisitor;
+        impl<'de> Visitor<'de> for ReferenceVisitor {
+            type Value = Reference;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an entity with an id")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Reference, A::Error> {
+                let mut id = None;
+                while let Some(property) = map.next_key::<String>()? {
+                    if property == "id" {
+                        id = map.next_value::<Option<Whole>>()?.map(|id| id.0);
+                    } else if PROPERTIES.contains(&property.as_str()) {
+                        map.next_value::<IgnoredAny>()?;
+                    } else {
+                        return Err(de::Error::unknown_field(&property, PROPERTIES));
+                    }
+                }
+                Ok(Reference(id))
+            }
+        }
+        deserializer.deserialize_map(ReferenceVisitor)
+    }
+}
+
+/// Declares the properties an entity may be sent with. All are optional here: what is missing is a matter of rules and
+/// not of reading.
+macro_rules! entity {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $kind:ty,)* } ignored { $($ignored:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Deserialize)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub(super) struct $name {
+            $(pub(super) $field: Option<$kind>,)*
+            $(#[serde(default)] #[allow(dead_code, reason = "may be sent, is computed by the shop")] $ignored: IgnoredAny,)*
+        }
+    };
+}
+
+/// What a media item is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum MediaType {
+    /// An image.
+    Image,
+}
+
+entity! {
+    /// A media item.
+    MediaItem { media_type: MediaType, url: String, } ignored { id, }
+}
+entity! {
+    /// An event or ticket category.
+    Category { description: String, } ignored { id, }
+}
+entity! {
+    /// An event.
+    Event { name: String, description: String, media_item: Reference, category: Reference, } ignored { id, }
+}
+entity! {
+    /// Where a venue is.
+    Address { street: String, city: String, country: String, } ignored {}
+}
+entity! {
+    /// A venue.
+    Venue { name: String, description: String, address: Address, media_item: Reference, capacity: Whole, }
+    ignored { id, sections, }
+}
+entity! {
+    /// A section of a venue.
+    Section { name: String, description: String, number_of_rows: Whole, row_capacity: Whole, venue: Reference, }
+    ignored { id, capacity, }
+}
+entity! {
+    /// A show: an event at a venue.
+    Show { event: Reference, venue: Reference, } ignored { id, performances, ticket_prices, display_title, }
+}
+entity! {
+    /// A performance of a show.
+    Performance { show: Reference, date: Moment, } ignored { id, display_title, }
+}
+entity! {
+    /// What a ticket of a category costs in a section at a show.
+    TicketPrice { show: Reference, section: Reference, ticket_category: Reference, price: Real, }
+    ignored { id, display_title, }
+}
+entity! {
+    /// The sold seats of a section at a performance.
+    SectionAllocation { performance: Reference, section: Reference, } ignored { id, occupied_count, }
+}
+entity! {
+    /// A seat.
+    Seat { section: Reference, row_number: Whole, number: Whole, } ignored {}
+}
+entity! {
+    /// A ticket.
+    Ticket { ticket_category: Reference, price: Real, seat: Seat, } ignored { id, }
+}
+entity! {
+    /// A booking put together from tickets.
+    ForgeBooking {
+        tickets: Vec<Reference>, performance: Reference, created_on: Moment, cancellation_code: String,
+        contact_email: String,
+    }
+    ignored { id, total_ticket_price, }
+}
+entity! {
+    /// So many tickets at a price.
+    TicketRequest { ticket_price: Whole, quantity: Whole, } ignored {}
+}
+entity! {
+    /// A wish to book.
+    BookingRequest { ticket_requests: Vec<TicketRequest>, email: String, performance: Whole, } ignored {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_dates_come_in_several_forms() {
+        let request: BookingRequest = read(
+            br#"{"ticketRequests":[{"ticketPrice":"7","quantity":2}],"email":"a@b.c","performance":"12"}"#,
+        )
+        .expect("read");
+        assert_eq!(request.performance, Some(Whole(12)));
+        assert_eq!(request.ticket_requests.expect("requests")[0].ticket_price, Some(Whole(7)));
+        for date in [r#""2020-11-13T06:00:00.000Z""#, "1605247200000", r#""2020-11-13T07:00:00+01:00""#] {
+            let body = format!(r#"{{"show":{{"id":1}},"date":{date}}}"#);
+            let performance: Performance = read(body.as_bytes()).expect("read");
+            assert_eq!(performance.date, Some(Moment(1_605_247_200_000)), "{date}");
+        }
+    }
+
+    #[test]
+    fn what_is_computed_may_be_sent_and_what_is_unknown_may_not() {
+        let section: Section =
+            read(br#"{"name":"A","capacity":5,"venue":{"id":3,"name":"v"}}"#).expect("read");
+        assert_eq!(section.venue, Some(Reference(Some(3))));
+        for refused in [
+            &br#"{"name":"A","colour":1}"#[..],
+            br#"{"venue":{"id":1,"colour":2}}"#,
+            br#"{"numberOfRows":"many"}"#,
+            br#"{"venue":7}"#,
+            br#"{"name":"A"} x"#,
+            b"",
+            b"null",
+        ] {
+            assert!(matches!(read::<Section>(refused), Err(Fault::Malformed)), "{refused:?}");
+        }
+        assert!(read::<MediaItem>(br#"{"mediaType":"FILM"}"#).is_err());
+        assert!(read::<Performance>(br#"{"date":"yesterday"}"#).is_err());
+    }
+}

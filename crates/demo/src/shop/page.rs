@@ -1,0 +1,598 @@
+//! Entities as JSON, property for property in the original's order.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::Range;
+
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// A way one entity is shown. Several entities are shown in more than one way, and inside one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum View {
+    MediaItem,
+    EventCategory,
+    TicketCategory,
+    /// `events/1`.
+    Event,
+    /// `forge/events/1`.
+    ForgeEvent,
+    /// An event inside a forge show.
+    BareEvent,
+    /// `venues/1`.
+    Venue,
+    /// `forge/venues/1`.
+    ForgeVenue,
+    /// A venue inside a section or a forge show.
+    BareVenue,
+    /// A section inside anything.
+    Section,
+    /// `sections/1`.
+    SectionWithVenue,
+    /// `shows/1`.
+    Show,
+    /// `forge/shows/1`.
+    ForgeShow,
+    /// A show inside a performance or a price.
+    BareShow,
+    /// `performances/1`.
+    Performance,
+    /// A performance inside a show or a booking.
+    BarePerformance,
+    /// A performance inside a forge show, a forge booking or an allocation.
+    TitledPerformance,
+    /// `ticketprices/1`.
+    TicketPrice,
+    /// A price inside a show.
+    ShowPrice,
+    /// A price inside a forge show.
+    TitledPrice,
+    SectionAllocation,
+    /// `tickets/1`.
+    Ticket,
+    /// `bookings/1`.
+    Booking,
+    /// `forge/bookings/1`.
+    ForgeBooking,
+}
+
+/// One entity; `None` when there is none of this id.
+pub(super) fn entity(connection: &Connection, view: View, id: i64) -> rusqlite::Result<Option<Bytes>> {
+    let mut page = Page::new(connection);
+    Ok(page.put(view, id)?.then(|| page.out.into()))
+}
+
+/// Several entities as an array.
+pub(super) fn list(connection: &Connection, view: View, ids: &[i64]) -> rusqlite::Result<Bytes> {
+    let mut page = Page::new(connection);
+    page.array(view, ids)?;
+    Ok(page.out.into())
+}
+
+/// A JSON string.
+pub(super) fn text(out: &mut Vec<u8>, text: &str) {
+    // Text always has a JSON form, and a vector takes every byte.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// The ids a statement selects.
+pub(super) fn ids(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<i64>> {
+    connection.prepare_cached(sql)?.query_map(parameters, |row| row.get(0))?.collect()
+}
+
+/// JSON in the making.
+struct Page<'c> {
+    connection: &'c Connection,
+    out: Vec<u8>,
+    /// Where in `out` an entity stands already: a list of shows names the same few venues thousands of times.
+    parts: HashMap<(View, i64), Range<usize>>,
+}
+
+impl<'c> Page<'c> {
+    fn new(connection: &'c Connection) -> Self {
+        Self { connection, out: Vec::with_capacity(1024), parts: HashMap::new() }
+    }
+
+    fn raw(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn whole(&mut self, name: &str, value: i64) {
+        let _ = write!(self.out, "\"{name}\":{value}");
+    }
+
+    fn text(&mut self, name: &str, value: Option<&str>) {
+        let _ = write!(self.out, "\"{name}\":");
+        match value {
+            Some(value) => text(&mut self.out, value),
+            None => self.raw("null"),
+        }
+    }
+
+    fn price(&mut self, name: &str, value: f32) {
+        let _ = write!(self.out, "\"{name}\":{}", float_text(value));
+    }
+
+    fn reference(&mut self, name: &str, view: View, id: Option<i64>) -> rusqlite::Result<()> {
+        let _ = write!(self.out, "\"{name}\":");
+        match id {
+            Some(id) if self.put(view, id)? => {}
+            _ => self.raw("null"),
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, view: View, ids: &[i64]) -> rusqlite::Result<()> {
+        self.raw("[");
+        for (index, id) in ids.iter().enumerate() {
+            if index > 0 {
+                self.raw(",");
+            }
+            self.put(view, *id)?;
+        }
+        self.raw("]");
+        Ok(())
+    }
+
+    fn children(&mut self, name: &str, view: View, sql: &str, of: i64) -> rusqlite::Result<()> {
+        let _ = write!(self.out, "\"{name}\":");
+        let ids = ids(self.connection, sql, [of])?;
+        self.array(view, &ids)
+    }
+
+    fn row<T>(
+        &self,
+        sql: &str,
+        id: i64,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Option<T>> {
+        self.connection.prepare_cached(sql)?.query_row([id], read).optional()
+    }
+
+    /// Appends an entity; returns false, and appends nothing, when there is none of this id.
+    fn put(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
+        if let Some(range) = self.parts.get(&(view, id)) {
+            self.out.extend_from_within(range.clone());
+            return Ok(true);
+        }
+        let start = self.out.len();
+        let found = match view {
+            View::MediaItem => self.media_item(id),
+            View::EventCategory => {
+                self.category("SELECT description FROM event_categories WHERE id = ?1", id)
+            }
+            View::TicketCategory => {
+                self.category("SELECT description FROM ticket_categories WHERE id = ?1", id)
+            }
+            View::Event | View::ForgeEvent | View::BareEvent => self.event(view, id),
+            View::Venue | View::ForgeVenue | View::BareVenue => self.venue(view, id),
+            View::Section | View::SectionWithVenue => self.section(view, id),
+            View::Show | View::ForgeShow | View::BareShow => self.show(view, id),
+            View::Performance | View::BarePerformance | View::TitledPerformance => self.performance(view, id),
+            View::TicketPrice | View::ShowPrice | View::TitledPrice => self.ticket_price(view, id),
+            View::SectionAllocation => self.section_allocation(id),
+            View::Ticket => self.ticket(id),
+            View::Booking => self.booking(id),
+            View::ForgeBooking => self.forge_booking(id),
+        }?;
+        if found {
+            self.parts.insert((view, id), start..self.out.len());
+        }
+        Ok(found)
+    }
+
+    fn open(&mut self, id: i64) {
+        self.raw("{");
+        self.whole("id", id);
+        self.raw(",");
+    }
+
+    fn media_item(&mut self, id: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT media_type, url FROM media_items WHERE id = ?1";
+        let found = self.row(sql, id, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let Some((media_type, url)) = found else { return Ok(false) };
+        self.open(id);
+        self.text("mediaType", Some(&media_type));
+        self.raw(",");
+        self.text("url", Some(&url));
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn category(&mut self, sql: &str, id: i64) -> rusqlite::Result<bool> {
+        let Some(description) = self.row(sql, id, |row| row.get::<_, String>(0))? else { return Ok(false) };
+        self.open(id);
+        self.text("description", Some(&description));
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn event(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT name, description, media_item_id, category_id FROM events WHERE id = ?1";
+        let read = |row: &Row<'_>| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get::<_, i64>(3)?))
+        };
+        let Some((name, description, media, category)) = self.row(sql, id, read)? else { return Ok(false) };
+        self.open(id);
+        self.text("name", Some(&name));
+        self.raw(",");
+        if view != View::ForgeEvent {
+            self.text("description", Some(&description));
+        }
+        if view != View::BareEvent {
+            self.raw(if view == View::Event { "," } else { "" });
+            self.reference("mediaItem", View::MediaItem, media)?;
+            self.raw(",");
+            self.reference("category", View::EventCategory, Some(category))?;
+        }
+        if view == View::ForgeEvent {
+            self.raw(",");
+            self.text("description", Some(&description));
+        }
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn venue(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT name, description, capacity, media_item_id, street, city, country FROM venues WHERE id = ?1";
+        let read = |row: &Row<'_>| {
+            let address: [Option<String>; 3] = [row.get(4)?, row.get(5)?, row.get(6)?];
+            let description: Option<String> = row.get(1)?;
+            Ok((row.get::<_, String>(0)?, description, row.get::<_, i64>(2)?, row.get(3)?, address))
+        };
+        let Some((name, description, capacity, media, address)) = self.row(sql, id, read)? else {
+            return Ok(false);
+        };
+        self.open(id);
+        self.text("name", Some(&name));
+        self.raw(",\"address\":");
+        if address.iter().all(Option::is_none) {
+            self.raw("null");
+        } else {
+            for (name, value) in [("{\"street\":", 0), (",\"city\":", 1), (",\"country\":", 2)] {
+                self.raw(name);
+                match &address[value] {
+                    Some(value) => text(&mut self.out, value),
+                    None => self.raw("null"),
+                }
+            }
+            self.raw("}");
+        }
+        self.raw(",");
+        if view == View::ForgeVenue {
+            self.reference("mediaItem", View::MediaItem, media)?;
+            self.raw(",");
+        }
+        self.text("description", description.as_deref());
+        self.raw(",");
+        if view != View::BareVenue {
+            let sql = "SELECT id FROM sections WHERE venue_id = ?1 ORDER BY id";
+            self.children("sections", View::Section, sql, id)?;
+            self.raw(",");
+        }
+        self.whole("capacity", capacity);
+        if view == View::Venue {
+            self.raw(",");
+            self.reference("mediaItem", View::MediaItem, media)?;
+        }
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn section(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
+        let sql =
+            "SELECT name, description, number_of_rows, row_capacity, venue_id FROM sections WHERE id = ?1";
+        let read = |row: &Row<'_>| {
+            let description: Option<String> = row.get(1)?;
+            Ok((
+                row.get::<_, String>(0)?,
+                description,
+                row.get::<_, i64>(2)?,
+                row.get::<_, i64>(3)?,
+                row.get(4)?,
+            ))
+        };
+        let Some((name, description, rows, row_capacity, venue)) = self.row(sql, id, read)? else {
+            return Ok(false);
+        };
+        self.open(id);
+        self.text("name", Some(&name));
+        self.raw(",");
+        self.text("description", description.as_deref());
+        let _ = write!(
+            self.out,
+            ",\"numberOfRows\":{rows},\"rowCapacity\":{row_capacity},\"capacity\":{}",
+            rows * row_capacity
+        );
+        if view == View::SectionWithVenue {
+            self.raw(",");
+            self.reference("venue", View::BareVenue, venue)?;
+        }
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn show(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT event_id, venue_id, events.name || ' at ' || venues.name FROM shows
+                   JOIN events ON events.id = event_id JOIN venues ON venues.id = venue_id WHERE shows.id = ?1";
+        let found = self.row(sql, id, |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
+        let Some((event, venue, title)) = found else { return Ok(false) };
+        let performances = "SELECT id FROM performances WHERE show_id = ?1 ORDER BY date_ms, id";
+        let prices = "SELECT id FROM ticket_prices WHERE show_id = ?1 ORDER BY id";
+        self.open(id);
+        match view {
+            View::Show => {
+                self.reference("event", View::Event, event)?;
+                self.raw(",");
+                self.reference("venue", View::Venue, venue)?;
+                self.raw(",");
+                self.children("performances", View::BarePerformance, performances, id)?;
+                self.raw(",");
+                self.children("ticketPrices", View::ShowPrice, prices, id)?;
+            }
+            View::ForgeShow => {
+                self.reference("event", View::BareEvent, event)?;
+                self.raw(",");
+                self.children("performances", View::TitledPerformance, performances, id)?;
+                self.raw(",");
+                self.reference("venue", View::BareVenue, venue)?;
+                self.raw(",");
+                self.children("ticketPrices", View::TitledPrice, prices, id)?;
+                self.raw(",");
+                self.text("displayTitle", Some(&title));
+            }
+            _ => self.text("displayTitle", Some(&title)),
+        }
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn performance(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT show_id, date_ms, events.name || ' at ' || venues.name FROM performances
+                   JOIN shows ON shows.id = show_id JOIN events ON events.id = event_id
+                   JOIN venues ON venues.id = venue_id WHERE performances.id = ?1";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?));
+        let Some((show, date_ms, show_title)) = self.row(sql, id, read)? else { return Ok(false) };
+        self.open(id);
+        if view == View::Performance {
+            self.reference("show", View::BareShow, show)?;
+            self.raw(",");
+        }
+        self.whole("date", date_ms);
+        if view != View::BarePerformance {
+            self.raw(",");
+            self.text("displayTitle", Some(&format!("{show_title} on {}", timestamp_text(date_ms))));
+        }
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn ticket_price(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT show_id, section_id, ticket_category_id, price, ticket_categories.description, sections.name
+                   FROM ticket_prices JOIN sections ON sections.id = section_id
+                   JOIN ticket_categories ON ticket_categories.id = ticket_category_id WHERE ticket_prices.id = ?1";
+        let read = |row: &Row<'_>| {
+            let title: (String, String) = (row.get(4)?, row.get(5)?);
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, f32>(3)?, title))
+        };
+        let Some((show, section, category, price, (kind, place))) = self.row(sql, id, read)? else {
+            return Ok(false);
+        };
+        self.open(id);
+        if view == View::TicketPrice {
+            self.reference("show", View::BareShow, show)?;
+            self.raw(",");
+        }
+        if view != View::TitledPrice {
+            self.reference("section", View::Section, section)?;
+            self.raw(",");
+            self.reference("ticketCategory", View::TicketCategory, category)?;
+            self.raw(",");
+        }
+        self.price("price", price);
+        if view != View::ShowPrice {
+            self.raw(",");
+            self.text("displayTitle", Some(&format!("$ {} for {kind} in {place}", float_text(price))));
+        }
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn section_allocation(&mut self, id: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT occupied, performance_id, section_id FROM section_allocations WHERE id = ?1";
+        let found = self.row(sql, id, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let Some((occupied, performance, section)) = found else { return Ok(false) };
+        self.raw("{");
+        self.whole("occupiedCount", occupied);
+        self.raw(",");
+        self.reference("performance", View::TitledPerformance, performance)?;
+        self.raw(",");
+        self.reference("section", View::Section, section)?;
+        self.raw(",");
+        self.whole("id", id);
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn ticket(&mut self, id: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT section_id, row_number, seat_number, ticket_category_id, price FROM tickets WHERE id = ?1";
+        let Some(ticket) = self.row(sql, id, |row| Ticket::read(id, row))? else { return Ok(false) };
+        self.open(id);
+        self.reference("ticketCategory", View::TicketCategory, Some(ticket.category))?;
+        self.raw(",");
+        self.price("price", ticket.price);
+        self.raw(",\"seat\":{");
+        self.reference("section", View::Section, Some(ticket.section))?;
+        let _ = write!(self.out, ",\"rowNumber\":{},\"number\":{}}}}}", ticket.row, ticket.seat);
+        Ok(true)
+    }
+
+    fn booking(&mut self, id: i64) -> rusqlite::Result<bool> {
+        let Some(booking) = self.row(BookingRow::SQL, id, BookingRow::read)? else { return Ok(false) };
+        let tickets = self.tickets(id)?;
+        self.open(id);
+        self.raw("\"tickets\":[");
+        for (index, ticket) in tickets.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            let Ticket { id, row, seat, .. } = ticket;
+            let _ =
+                write!(self.out, "{comma}{{\"id\":{id},\"seat\":{{\"rowNumber\":{row},\"number\":{seat},");
+            self.reference("section", View::Section, Some(ticket.section))?;
+            self.raw("},");
+            self.reference("ticketCategory", View::TicketCategory, Some(ticket.category))?;
+            self.raw(",");
+            self.price("price", ticket.price);
+            self.raw("}");
+        }
+        self.raw("],");
+        self.reference("performance", View::BarePerformance, Some(booking.performance))?;
+        self.raw(",");
+        self.text("cancellationCode", Some(&booking.cancellation_code));
+        self.raw(",");
+        self.whole("createdOn", booking.created_on_ms);
+        self.raw(",");
+        self.text("contactEmail", Some(&booking.contact_email));
+        self.raw(",");
+        self.price("totalTicketPrice", tickets.iter().map(|ticket| ticket.price).sum());
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn forge_booking(&mut self, id: i64) -> rusqlite::Result<bool> {
+        let Some(booking) = self.row(BookingRow::SQL, id, BookingRow::read)? else { return Ok(false) };
+        let tickets = self.tickets(id)?;
+        self.raw("{");
+        self.price("totalTicketPrice", tickets.iter().map(|ticket| ticket.price).sum());
+        self.raw(",");
+        self.whole("id", id);
+        self.raw(",\"tickets\":[");
+        for (index, ticket) in tickets.iter().enumerate() {
+            self.raw(if index > 0 { ",{" } else { "{" });
+            self.whole("id", ticket.id);
+            self.raw(",");
+            self.price("price", ticket.price);
+            self.raw(",\"seat\":{");
+            self.reference("section", View::Section, Some(ticket.section))?;
+            let _ = write!(self.out, ",\"rowNumber\":{},\"number\":{}}}}}", ticket.row, ticket.seat);
+        }
+        self.raw("],");
+        self.whole("createdOn", booking.created_on_ms);
+        self.raw(",");
+        self.text("cancellationCode", Some(&booking.cancellation_code));
+        self.raw(",");
+        self.text("contactEmail", Some(&booking.contact_email));
+        self.raw(",");
+        self.reference("performance", View::TitledPerformance, Some(booking.performance))?;
+        self.raw("}");
+        Ok(true)
+    }
+
+    fn tickets(&self, booking: i64) -> rusqlite::Result<Vec<Ticket>> {
+        self.connection
+            .prepare_cached(
+                "SELECT section_id, row_number, seat_number, ticket_category_id, price, id FROM tickets
+                 WHERE booking_id = ?1 ORDER BY id",
+            )?
+            .query_map([booking], |row| Ticket::read(row.get(5)?, row))?
+            .collect()
+    }
+}
+
+struct Ticket {
+    id: i64,
+    section: i64,
+    row: i64,
+    seat: i64,
+    category: i64,
+    price: f32,
+}
+
+impl Ticket {
+    fn read(id: i64, row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id,
+            section: row.get(0)?,
+            row: row.get(1)?,
+            seat: row.get(2)?,
+            category: row.get(3)?,
+            price: row.get(4)?,
+        })
+    }
+}
+
+struct BookingRow {
+    performance: i64,
+    created_on_ms: i64,
+    cancellation_code: String,
+    contact_email: String,
+}
+
+impl BookingRow {
+    const SQL: &'static str =
+        "SELECT performance_id, created_on_ms, cancellation_code, contact_email FROM bookings WHERE id = ?1";
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            performance: row.get(0)?,
+            created_on_ms: row.get(1)?,
+            cancellation_code: row.get(2)?,
+            contact_email: row.get(3)?,
+        })
+    }
+}
+
+/// A single-precision number as Java prints it: always with a fraction, with an exponent outside of 0.001 to 10⁷.
+fn float_text(value: f32) -> String {
+    let size = value.abs();
+    if size == 0.0 || (1e-3..1e7).contains(&size) {
+        return format!("{value:?}");
+    }
+    let text = format!("{value:e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) if mantissa.contains('.') => format!("{mantissa}E{exponent}"),
+        Some((mantissa, exponent)) => format!("{mantissa}.0E{exponent}"),
+        None => text,
+    }
+}
+
+/// A moment as the original's titles name it: `2020-11-13 06:00:00.0`, in UTC.
+fn timestamp_text(ms: i64) -> String {
+    let Ok(stamp) = jiff::Timestamp::from_millisecond(ms) else { return ms.to_string() };
+    let mut out = stamp.strftime("%Y-%m-%d %H:%M:%S").to_string();
+    let fraction = format!("{:03}", ms.rem_euclid(1000));
+    let trimmed = fraction.trim_end_matches('0');
+    let _ = write!(out, ".{}", if trimmed.is_empty() { "0" } else { trimmed });
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_printed_as_java_prints_them() {
+        for (value, text) in [
+            (200.0, "200.0"),
+            (0.1, "0.1"),
+            (1e7, "1.0E7"),
+            (1.25e10, "1.25E10"),
+            (1e-4, "1.0E-4"),
+            (0.0, "0.0"),
+            (9_999_999.0, "9999999.0"),
+        ] {
+            assert_eq!(float_text(value), text);
+        }
+    }
+
+    #[test]
+    fn moments_are_named_in_utc_with_a_short_fraction() {
+        assert_eq!(timestamp_text(1_605_247_200_000), "2020-11-13 06:00:00.0");
+        assert_eq!(timestamp_text(1_605_247_200_120), "2020-11-13 06:00:00.12");
+        assert_eq!(timestamp_text(-1), "1969-12-31 23:59:59.999");
+    }
+}

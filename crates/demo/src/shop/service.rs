@@ -1,0 +1,141 @@
+//! The read side that customers use: whole entities, filtered and in pages.
+
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::fault::Fault;
+use super::page::{self, View};
+use super::route::number;
+use crate::http::request::Request;
+
+/// A family of entities customers see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    Venues,
+    Events,
+    Shows,
+    Bookings,
+}
+
+impl Family {
+    /// The family behind a path segment.
+    pub(super) fn at(segment: &str) -> Option<Self> {
+        Some(match segment {
+            "venues" => Self::Venues,
+            "events" => Self::Events,
+            "shows" => Self::Shows,
+            "bookings" => Self::Bookings,
+            _ => return None,
+        })
+    }
+
+    fn table(self) -> &'static str {
+        match self {
+            Self::Venues => "venues",
+            Self::Events => "events",
+            Self::Shows => "shows",
+            Self::Bookings => "bookings",
+        }
+    }
+
+    /// How a member is shown.
+    pub(super) fn view(self) -> View {
+        match self {
+            Self::Venues => View::Venue,
+            Self::Events => View::Event,
+            Self::Shows => View::Show,
+            Self::Bookings => View::Booking,
+        }
+    }
+
+    /// What a message calls a member.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Venues => "venue",
+            Self::Events => "event",
+            Self::Shows => "show",
+            Self::Bookings => "booking",
+        }
+    }
+
+    /// Query parameters that filter, with the columns they compare.
+    fn filters(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Events => &[("category", "category_id")],
+            Self::Shows => &[("venue", "venue_id"), ("event", "event_id")],
+            Self::Venues | Self::Bookings => &[],
+        }
+    }
+}
+
+/// Which members of a family a request asks for.
+#[derive(Debug)]
+pub(super) struct Selection {
+    family: Family,
+    /// Columns and the values they must have.
+    filters: Vec<(&'static str, i64)>,
+    /// Counted from 1.
+    first: i64,
+    /// At most so many; -1 for all.
+    most: i64,
+}
+
+impl Selection {
+    /// Reads the query of a request.
+    pub(super) fn of(request: &Request<'_>, family: Family) -> Result<Self, Fault> {
+        let mut filters = Vec::new();
+        for (parameter, column) in family.filters() {
+            if let Some(value) = number(request, parameter)? {
+                filters.push((*column, value));
+            }
+        }
+        Ok(Self {
+            family,
+            filters,
+            first: number(request, "first")?.unwrap_or(1).max(1),
+            most: number(request, "maxResults")?.unwrap_or(-1),
+        })
+    }
+
+    fn condition(&self) -> (String, Vec<i64>) {
+        let mut sql = format!("FROM {} WHERE true", self.family.table());
+        for (column, _) in &self.filters {
+            sql.push_str(" AND ");
+            sql.push_str(column);
+            sql.push_str(" = ?");
+        }
+        (sql, self.filters.iter().map(|(_, value)| *value).collect())
+    }
+
+    /// The members as an array.
+    pub(super) fn render(&self, connection: &Connection) -> Result<Bytes, Fault> {
+        let (condition, mut values) = self.condition();
+        values.extend([self.most, self.first - 1]);
+        let sql = format!("SELECT id {condition} ORDER BY id LIMIT ? OFFSET ?");
+        let ids = page::ids(connection, &sql, rusqlite::params_from_iter(values))?;
+        Ok(page::list(connection, self.family.view(), &ids)?)
+    }
+
+    /// How many there are, whatever page is asked for.
+    pub(super) fn count(&self, connection: &Connection) -> Result<i64, Fault> {
+        let (condition, values) = self.condition();
+        let sql = format!("SELECT count(*) {condition}");
+        let mut statement = connection.prepare_cached(&sql)?;
+        Ok(statement.query_row(rusqlite::params_from_iter(values), |row| row.get(0))?)
+    }
+}
+
+/// The show a performance belongs to.
+pub(super) fn show_of_performance(
+    connection: &Connection,
+    performance: i64,
+) -> rusqlite::Result<Option<Bytes>> {
+    let show: Option<i64> = connection
+        .prepare_cached("SELECT show_id FROM performances WHERE id = ?1")?
+        .query_row([performance], |row| row.get(0))
+        .optional()?;
+    match show {
+        Some(show) => page::entity(connection, View::Show, show),
+        None => Ok(None),
+    }
+}
