@@ -127,6 +127,9 @@ impl Book {
 
     /// Adds `sample`; true when it counts in the run's total.
     pub(crate) fn add(&mut self, sample: &Sample<'_>) -> bool {
+        if sample.flags.contains(SampleFlags::LISTENERS_ONLY) {
+            return false;
+        }
         if sample.flags.contains(SampleFlags::WARMUP) {
             self.warmup += u64::from(sample.sample_count);
             return false;

@@ -1,7 +1,52 @@
 //! What a run writes down: samples, labels, JTL, histograms and the run directory.
 //!
 //! The engine calls [`BatchWriter::record`] once per sample; a thread of the [`Recorder`]'s own adds up, writes the
-//! full-fidelity `samples.bhs`, the histogram log and JMeter's CSV files.
+//! full-fidelity `samples.bhs`, the histogram log and JMeter's CSV files. [`RunDir::replay`] adds up again what was
+//! written, [`Replay::of_jtl`] what JMeter wrote.
+//!
+//! ```
+//! use busyhour_record::{
+//!     CsvOutput, GroupName, Labels, Machine, Manifest, Nanos, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
+//!     RunNames, Sample, SaveConfig, Which, plan_hash,
+//! };
+//!
+//! # let temp = tempfile::tempdir()?;
+//! # let (path, plan) = (temp.path().join("run"), b"<jmeterTestPlan/>");
+//! let dir = RunDir::create(path)?;
+//! let mut manifest = Manifest {
+//!     version: busyhour_record::MANIFEST_VERSION,
+//!     busyhour: "0.1.0".into(),
+//!     plan: PlanFile { path: "plan.jmx".into(), name: "Test Plan".into(), sha256: plan_hash(plan) },
+//!     seed: 1,
+//!     command_line: vec!["busyhour".into(), "run".into(), "plan.jmx".into()],
+//!     properties: Default::default(),
+//!     machine: Machine::this("host"),
+//!     wall_anchor_ms: 1_700_000_000_000,
+//!     notes: Vec::new(),
+//!     outcome: None,
+//! };
+//! dir.write_manifest(&manifest)?;
+//! std::fs::write(dir.plan_path(), plan)?;
+//!
+//! let labels = Labels::new();
+//! let (recorder, writers) = Recorder::start(RecorderConfig {
+//!     dir: Some(dir.path().to_owned()),
+//!     names: RunNames { groups: vec![GroupName { name: "Users".into(), number: 1 }], ..RunNames::default() },
+//!     labels: labels.clone(),
+//!     wall_anchor_ms: manifest.wall_anchor_ms,
+//!     main: Some(CsvOutput { path: dir.jtl_path(), config: SaveConfig::default(), which: Which::All }),
+//!     ..RecorderConfig::default()
+//! })?;
+//! for mut core in writers {
+//!     let sample = Sample { label: labels.intern("home"), end: Nanos::from_millis(3), ..Sample::default() };
+//!     core.record(&sample)?;
+//! }
+//! let totals = recorder.finish();
+//! manifest.outcome = Some(Outcome { recorder_events: totals.events.clone(), ..Outcome::default() });
+//! dir.write_manifest(&manifest)?;
+//! assert_eq!(dir.replay()?.totals.total.samples, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod batch;
 mod book;
@@ -9,6 +54,7 @@ mod config;
 mod csv_row;
 mod date_format;
 mod histogram_log;
+mod jtl;
 mod labels;
 mod live;
 mod manifest;
@@ -24,6 +70,7 @@ mod writer;
 
 pub use batch::{BatchReader, CorruptBatch};
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
+pub use jtl::{JtlError, JtlReader};
 pub use labels::Labels;
 pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
 pub use manifest::{

@@ -20,8 +20,8 @@ pub(crate) struct Outputs {
     sinks: Vec<Sink>,
     /// By [`Sample::listeners`]: indices into `sinks`, the main log's included.
     sets: Vec<Vec<usize>>,
-    /// By writer and sink: where the parent of the sub-results that follow went.
-    parents: Vec<Vec<Parent>>,
+    /// By writer: the sinks that took the sample whose sub-results follow.
+    takers: Vec<Vec<usize>>,
     /// Number of the sample, for [`CsvFile::last`].
     number: u64,
     events: Vec<RecorderEvent>,
@@ -40,22 +40,8 @@ struct Sink {
     file: usize,
     format: RowFormat,
     which: Which,
-}
-
-/// What a sink did with the sample that sub-results belong to.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Parent {
-    /// The sink is not in the parent's scope.
-    #[default]
-    Elsewhere,
-    /// Written.
-    Taken,
-    /// Not wanted.
-    Refused,
-    /// Written, as a child of a transaction on its own account.
-    ChildTaken,
-    /// Not wanted, likewise.
-    ChildRefused,
+    /// The main log (`-l`), not a listener.
+    main: bool,
 }
 
 impl Outputs {
@@ -76,13 +62,13 @@ impl Outputs {
             files: Vec::new(),
             sinks: Vec::new(),
             sets: Vec::new(),
-            parents: Vec::new(),
+            takers: Vec::new(),
             number: 0,
             events: Vec::new(),
         };
         let mut main = None;
         if let Some(output) = &config.main {
-            main = Some(outputs.sink(output, config)?);
+            main = Some(outputs.sink(output, config, true)?);
         }
         let mut listeners = Vec::new();
         for output in &config.listeners {
@@ -91,7 +77,7 @@ impl Outputs {
                 outputs.events.push(RecorderEvent::XmlNotWritten { file });
                 None
             } else {
-                match outputs.sink(output, config) {
+                match outputs.sink(output, config, false) {
                     Ok(sink) => Some(sink),
                     Err(RecordError { path, source }) => {
                         let (file, error) = (path.display().to_string(), source.to_string());
@@ -109,11 +95,16 @@ impl Outputs {
         if outputs.sets.is_empty() {
             outputs.sets.push(main.into_iter().collect());
         }
-        outputs.parents = vec![vec![Parent::Elsewhere; outputs.sinks.len()]; config.writers.max(1)];
+        outputs.takers = vec![Vec::with_capacity(outputs.sinks.len()); config.writers.max(1)];
         Ok(outputs)
     }
 
-    fn sink(&mut self, output: &CsvOutput, config: &RecorderConfig) -> Result<usize, RecordError> {
+    fn sink(
+        &mut self,
+        output: &CsvOutput,
+        config: &RecorderConfig,
+        main: bool,
+    ) -> Result<usize, RecordError> {
         let failed = |source| RecordError { path: output.path.clone(), source };
         if output.config.xml {
             let text =
@@ -135,7 +126,7 @@ impl Outputs {
             self.files.push(CsvFile { file, last: 0, autoflush: output.config.autoflush });
             self.files.len() - 1
         };
-        self.sinks.push(Sink { file, format, which: output.which });
+        self.sinks.push(Sink { file, format, which: output.which, main });
         Ok(self.sinks.len() - 1)
     }
 
@@ -145,53 +136,32 @@ impl Outputs {
             return;
         }
         self.number += 1;
-        let Some(parents) = self.parents.get_mut(writer) else { return };
-        if sample.flags.contains(SampleFlags::SUB_RESULT) {
-            for (at, parent) in parents.iter().enumerate() {
-                if matches!(parent, Parent::Taken | Parent::ChildTaken) {
-                    let sink = &mut self.sinks[at];
-                    if sink.format.config().subresults {
-                        sink.write(&mut self.files, self.number, sample);
-                    }
+        let Some(takers) = self.takers.get_mut(writer) else { return };
+        if sample.flags.contains(SampleFlags::SUB_RESULT)
+            || sample.flags.contains(SampleFlags::TRANSACTION_CHILD)
+        {
+            for at in takers.iter() {
+                let sink = &mut self.sinks[*at];
+                if sink.format.config().subresults {
+                    sink.write(&mut self.files, self.number, sample);
                 }
             }
             return;
         }
+        takers.clear();
         let set = self.sets.get(sample.listeners as usize).map(Vec::as_slice).unwrap_or_default();
-        let child = sample.flags.contains(SampleFlags::TRANSACTION_CHILD);
-        if child {
-            for (at, parent) in parents.iter_mut().enumerate() {
-                match parent {
-                    Parent::Taken if self.sinks[at].format.config().subresults => {
-                        self.sinks[at].write(&mut self.files, self.number, sample);
-                    }
-                    Parent::ChildTaken | Parent::ChildRefused => *parent = Parent::Elsewhere,
-                    _ => {}
-                }
-            }
-        } else {
-            parents.fill(Parent::Elsewhere);
-        }
+        let listeners_only = sample.flags.contains(SampleFlags::LISTENERS_ONLY);
         for at in set {
-            // A listener that gets the transaction's sample does not get the child's as one of its own.
-            if child && parents[*at] != Parent::Elsewhere {
-                continue;
-            }
             let sink = &mut self.sinks[*at];
             let wanted = match sink.which {
                 Which::All => true,
                 Which::Errors => !sample.success,
                 Which::Successes => sample.success,
             };
-            if wanted {
+            if wanted && !(listeners_only && sink.main) {
                 sink.write(&mut self.files, self.number, sample);
+                takers.push(*at);
             }
-            parents[*at] = match (wanted, child) {
-                (true, false) => Parent::Taken,
-                (false, false) => Parent::Refused,
-                (true, true) => Parent::ChildTaken,
-                (false, true) => Parent::ChildRefused,
-            };
         }
     }
 

@@ -153,8 +153,9 @@ impl SampleFlags {
     /// A sampler's result inside the sample of a transaction controller in parent mode: files treat it as a
     /// sub-result (it follows its parent), the totals as the request it is.
     pub const TRANSACTION_CHILD: SampleFlags = SampleFlags(1 << 4);
-    /// A row for the listeners' files alone (listeners inside a transaction in parent mode): neither in the main log nor
-    /// in the totals nor in the full-fidelity record, which see it inside its transaction's sample.
+    /// A row for the listeners' files alone (listeners inside a transaction in parent mode): neither in the main log
+    /// nor in the totals, which see it inside its transaction's sample. Readers of the full-fidelity record pass over
+    /// it.
     pub const LISTENERS_ONLY: SampleFlags = SampleFlags(1 << 5);
 
     /// Whether all of `other`'s flags are set.

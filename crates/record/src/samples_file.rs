@@ -24,7 +24,7 @@ use crate::batch::{BatchReader, CorruptBatch, put};
 use crate::labels::Labels;
 use crate::output_file::OutputFile;
 use crate::recorder::RunNames;
-use crate::sample::Sample;
+use crate::sample::{Sample, SampleFlags};
 
 const MAGIC: &[u8; 8] = b"BHSAMPLE";
 
@@ -254,6 +254,9 @@ impl<R: Read> SamplesReader<R> {
                     let mut batch = BatchReader::new(&self.payload);
                     let writer = batch.head()? as usize;
                     while let Some(sample) = batch.next()? {
+                        if sample.flags.contains(SampleFlags::LISTENERS_ONLY) {
+                            continue;
+                        }
                         end.samples += 1;
                         see(writer, &sample);
                     }

@@ -1,0 +1,116 @@
+//! The rows that JMeter 5.6.3 wrote (`tests/jmeter`, recorded by `record.sh` from `rows.jmx`): read, and written again
+//! to the byte.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_record::{CsvOutput, JtlReader, Labels, Recorder, RecorderConfig, Replay, SaveConfig, Which};
+
+fn recorded(variant: &str, file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jmeter").join(variant).join(file)
+}
+
+/// The properties of a variant, as `record.sh` sets them.
+fn properties(variant: &str) -> &'static [(&'static str, &'static str)] {
+    match variant {
+        "semicolon" => &[
+            ("jmeter.save.saveservice.default_delimiter", ";"),
+            ("jmeter.save.saveservice.response_message", "false"),
+            ("jmeter.save.saveservice.subresults", "false"),
+        ],
+        "tab" => &[
+            ("jmeter.save.saveservice.default_delimiter", "\\t"),
+            ("jmeter.save.saveservice.sample_count", "true"),
+            ("jmeter.save.saveservice.hostname", "true"),
+            ("jmeter.save.saveservice.encoding", "true"),
+        ],
+        "end" => &[("sampleresult.timestamp.start", "false")],
+        _ => &[],
+    }
+}
+
+/// The configuration of one of the plan's listeners.
+fn config(variant: &str, file: &str) -> SaveConfig {
+    let properties = properties(variant);
+    let main = SaveConfig::from_properties(|name| {
+        properties.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    })
+    .unwrap();
+    if file == "main.csv" {
+        return main;
+    }
+    let all = [
+        "time",
+        "latency",
+        "timestamp",
+        "success",
+        "label",
+        "code",
+        "message",
+        "threadName",
+        "dataType",
+        "encoding",
+        "subresults",
+        "fieldNames",
+        "saveAssertionResultsFailureMessage",
+        "bytes",
+        "sentBytes",
+        "url",
+        "fileName",
+        "hostname",
+        "threadCounts",
+        "sampleCount",
+        "idleTime",
+        "connectTime",
+    ];
+    let few = ["time", "timestamp", "success", "label", "fieldNames"];
+    let fields: &[&str] = if file == "few.csv" { &few } else { &all };
+    SaveConfig::for_listener(&main, fields.iter().map(|name| (*name, "true")))
+}
+
+#[test]
+fn rows_come_out_as_jmeter_wrote_them() {
+    let temp = tempfile::tempdir().unwrap();
+    for variant in ["default", "variables", "semicolon", "tab"] {
+        for file in ["main.csv", "full.csv", "errors.csv", "successes.csv", "nosub.csv", "few.csv"] {
+            let path = recorded(variant, file);
+            let anchor = Replay::of_jtl(&path).unwrap().wall_anchor_ms;
+            // The reader knows the groups at the end only; the writer wants them first.
+            let labels = Labels::new();
+            let (_, names) = JtlReader::open(&path).unwrap().read(anchor, &labels, |_| {}).unwrap();
+            let out = temp.path().join(format!("{variant}-{file}"));
+            let (recorder, mut writers) = Recorder::start(RecorderConfig {
+                names,
+                labels: labels.clone(),
+                wall_anchor_ms: anchor,
+                main: Some(CsvOutput { path: out.clone(), config: config(variant, file), which: Which::All }),
+                ..RecorderConfig::default()
+            })
+            .unwrap();
+            let mut writer = writers.remove(0);
+            let read = JtlReader::open(&path).unwrap().read(anchor, &labels, |sample| {
+                writer.record(sample).unwrap();
+            });
+            assert_eq!(read.unwrap().0.cut_at, None);
+            drop(writer);
+            assert_eq!(recorder.finish().events, []);
+            let (ours, theirs) =
+                (std::fs::read_to_string(&out).unwrap(), std::fs::read_to_string(&path).unwrap());
+            for (line, (ours, theirs)) in ours.lines().zip(theirs.lines()).enumerate() {
+                assert_eq!(ours, theirs, "{variant}/{file}, line {}", line + 1);
+            }
+            assert_eq!(ours, theirs, "{variant}/{file}");
+        }
+    }
+}
+
+#[test]
+fn a_result_file_of_jmeter_adds_up() {
+    let replay = Replay::of_jtl(&recorded("default", "main.csv")).unwrap();
+    let totals = replay.totals;
+    // Two users, two iterations; the transactions' own rows are not in the total.
+    assert_eq!((totals.total.samples, totals.total.errors), (42, 12));
+    assert_eq!(replay.names.groups.len(), 2);
+    assert_eq!(replay.names.groups[0].name, "Grüppe, one");
+    let names: Vec<&str> = totals.labels.iter().map(|label| label.name.as_str()).collect();
+    assert!(names.contains(&"two\nlines") && names.contains(&"comma, and \"quote\""));
+}

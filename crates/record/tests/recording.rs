@@ -1,0 +1,246 @@
+//! A run is written down, read back and added up again.
+
+use std::path::Path;
+
+use busyhour_record::{
+    BatchWriter, CsvOutput, GroupName, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent, RunDir,
+    RunNames, RunTotals, Sample, SampleFlags, SaveConfig, Which,
+};
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+const ANCHOR_MS: i64 = 1_700_000_000_000;
+
+fn names() -> RunNames {
+    let group = |name: &str, number| GroupName { name: name.into(), number };
+    RunNames {
+        groups: vec![group("Users", 1), group("a, \"b\"", 2)],
+        variables: Vec::new(),
+        hostname: "host".into(),
+    }
+}
+
+/// Offers a sample until the recorder takes it.
+fn offer(writer: &mut BatchWriter, sample: &Sample<'_>) {
+    while writer.record(sample).is_err() {
+        std::thread::yield_now();
+    }
+}
+
+/// Records `n` samples from each of two cores: one every 2 ms, every tenth fails.
+fn record(config: RecorderConfig, n: u64) -> RunTotals {
+    let labels = config.labels.clone();
+    let (recorder, writers) = Recorder::start(RecorderConfig { writers: 2, ..config }).unwrap();
+    for (core, mut writer) in writers.into_iter().enumerate() {
+        let label = labels.intern(if core == 0 { "first" } else { "second, quoted" });
+        for i in 0..n {
+            let start = Nanos::from_millis(2 * i);
+            let bad = i % 10 == 9;
+            offer(
+                &mut writer,
+                &Sample {
+                    label,
+                    group: core as u32,
+                    user: 3,
+                    intended: start - 500_000,
+                    start,
+                    end: start + (1_000_000 + (i % 7) * 1_000_000),
+                    latency_ns: 900_000,
+                    connect_ns: 100_000,
+                    code: if bad { "500" } else { "200" },
+                    message: if bad { "Internal Server Error" } else { "OK" },
+                    success: !bad,
+                    error_count: u32::from(bad),
+                    bytes: 1000,
+                    sent_bytes: 100,
+                    users_group: 5,
+                    users_all: 10,
+                    url: "http://h/p",
+                    listeners: u32::from(core == 0),
+                    ..Sample::default()
+                },
+            );
+        }
+        writer.flush(Nanos::from_millis(2 * n + 10));
+    }
+    recorder.finish()
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn csv(path: &Path, which: Which) -> CsvOutput {
+    CsvOutput { path: path.to_owned(), config: SaveConfig::default(), which }
+}
+
+#[test]
+fn a_run_directory_gives_the_same_numbers_again() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(temp.path().join("run")).unwrap();
+    let config = RecorderConfig {
+        dir: Some(dir.path().to_owned()),
+        names: names(),
+        wall_anchor_ms: ANCHOR_MS,
+        main: Some(csv(&dir.jtl_path(), Which::All)),
+        listeners: vec![csv(&temp.path().join("errors.csv"), Which::Errors)],
+        listener_sets: vec![vec![], vec![0]],
+        batch_bytes: 4096,
+        ..RecorderConfig::default()
+    };
+    let totals = record(config, 2000);
+    assert_eq!(totals.events, []);
+    assert_eq!((totals.total.samples, totals.total.errors), (4000, 400));
+    assert_eq!(totals.labels.len(), 2);
+
+    let replay = dir.replay().unwrap();
+    assert_eq!((replay.end.samples, replay.end.cut_at), (4000, None));
+    assert_eq!((replay.wall_anchor_ms, &replay.names), (ANCHOR_MS, &names()));
+    assert_eq!(replay.totals.total.service.sum_ns, totals.total.service.sum_ns);
+    assert_eq!(replay.totals.total.response.histogram, totals.total.response.histogram);
+    assert_eq!(replay.totals.errors, totals.errors);
+    assert_eq!(replay.totals.seconds, totals.seconds);
+
+    let jtl = text(&dir.jtl_path());
+    let lines: Vec<&str> = jtl.lines().collect();
+    assert_eq!(lines.len(), 4001);
+    assert!(lines.contains(
+        &"1700000000018,3,first,500,Internal Server Error,Users 1-3,,false,,1000,100,5,10,http://h/p,0,0,0"
+    ));
+    assert!(lines.contains(
+        &"1700000000000,1,\"second, quoted\",200,OK,\"a, \"\"b\"\" 2-3\",,true,,1000,100,5,10,http://h/p,0,0,0"
+    ));
+    assert_eq!(text(&temp.path().join("errors.csv")).lines().count(), 201);
+
+    // The log's histograms of requests add up to the total.
+    let log = std::fs::read(dir.histograms_path()).unwrap();
+    let mut sum = totals.total.response.histogram.clone();
+    sum.reset();
+    let mut deserializer = Deserializer::new();
+    for entry in IntervalLogIterator::new(&log) {
+        let Ok(LogEntry::Interval(interval)) = entry else { continue };
+        let tag = interval.tag().unwrap().as_str().to_owned();
+        if tag.starts_with("response/request/") {
+            let bytes = base64::Engine::decode(
+                &base64::engine::general_purpose::STANDARD,
+                interval.encoded_histogram(),
+            )
+            .unwrap();
+            let part: hdrhistogram::Histogram<u64> = deserializer.deserialize(&mut bytes.as_slice()).unwrap();
+            sum.add(part).unwrap();
+        }
+    }
+    assert_eq!(sum, totals.total.response.histogram);
+}
+
+#[test]
+fn a_record_that_was_cut_off_is_read_up_to_its_last_whole_segment() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(temp.path()).unwrap();
+    let config =
+        RecorderConfig { dir: Some(dir.path().to_owned()), batch_bytes: 1024, ..RecorderConfig::default() };
+    let _ = record(config, 100);
+    let whole = std::fs::read(dir.samples_path()).unwrap();
+    let mut last = 0;
+    for len in (0..whole.len()).step_by(7) {
+        std::fs::write(dir.samples_path(), &whole[..len]).unwrap();
+        if let Ok(replay) = dir.replay() {
+            assert!(replay.end.samples >= last);
+            last = replay.end.samples;
+            assert!(replay.end.cut_at.is_none_or(|at| at as usize <= len));
+        }
+    }
+    assert!(last > 0);
+    // A flipped bit ends the readable part before it.
+    let mut bad = whole.clone();
+    let at = bad.len() / 2;
+    bad[at] ^= 1;
+    std::fs::write(dir.samples_path(), &bad).unwrap();
+    let replay = dir.replay().unwrap();
+    assert!(replay.end.cut_at.unwrap() as usize <= at && replay.end.samples < 200);
+}
+
+#[test]
+fn a_full_disk_does_not_stop_the_run() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let config = RecorderConfig {
+        names: names(),
+        main: Some(csv(Path::new("/dev/full"), Which::All)),
+        ..RecorderConfig::default()
+    };
+    let totals = record(config, 500);
+    assert_eq!(totals.total.samples, 1000);
+    let [RecorderEvent::LostOutput { file, lost, .. }] = totals.events.as_slice() else {
+        panic!("{:?}", totals.events)
+    };
+    assert_eq!((file.as_str(), *lost), ("/dev/full", 1000));
+}
+
+#[test]
+fn sub_results_go_where_their_parent_goes() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = |name: &str| temp.path().join(name);
+    let no_subs = SaveConfig { subresults: false, ..SaveConfig::default() };
+    let main = path("main");
+    let labels = Labels::new();
+    let config = RecorderConfig {
+        names: names(),
+        labels: labels.clone(),
+        main: Some(csv(&main, Which::All)),
+        listeners: vec![
+            csv(&path("errors"), Which::Errors),
+            CsvOutput { path: path("nosub"), config: no_subs, which: Which::All },
+            csv(&path("inner"), Which::All),
+            // The same file as another listener: a sample is written once.
+            csv(&path("inner"), Which::All),
+            csv(Path::new("/dev/null/not/a/directory"), Which::All),
+        ],
+        listener_sets: vec![vec![], vec![0, 1, 4], vec![2, 3]],
+        ..RecorderConfig::default()
+    };
+    let (recorder, mut writers) = Recorder::start(config).unwrap();
+    let mut writer = writers.remove(0);
+    let mut row = |label: &str, success: bool, flags, listeners| {
+        let label = labels.intern(label);
+        let error_count = u32::from(!success);
+        offer(&mut writer, &Sample { label, success, error_count, flags, listeners, ..Sample::default() });
+    };
+    let only = SampleFlags::LISTENERS_ONLY;
+    row("inner child", true, only, 2);
+    row("inner child-0", true, only | SampleFlags::SUB_RESULT, 2);
+    row("transaction", true, SampleFlags::TRANSACTION, 1);
+    row("child", false, SampleFlags::TRANSACTION_CHILD, 1);
+    row("child-0", false, SampleFlags::SUB_RESULT, 1);
+    row("bad", false, SampleFlags::NONE, 1);
+    row("bad-0", true, SampleFlags::SUB_RESULT, 1);
+    drop(writer);
+    let totals = recorder.finish();
+    let column = |name: &str| -> Vec<String> {
+        text(&path(name)).lines().skip(1).map(|line| line.split(',').nth(2).unwrap().to_owned()).collect()
+    };
+    assert_eq!(column("main"), ["transaction", "child", "child-0", "bad", "bad-0"]);
+    assert_eq!(column("errors"), ["bad", "bad-0"]);
+    assert_eq!(column("nosub"), ["transaction", "bad"]);
+    assert_eq!(column("inner"), ["inner child", "inner child-0"]);
+    assert_eq!((totals.total.samples, totals.total.errors), (2, 2));
+    assert!(matches!(totals.events.as_slice(), [RecorderEvent::NotOpened { .. }]));
+}
+
+#[test]
+fn xml_is_refused_for_the_main_log_and_told_for_listeners() {
+    let temp = tempfile::tempdir().unwrap();
+    let xml = CsvOutput {
+        path: temp.path().join("x.xml"),
+        config: SaveConfig { xml: true, ..SaveConfig::default() },
+        which: Which::All,
+    };
+    let config = RecorderConfig { main: Some(xml.clone()), ..RecorderConfig::default() };
+    let error = Recorder::start(config).unwrap_err();
+    assert_eq!(error.source.kind(), std::io::ErrorKind::Unsupported);
+    let config = RecorderConfig { listeners: vec![xml], ..RecorderConfig::default() };
+    let totals = record(config, 1);
+    assert!(matches!(totals.events.as_slice(), [RecorderEvent::XmlNotWritten { .. }]));
+    assert!(!temp.path().join("x.xml").exists());
+}
