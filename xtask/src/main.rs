@@ -1,2 +1,47 @@
-//! Chores of the project.
-fn main() {}
+//! Chores of the project: `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask conformance`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the person who started it")]
+
+mod conformance;
+mod jmeter;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask CHORE
+
+  conformance plans|record [NAME…]  write the conformance plans; record them with JMeter
+  tidy                          check layering, file lengths, banned calls, licences of dependencies";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Some((chore, rest)) = words.split_first() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let outcome = match chore.as_str() {
+        "conformance" => conformance::run(rest),
+        "tidy" => tidy::run(rest),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        other => {
+            eprintln!("there is no chore called {other:?}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace, wherever the chore was started.
+fn workspace_root() -> std::path::PathBuf {
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}

@@ -1,0 +1,150 @@
+//! The layers of the house: which crate may depend on which. An arrow never runs up.
+
+use super::Finding;
+use super::metadata::{Package, Use};
+
+/// A crate's place: what it may depend on, and what only its tests may.
+struct Place {
+    name: &'static str,
+    may_use: &'static [&'static str],
+    tests_may_use: &'static [&'static str],
+}
+
+const fn place(name: &'static str, may_use: &'static [&'static str]) -> Place {
+    Place { name, may_use, tests_may_use: &[] }
+}
+
+/// From the ground up; names without the prefix `busyhour-`. `*` is anything of ours.
+const HOUSE: &[Place] = &[
+    // Floor 0: data that everything speaks of.
+    place("diagnostic", &[]),
+    place("record", &["diagnostic"]),
+    // Floor 1: the plan as written, the machine that runs programs, the expression languages.
+    place("plan", &["diagnostic"]),
+    place("engine", &["record", "diagnostic"]),
+    place("script", &[]),
+    place("analysis", &["record"]),
+    // Floor 2: adapters, and the compiler that joins them to plans.
+    place("functions", &["engine", "script", "record", "diagnostic"]),
+    place("processors", &["engine", "script", "functions", "record", "diagnostic"]),
+    place("http", &["engine", "record", "diagnostic"]),
+    place(
+        "compile",
+        &["plan", "engine", "functions", "processors", "http", "script", "record", "diagnostic"],
+    ),
+    // Floor 4.
+    place("report", &["record", "analysis"]),
+    // Beside the house.
+    place("demo", &[]),
+    place("standin", &[]),
+    place("xtask", &["standin", "plan"]),
+    // Floor 5.
+    Place {
+        name: "cli",
+        may_use: &[
+            "analysis",
+            "compile",
+            "demo",
+            "diagnostic",
+            "engine",
+            "functions",
+            "http",
+            "plan",
+            "processors",
+            "record",
+            "report",
+            "script",
+        ],
+        tests_may_use: &["standin"],
+    },
+];
+
+/// Compares the dependencies among our packages with the table.
+pub fn check(packages: &[Package]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in packages.iter().filter(|package| package.is_ours()) {
+        let name = short(&package.name);
+        let Some(place) = HOUSE.iter().find(|place| place.name == name) else {
+            findings.push(Finding::new(
+                &package.name,
+                "has no place in the house; give it one in the layering table and in ARCHITECTURE.md",
+            ));
+            continue;
+        };
+        for (dependency, used) in &package.dependencies {
+            let ours = packages.iter().any(|other| other.is_ours() && other.name == *dependency);
+            let dependency = short(dependency);
+            // A crate may name itself for its own tests.
+            if !ours || dependency == name && *used == Use::Tests {
+                continue;
+            }
+            let allowed = place.may_use.contains(&dependency)
+                || *used == Use::Tests && place.tests_may_use.contains(&dependency);
+            if !allowed {
+                let whose = if *used == Use::Tests { " in its tests" } else { "" };
+                findings.push(Finding::new(
+                    &package.name,
+                    format!(
+                        "must not depend on {dependency}{whose}; it may use: {}",
+                        place.may_use.join(", ")
+                    ),
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("busyhour-").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ours(name: &str, dependencies: &[(&str, Use)]) -> Package {
+        Package {
+            name: name.to_owned(),
+            dependencies: dependencies.iter().map(|(name, used)| ((*name).to_owned(), *used)).collect(),
+            ..Package::default()
+        }
+    }
+
+    #[test]
+    fn the_table_is_a_house_and_not_a_knot() {
+        for (floor, place) in HOUSE.iter().enumerate() {
+            for used in place.may_use.iter().chain(place.tests_may_use) {
+                let below = HOUSE[..floor].iter().any(|other| other.name == *used);
+                assert!(below, "{} uses {used}, which does not lie below it", place.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_arrow_that_runs_up_is_found() {
+        let packages = [
+            ours("busyhour-engine", &[("busyhour-http", Use::Normal), ("tokio", Use::Normal)]),
+            ours("busyhour-http", &[("busyhour-engine", Use::Normal)]),
+        ];
+        let findings = check(&packages);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!(findings[0].place, "busyhour-engine");
+        assert!(findings[0].what.contains("must not depend on http"), "{}", findings[0]);
+    }
+
+    #[test]
+    fn the_standin_is_for_tests_only() {
+        let standin = ours("busyhour-standin", &[]);
+        let in_tests = ours("busyhour-cli", &[("busyhour-standin", Use::Tests)]);
+        assert_eq!(check(&[standin.clone(), in_tests]), []);
+        let shipped = ours("busyhour-cli", &[("busyhour-standin", Use::Normal)]);
+        assert_eq!(check(&[standin, shipped]).len(), 1);
+    }
+
+    #[test]
+    fn a_crate_without_a_place_is_found() {
+        let findings = check(&[ours("busyhour-attic", &[])]);
+        assert!(findings[0].what.contains("no place"), "{findings:?}");
+    }
+}

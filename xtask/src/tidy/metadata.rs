@@ -1,0 +1,95 @@
+//! The packages that `cargo metadata` knows, as far as the checks need them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+/// What a dependency is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// The package itself needs it, or its build script does.
+    Normal,
+    /// Only its tests do.
+    Tests,
+}
+
+/// One package of the dependency graph.
+#[derive(Debug, Clone, Default)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its licence expression, when it states one.
+    pub licence: Option<String>,
+    /// Where it comes from; none for a member of the workspace.
+    pub source: Option<String>,
+    /// What it depends on.
+    pub dependencies: BTreeSet<(String, Use)>,
+    /// The text of its manifest, for members of the workspace.
+    pub manifest: String,
+}
+
+impl Package {
+    /// Whether it belongs to the workspace.
+    pub fn is_ours(&self) -> bool {
+        self.source.is_none()
+    }
+}
+
+/// Asks cargo, for the platform of this machine.
+pub fn load(root: &Path) -> Result<Vec<Package>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--filter-platform", &host()?])
+        .current_dir(root)
+        .output()?;
+    ensure!(output.status.success(), "cargo metadata failed:\n{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    // The list of packages holds those of all platforms; the resolved graph only those of this one.
+    let used: BTreeSet<&str> = metadata["resolve"]["nodes"]
+        .as_array()
+        .context("cargo metadata names no resolved graph")?
+        .iter()
+        .filter_map(|node| node["id"].as_str())
+        .collect();
+    let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
+    packages
+        .iter()
+        .filter(|package| used.contains(package["id"].as_str().unwrap_or_default()))
+        .map(read)
+        .collect()
+}
+
+fn host() -> Result<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("-vV").output().context("rustc does not start")?;
+    let text = String::from_utf8(output.stdout)?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc does not name its host")?.to_owned())
+}
+
+fn read(package: &Value) -> Result<Package> {
+    let text = |key: &str| package[key].as_str().map(str::to_owned);
+    let source = text("source");
+    let manifest = match &source {
+        Some(_) => String::new(),
+        None => fs::read_to_string(text("manifest_path").context("a package without a manifest")?)?,
+    };
+    let dependencies = package["dependencies"].as_array().into_iter().flatten().filter_map(|dependency| {
+        let used = if dependency["kind"].as_str() == Some("dev") { Use::Tests } else { Use::Normal };
+        Some((dependency["name"].as_str()?.to_owned(), used))
+    });
+    Ok(Package {
+        name: text("name").context("a package without a name")?,
+        version: text("version").context("a package without a version")?,
+        licence: text("license"),
+        source,
+        dependencies: dependencies.collect(),
+        manifest,
+    })
+}

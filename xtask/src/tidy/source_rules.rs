@@ -1,0 +1,200 @@
+//! Rules for Rust sources: how long a file may be, and which calls belong in which place.
+
+use super::tree::File;
+use super::{Finding, text};
+
+/// A longer file has more than one job.
+const LINES_MAX: usize = 600;
+
+/// Names of files that say nothing about their job.
+const EMPTY_NAMES: [&str; 4] = ["utils.rs", "util.rs", "helpers.rs", "misc.rs"];
+
+/// Where a rule looks.
+#[derive(PartialEq)]
+enum Layer {
+    Code,
+    Comments,
+}
+
+/// Something that may stand only in listed places.
+struct Rule {
+    /// What it looks for; a match is not part of a longer word.
+    patterns: &'static [&'static str],
+    layer: Layer,
+    /// Why it is banned elsewhere, and what to do instead.
+    why: &'static str,
+    /// Beginnings of paths where it may stand, each with its reason.
+    allowed: &'static [(&'static str, &'static str)],
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        patterns: &["Instant::now", "SystemTime::now", "Zoned::now", "Timestamp::now"],
+        layer: Layer::Code,
+        why: "only engine::clock reads time, so that a run has one clock and tests can stop it",
+        allowed: &[
+            ("crates/engine/src/clock.rs", "the clock itself"),
+            ("crates/engine/src/timers.rs", "platforms without timerfd sleep on the runtime's own instants"),
+            ("crates/demo/", "a system under test has a clock of its own, as a real one has"),
+            ("crates/standin/", "a server beside the house; gives up on a client that never comes"),
+            ("crates/cli/", "stamps manifests and progress, outside the measured path"),
+            ("xtask/", "the bench measures from outside"),
+        ],
+    },
+    Rule {
+        patterns: &["println!", "eprintln!", "print!", "eprint!", "process::exit"],
+        layer: Layer::Code,
+        why: "only the cli prints and exits; return a value or a diagnostic",
+        allowed: &[
+            ("crates/cli/", "the one crate that talks to people"),
+            ("crates/demo/examples/", "a program of its own"),
+            ("xtask/", "a chore talks to the person who started it"),
+        ],
+    },
+    Rule {
+        patterns: &["env::var", "env::var_os", "env::args", "env::args_os"],
+        layer: Layer::Code,
+        why: "only the cli reads arguments and environment; hand the value down",
+        allowed: &[
+            ("crates/cli/", "the one crate that reads them"),
+            ("crates/demo/examples/", "a program of its own"),
+            ("crates/functions/src/", "plans ask for the environment by functions: __env, __machineName"),
+            ("xtask/", "a chore is a program of its own"),
+        ],
+    },
+    Rule {
+        patterns: &["thread::sleep"],
+        layer: Layer::Code,
+        why: "a sleep blocks an executor, and in a test it is a guess; wait for the event itself",
+        allowed: &[
+            ("crates/standin/src/", "answers slowly on purpose, on a thread of its own"),
+            ("xtask/", "watches processes of others while they run"),
+        ],
+    },
+    Rule {
+        patterns: &["todo!", "unimplemented!", "dbg!", "#[ignore"],
+        layer: Layer::Code,
+        why: "unfinished work is refused by the program or listed in an issue, not left in the code",
+        allowed: &[],
+    },
+    Rule {
+        patterns: &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")],
+        layer: Layer::Comments,
+        why: "unfinished work is an issue, not a comment",
+        allowed: &[],
+    },
+    Rule {
+        patterns: &["unsafe"],
+        layer: Layer::Code,
+        why: "unsafe code needs a measured reason and a small module on this list",
+        allowed: &[
+            ("crates/engine/src/timers.rs", "registers a timerfd that the struct owns"),
+            ("xtask/src/bench/child.rs", "wait4 is the only way to a child's own CPU time in microseconds"),
+        ],
+    },
+];
+
+/// Checks all Rust sources.
+pub fn check(files: &[File]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
+        let lines = file.text.lines().count();
+        if lines > LINES_MAX {
+            findings.push(Finding::new(
+                &file.path,
+                format!("has {lines} lines, more than {LINES_MAX}; give each of its jobs a file"),
+            ));
+        }
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        if EMPTY_NAMES.contains(&name) {
+            findings.push(Finding::new(&file.path, "its name says nothing; name it after its job"));
+        }
+        findings.extend(check_rules(file));
+    }
+    findings
+}
+
+fn check_rules(file: &File) -> Vec<Finding> {
+    let layers = text::separate(&file.text);
+    let mut findings = Vec::new();
+    for rule in RULES {
+        if rule.allowed.iter().any(|(place, _)| file.path.starts_with(place)) {
+            continue;
+        }
+        let layer = if rule.layer == Layer::Code { &layers.code } else { &layers.comments };
+        for (number, line) in (1..).zip(layer.lines()) {
+            if let Some(pattern) = rule.patterns.iter().find(|pattern| holds(line, pattern)) {
+                findings.push(Finding::new(
+                    format!("{}:{number}", file.path),
+                    format!("{pattern} may not stand here: {}", rule.why),
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether the line holds the pattern as a word of its own.
+fn holds(line: &str, pattern: &str) -> bool {
+    let of_word = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(pattern).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + pattern.len()..].chars().next();
+        let starts = !(before.is_some_and(of_word) && pattern.starts_with(of_word));
+        let ends = !(after.is_some_and(of_word) && pattern.ends_with(of_word));
+        starts && ends
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> Vec<String> {
+        let file = File { path: path.to_owned(), text: text.to_owned() };
+        check(&[file]).iter().map(|finding| format!("{}: {}", finding.place, finding.what)).collect()
+    }
+
+    #[test]
+    fn time_is_read_in_one_place() {
+        let text = "fn f() {\n    let now = Instant::now();\n}\n";
+        assert_eq!(findings("crates/engine/src/clock.rs", text), [""; 0]);
+        let found = findings("crates/http/src/lib.rs", text);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].starts_with("crates/http/src/lib.rs:2: Instant::now may not stand here"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_longer_word_and_a_word_in_a_text_are_something_else() {
+        for text in
+            ["my_println!(x)", "let s = \"println! unsafe\";", "// println!", "unsafe_op_in_unsafe_fn"]
+        {
+            assert_eq!(findings("crates/http/src/lib.rs", text), [""; 0], "{text}");
+        }
+        for text in ["std::println!(x)", "unsafe { f() }", "    #[ignore = \"slow\"]", "std::env::var(x)"] {
+            assert_eq!(findings("crates/http/src/lib.rs", text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn unfinished_work_is_found_in_comments_only() {
+        let word = concat!("TO", "DO");
+        assert_eq!(findings("crates/http/src/lib.rs", &format!("// {word}: later")).len(), 1);
+        assert_eq!(findings("crates/http/src/lib.rs", &format!("let s = \"{word}\";")), [""; 0]);
+    }
+
+    #[test]
+    fn a_long_file_and_an_empty_name_are_found() {
+        assert_eq!(findings("crates/http/src/lib.rs", &"\n".repeat(600)), [""; 0]);
+        assert_eq!(findings("crates/http/src/lib.rs", &"\n".repeat(601)).len(), 1);
+        assert_eq!(findings("crates/http/src/utils.rs", "").len(), 1);
+    }
+
+    #[test]
+    fn every_exception_has_a_reason() {
+        assert!(RULES.iter().flat_map(|rule| rule.allowed).all(|(_, reason)| !reason.is_empty()));
+    }
+}
