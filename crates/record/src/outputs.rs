@@ -149,9 +149,10 @@ impl Outputs {
             return;
         }
         takers.clear();
-        let set = self.sets.get(sample.listeners as usize).map(Vec::as_slice).unwrap_or_default();
+        let set = self.sets.get(sample.listeners as usize).or(self.sets.first());
         let listeners_only = sample.flags.contains(SampleFlags::LISTENERS_ONLY);
-        for at in set {
+        // A set that nobody described is the empty one: the main log takes its samples all the same.
+        for at in set.into_iter().flatten() {
             let sink = &mut self.sinks[*at];
             let wanted = match sink.which {
                 Which::All => true,
