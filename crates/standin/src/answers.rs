@@ -1,0 +1,349 @@
+//! What the stand-in answers, by path. The bytes depend on the request alone (save `/seq`, which counts).
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+
+use crate::request::Request;
+
+/// A document for JSON processors: objects, arrays, numbers of several kinds, null, nesting.
+const JSON: &str = r#"{"store":{"book":[{"category":"reference","author":"Nigel Rees","title":"Sayings of the Century","price":8.95},{"category":"fiction","author":"Evelyn Waugh","title":"Sword of Honour","price":12.99},{"category":"fiction","author":"Herman Melville","title":"Moby Dick","isbn":"0-553-21311-3","price":8.99}],"bicycle":{"color":"red","price":19.95}},"id":42,"big":12345678901234567890,"ratio":1.50,"name":"Zoë","none":null,"yes":true,"no":false,"empty":[],"void":{},"tags":["a","b","c"],"quote":"say \"hi\" \\ /","exp":1e3}"#;
+
+/// A page for regular expressions, boundaries and embedded resources.
+const PAGE: &str = "<html><head><title>A page &amp; more</title><link rel=\"stylesheet\" href=\"/style.css\"></head>\n<body>\n<p class=\"row\">alpha=1</p>\n<p class=\"row\">beta=22</p>\n<p class=\"row\">gamma=333</p>\n<form action=\"/login\"><input type=\"hidden\" name=\"token\" value=\"t0k-9\"></form>\n<img src=\"/one.png\"><img src=\"two.png\">\n<script src=\"/code.js\"></script>\n<p>price: $5.00 (net) [x]</p>\n</body></html>\n";
+
+/// A small XML document.
+const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<list><item id=\"1\">one</item><item id=\"2\">two</item></list>\n";
+
+/// The bytes of one answer and what happens to the connection.
+pub(crate) struct Answer {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) close: bool,
+    pub(crate) delay: Option<Duration>,
+}
+
+/// A response under construction.
+struct Response {
+    code: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Response {
+    fn new(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self { code, headers: vec![("Content-Type".into(), kind.into())], body: body.into() }
+    }
+
+    fn text(body: impl Into<Vec<u8>>) -> Self {
+        Self::new(200, "text/plain; charset=utf-8", body)
+    }
+
+    fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    fn head(&self) -> String {
+        let mut head = format!("HTTP/1.1 {} {}\r\n", self.code, reason(self.code));
+        for (name, value) in &self.headers {
+            write!(head, "{name}: {value}\r\n").expect("a string takes any text");
+        }
+        head
+    }
+
+    /// With a length, as almost every answer is sent.
+    fn sized(self, request: &Request) -> Answer {
+        let bodiless = matches!(self.code, 204 | 304);
+        let mut head = self.head();
+        if !bodiless {
+            write!(head, "Content-Length: {}\r\n", self.body.len()).expect("a string takes any text");
+        }
+        let mut bytes = (head + "\r\n").into_bytes();
+        if !bodiless && request.method() != "HEAD" {
+            bytes.extend_from_slice(&self.body);
+        }
+        Answer { bytes, close: closes(request), delay: None }
+    }
+
+    /// In chunks of seven bytes.
+    fn chunked(self, request: &Request) -> Answer {
+        let mut bytes = (self.with("Transfer-Encoding", "chunked")).into_chunks();
+        bytes.extend_from_slice(b"0\r\n\r\n");
+        Answer { bytes, close: closes(request), delay: None }
+    }
+
+    fn into_chunks(self) -> Vec<u8> {
+        let mut bytes = (self.head() + "\r\n").into_bytes();
+        for chunk in self.body.chunks(7) {
+            write!(bytes, "{:x}\r\n", chunk.len()).expect("a vector takes any bytes");
+            bytes.extend_from_slice(chunk);
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes
+    }
+
+    /// Without a length: the end of the connection ends the body.
+    fn until_close(self) -> Answer {
+        let mut bytes = (self.head() + "\r\n").into_bytes();
+        bytes.extend_from_slice(&self.body);
+        Answer { bytes, close: true, delay: None }
+    }
+}
+
+fn closes(request: &Request) -> bool {
+    let connection = request.header("connection").unwrap_or_default().to_ascii_lowercase();
+    connection == "close" || (request.is_http_1_0() && connection != "keep-alive")
+}
+
+/// What outlives one request: the count behind `/seq`.
+#[derive(Default)]
+pub(crate) struct State {
+    sequence: AtomicU64,
+}
+
+impl State {
+    /// The answer to a request:
+    ///
+    /// | path | answer |
+    /// |---|---|
+    /// | `/json`, `/page`, `/xml`, `/latin1`, `/utf8` | fixed documents |
+    /// | `/bytes/N` | N bytes of `x` |
+    /// | `/seq` | `seq=1`, `seq=2`, … over the life of the server |
+    /// | `/body` | the request's body |
+    /// | `/status/CODE` | that status |
+    /// | `/redirect/CODE/N` | N redirects by relative `Location`, then `/landed` |
+    /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as they say |
+    /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie; attributes after `;` percent-encoded in the path |
+    /// | `/auth` | 401 unless `user:secret` come by Basic authorization |
+    /// | `/gzip`, `/gzip-chunked`, `/deflate` | a compressed text |
+    /// | `/chunked`, `/close`, `/until-close`, `/drop`, `/truncated`, `/garbage` | framings, some broken |
+    /// | `/slow/MS` | waits before it answers |
+    /// | `/cache/KIND` | validators and lifetimes; answers 304 to a matching validator |
+    /// | `/header/NAME` | the value of that request header |
+    /// | anything else | 200, `METHOD target` as text |
+    pub(crate) fn answer(&self, request: &Request) -> Answer {
+        let target = request.target();
+        // A proxy-style target carries the origin first.
+        let target = target
+            .strip_prefix("http://")
+            .map_or(target.as_str(), |rest| rest.find('/').map_or("/", |slash| &rest[slash..]));
+        let path = target.split(['?', '#']).next().unwrap_or_default();
+        let words: Vec<&str> = path.split('/').skip(1).collect();
+        match words.as_slice() {
+            ["json"] => Response::new(200, "application/json", JSON).sized(request),
+            ["page"] => Response::new(200, "text/html; charset=utf-8", PAGE).sized(request),
+            ["xml"] => Response::new(200, "application/xml", XML).sized(request),
+            ["latin1"] => Response::new(200, "text/plain; charset=ISO-8859-1", *b"caf\xe9=1;").sized(request),
+            ["utf8"] => Response::text("café=1;").sized(request),
+            ["bytes", n] => {
+                Response::new(200, "application/octet-stream", vec![b'x'; n.parse().unwrap_or(0)])
+                    .sized(request)
+            }
+            ["seq"] => {
+                let n = self.sequence.fetch_add(1, Ordering::SeqCst) + 1;
+                Response::text(format!("seq={n};")).sized(request)
+            }
+            ["body"] => Response::text(request.body.clone()).sized(request),
+            ["status", code] => {
+                let code = code.parse().unwrap_or(500);
+                Response::new(code, "text/plain; charset=utf-8", format!("status {code}")).sized(request)
+            }
+            ["header", name] => Response::text(request.header(name).unwrap_or_default()).sized(request),
+            ["slow", ms] => {
+                let mut answer = Response::text("slow").sized(request);
+                answer.delay = Some(Duration::from_millis(ms.parse().unwrap_or(0)));
+                answer
+            }
+            ["auth"] => authorize(request).sized(request),
+            ["cookie", rest @ ..] => set_cookies(rest).sized(request),
+            [first, rest @ ..] if first.starts_with("redirect") => {
+                redirect(first, rest, request).sized(request)
+            }
+            ["cache", kind] => cached(kind, request).sized(request),
+            _ => framing(&words, target, request),
+        }
+    }
+}
+
+fn framing(words: &[&str], target: &str, request: &Request) -> Answer {
+    let plain = "The quick brown fox jumps over the lazy dog. ".repeat(4);
+    match words {
+        ["gzip"] => Response::text(gzip(&plain)).with("Content-Encoding", "gzip").sized(request),
+        ["gzip-chunked"] => Response::text(gzip(&plain)).with("Content-Encoding", "gzip").chunked(request),
+        ["deflate"] => {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(plain.as_bytes()).expect("a vector takes any bytes");
+            let body = encoder.finish().expect("a vector takes any bytes");
+            Response::text(body).with("Content-Encoding", "deflate").sized(request)
+        }
+        ["chunked"] => Response::text(plain).chunked(request),
+        ["close"] => {
+            let mut answer = Response::text("closing").with("Connection", "close").sized(request);
+            answer.close = true;
+            answer
+        }
+        ["until-close"] => Response::text("until the end").until_close(),
+        ["drop"] => Answer { bytes: Vec::new(), close: true, delay: None },
+        ["truncated"] => Response::text("short").with("Content-Length", "50").until_close(),
+        ["garbage"] => Answer { bytes: b"this is not HTTP\r\n\r\n".to_vec(), close: true, delay: None },
+        _ => Response::text(format!("{} {target}", request.method())).sized(request),
+    }
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).expect("a vector takes any bytes");
+    encoder.finish().expect("a vector takes any bytes")
+}
+
+fn authorize(request: &Request) -> Response {
+    // user:secret
+    if request.header("authorization").as_deref() == Some("Basic dXNlcjpzZWNyZXQ=") {
+        Response::text("welcome")
+    } else {
+        Response::new(401, "text/plain; charset=utf-8", "who are you?")
+            .with("WWW-Authenticate", "Basic realm=\"vault\"")
+    }
+}
+
+fn set_cookies(words: &[&str]) -> Response {
+    let mut response = Response::text("cookies");
+    for cookie in words.chunks(3) {
+        let (name, value) = (cookie.first().unwrap_or(&""), cookie.get(1).unwrap_or(&""));
+        let attributes = percent_decode(cookie.get(2).unwrap_or(&""));
+        response = response.with("Set-Cookie", format!("{name}={value}{attributes}"));
+    }
+    response
+}
+
+fn redirect(kind: &str, words: &[&str], request: &Request) -> Response {
+    let code: u16 = words.first().and_then(|w| w.parse().ok()).unwrap_or(302);
+    let host = request.header("host").unwrap_or_default();
+    let location = match kind {
+        "redirect-absolute" => Some(format!("http://{host}/landed?by=absolute")),
+        "redirect-parent" => Some("../landed?by=parent".to_owned()),
+        "redirect-space" => Some("/landed?by=a space|bar".to_owned()),
+        "redirect-cookie" => Some("/landed?by=cookie".to_owned()),
+        "redirect-loop" => Some("/redirect-loop".to_owned()),
+        "redirect-none" => None,
+        _ => match words.get(1).and_then(|w| w.parse::<u32>().ok()) {
+            Some(n) if n > 1 => Some(format!("/redirect/{code}/{}", n - 1)),
+            _ => Some("/landed".to_owned()),
+        },
+    };
+    let mut response = Response::new(code, "text/plain; charset=utf-8", "moved");
+    if kind == "redirect-cookie" {
+        response = response.with("Set-Cookie", "hop=1; Path=/");
+    }
+    match location {
+        Some(location) => response.with("Location", location),
+        None => response,
+    }
+}
+
+fn cached(kind: &str, request: &Request) -> Response {
+    const TAG: &str = "\"v1\"";
+    const DATE: &str = "Thu, 01 Jan 2015 00:00:00 GMT";
+    let fresh = request.header("if-none-match").as_deref() == Some(TAG)
+        || request.header("if-modified-since").as_deref() == Some(DATE);
+    let response = if fresh {
+        Response { code: 304, headers: Vec::new(), body: Vec::new() }
+    } else {
+        Response::text(format!("cache {kind}"))
+    };
+    match kind {
+        "etag" => response.with("ETag", TAG),
+        "modified" => response.with("Last-Modified", DATE),
+        "both" => response.with("Last-Modified", DATE).with("ETag", TAG),
+        "max-age" => response.with("Cache-Control", "max-age=3600"),
+        "private" => response.with("Cache-Control", "private, max-age=3600").with("ETag", TAG),
+        "no-store" => response.with("Cache-Control", "no-store").with("ETag", TAG),
+        "no-cache" => response.with("Cache-Control", "no-cache").with("ETag", TAG),
+        "expires" => response.with("Expires", "Fri, 01 Jan 2038 00:00:00 GMT"),
+        "expired" => response.with("Expires", DATE).with("ETag", TAG),
+        "vary" => response.with("Cache-Control", "max-age=3600").with("Vary", "X-Kind"),
+        _ => response,
+    }
+}
+
+fn percent_decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let code = (bytes[at] == b'%')
+            .then(|| text.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok()))
+            .flatten();
+        out.push(code.unwrap_or(bytes[at]));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn reason(code: u16) -> &'static str {
+    match code {
+        200 => "OK",
+        201 => "Created",
+        204 => "No Content",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        500 => "Internal Server Error",
+        503 => "Service Unavailable",
+        _ => "Status",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(path: &str, header: &str) -> String {
+        let wire = format!("GET {path} HTTP/1.1\r\n{header}\r\n\r\n");
+        let request = Request::read(&mut wire.as_bytes()).unwrap().unwrap();
+        String::from_utf8_lossy(&State::default().answer(&request).bytes).into_owned()
+    }
+
+    #[test]
+    fn unknown_paths_echo_the_target() {
+        assert_eq!(
+            answer("/x?a=b", "Host: h"),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 10\r\n\r\nGET /x?a=b"
+        );
+    }
+
+    #[test]
+    fn redirects_count_down() {
+        assert!(answer("/redirect/301/2", "Host: h").contains("301 Moved Permanently"));
+        assert!(answer("/redirect/301/2", "Host: h").contains("Location: /redirect/301/1\r\n"));
+        assert!(answer("/redirect/301/1", "Host: h").contains("Location: /landed\r\n"));
+    }
+
+    #[test]
+    fn validators_are_honoured_without_a_body() {
+        let text = answer("/cache/etag", "If-None-Match: \"v1\"");
+        assert_eq!(text, "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\n\r\n");
+    }
+
+    #[test]
+    fn cookies_take_their_attributes_from_the_path() {
+        let text = answer("/cookie/a/1/%3B%20Path%3D%2Fdeep/b/2", "Host: h");
+        assert!(text.contains("Set-Cookie: a=1; Path=/deep\r\nSet-Cookie: b=2\r\n"), "{text}");
+    }
+
+    #[test]
+    fn the_json_document_is_json() {
+        serde_json::from_str::<serde_json::Value>(JSON).unwrap();
+    }
+}

@@ -1,0 +1,197 @@
+//! A case: one plan, the files it needs, and how its recording is to be read.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::recording::Recording;
+use crate::server::Received;
+
+/// What goes wrong with the files of a case.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// A file or folder cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{} is not valid", path.display())]
+    Json {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// How the order of requests and result rows is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// One thread at a time: everything in the order of arrival, connections numbered.
+    #[default]
+    Sequence,
+    /// Threads run side by side: requests in order within each connection, connections as a set; result rows in
+    /// order within each thread name.
+    Connections,
+    /// The order is left to chance: requests and rows as sets, connections ignored.
+    Any,
+}
+
+/// A text that may differ between two runs, and what stands for it in the recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mask {
+    /// A regular expression (of the `regex` crate), applied to request lines, headers, bodies, rows and files.
+    pub pattern: String,
+    /// The replacement; `$1` refers to groups.
+    pub with: String,
+}
+
+/// The contents of `case.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The elements (`LoopController`) and functions (`__P`) that the case is there for.
+    #[serde(default)]
+    pub covers: Vec<String>,
+    /// What the case shows, and what JMeter does that one would not expect.
+    #[serde(default)]
+    pub why: String,
+    /// How order is compared.
+    #[serde(default)]
+    pub order: Order,
+    /// Texts left to chance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masks: Vec<Mask>,
+    /// Result columns that are not compared, besides those that hold times and the machine's name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mask_columns: Vec<String>,
+    /// The columns of a result file without a header line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// The delimiter of the result file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// Equal neighbours (requests, rows) count once: how often they come is left to time or chance.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub collapse: bool,
+    /// Requests and rows are not compared one by one; only that masked ones occur, each counted once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub distinct: bool,
+    /// Further JMeter properties (`-J`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub properties: BTreeMap<String, String>,
+    /// Further arguments, at the end of the command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+}
+
+/// A plan in its folder, with how its recording is to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// The folder's name.
+    pub name: String,
+    /// The folder: `plan.jmx`, `case.json`, `expected.json`, perhaps `user.properties` and data files.
+    pub dir: PathBuf,
+    /// What `case.json` says.
+    pub settings: Settings,
+}
+
+/// The cases in a folder, by name.
+///
+/// # Errors
+/// Fails when the folder or a `case.json` in it cannot be read.
+pub fn cases(dir: &Path) -> Result<Vec<Case>, CaseError> {
+    let unreadable = |source| CaseError::Read { path: dir.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
+        let dir = entry.map_err(unreadable)?.path();
+        if dir.join("plan.jmx").is_file() {
+            found.push(Case::open(&dir)?);
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+impl Case {
+    /// Opens the case in a folder.
+    ///
+    /// # Errors
+    /// Fails when its `case.json` cannot be read.
+    pub fn open(dir: &Path) -> Result<Self, CaseError> {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, dir: dir.to_owned(), settings: read_json(&dir.join("case.json"))? })
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> PathBuf {
+        self.dir.join("plan.jmx")
+    }
+
+    /// What JMeter did with the plan.
+    ///
+    /// # Errors
+    /// Fails when `expected.json` cannot be read.
+    pub fn expected(&self) -> Result<Recording, CaseError> {
+        read_json(&self.dir.join("expected.json"))
+    }
+
+    /// The arguments that run the plan, the same for `jmeter` and for `busyhour`: requests go to `port` on the
+    /// loopback address, results to `results.jtl` in `out_dir`, other files that the plan writes beside it
+    /// (the plan knows the folder as the property `OUT`).
+    #[must_use]
+    pub fn command_line(&self, port: u16, out_dir: &Path) -> Vec<String> {
+        let text = |path: &Path| path.display().to_string();
+        let mut line: Vec<String> = vec!["-n".into(), "-t".into(), text(&self.plan())];
+        line.extend(["-l".into(), text(&out_dir.join("results.jtl"))]);
+        line.extend(["-j".into(), text(&out_dir.join("jmeter.log"))]);
+        let properties = self.dir.join("user.properties");
+        if properties.is_file() {
+            line.extend(["-q".into(), text(&properties)]);
+        }
+        line.push("-JHOST=127.0.0.1".into());
+        line.push(format!("-JPORT={port}"));
+        line.push(format!("-JOUT={}", text(out_dir)));
+        // Without a name the summariser is off.
+        line.push("-Jsummariser.name=".into());
+        line.extend(self.settings.properties.iter().map(|(name, value)| format!("-J{name}={value}")));
+        line.extend(self.settings.arguments.iter().cloned());
+        line
+    }
+
+    /// Gathers what a run of [`Case::command_line`] did, with everything masked that may differ.
+    ///
+    /// # Errors
+    /// Fails when a file in `out_dir` cannot be read or a mask is not a regular expression.
+    pub fn collect(
+        &self,
+        received: &[Received],
+        port: u16,
+        out_dir: &Path,
+        exit_code: i32,
+    ) -> io::Result<Recording> {
+        Recording::collect(&self.settings, received, port, out_dir, exit_code)
+    }
+}
+
+/// Whether a file that a run left behind is part of the recording.
+pub(crate) fn is_output(name: &OsStr) -> bool {
+    !matches!(name.to_str(), Some("results.jtl" | "jmeter.log") | None)
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, CaseError> {
+    let text = fs::read(path).map_err(|source| CaseError::Read { path: path.to_owned(), source })?;
+    serde_json::from_slice(&text).map_err(|source| CaseError::Json { path: path.to_owned(), source })
+}

@@ -1,0 +1,89 @@
+//! Says where two recordings differ.
+
+use std::fmt::Write as _;
+
+use crate::recording::{Recording, RequestRecord};
+
+/// Lines of agreement shown before a difference.
+const CONTEXT_LINES: usize = 2;
+/// Lines shown of either side from the first difference on.
+const SHOWN_LINES: usize = 6;
+
+/// Compares what was done with what JMeter did.
+///
+/// # Errors
+/// The text shows, for each part of the recording that differs, the first difference with its surroundings:
+/// lines that begin with `-` are JMeter's, with `+` those of the run.
+pub fn compare(expected: &Recording, actual: &Recording) -> Result<(), String> {
+    let mut diff = String::new();
+    if expected.exit_code != actual.exit_code {
+        writeln!(diff, "exit code:\n- {}\n+ {}", expected.exit_code, actual.exit_code).expect("a string");
+    }
+    lines(&mut diff, "requests", &request_lines(&expected.requests), &request_lines(&actual.requests));
+    lines(&mut diff, "results", &expected.results, &actual.results);
+    let mut names: Vec<_> = expected.files.keys().chain(actual.files.keys()).collect();
+    names.sort();
+    names.dedup();
+    let none = Vec::new();
+    for name in names {
+        let of =
+            |recording: &'_ Recording| recording.files.get(name).cloned().unwrap_or_else(|| none.clone());
+        lines(&mut diff, &format!("file {name}"), &of(expected), &of(actual));
+    }
+    if diff.is_empty() { Ok(()) } else { Err(diff) }
+}
+
+fn request_lines(requests: &[RequestRecord]) -> Vec<String> {
+    let mut out = Vec::new();
+    for (at, request) in requests.iter().enumerate() {
+        out.push(format!("#{} connection {}: {}", at + 1, request.connection, request.request));
+        out.extend(request.headers.iter().map(|header| format!("    {header}")));
+        out.extend(request.body.split_inclusive('\n').map(|line| format!("    | {line:?}")));
+        if !request.body_base64.is_empty() {
+            out.push(format!("    | base64 {}", request.body_base64));
+        }
+    }
+    out
+}
+
+fn lines(diff: &mut String, part: &str, expected: &[String], actual: &[String]) {
+    let same = expected.iter().zip(actual).take_while(|(a, b)| a == b).count();
+    if same == expected.len() && same == actual.len() {
+        return;
+    }
+    let mut put = |mark: char, line: &str| writeln!(diff, "{mark} {line}").expect("a string takes any text");
+    put(
+        '@',
+        &format!("{part}: {} lines expected, {} found, line {}", expected.len(), actual.len(), same + 1),
+    );
+    expected[same.saturating_sub(CONTEXT_LINES)..same].iter().for_each(|line| put(' ', line));
+    expected[same..].iter().take(SHOWN_LINES).for_each(|line| put('-', line));
+    actual[same..].iter().take(SHOWN_LINES).for_each(|line| put('+', line));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_shown() {
+        let rows = |rows: &[&str]| Recording {
+            results: rows.iter().map(|&row| row.to_owned()).collect(),
+            ..Recording::default()
+        };
+        assert_eq!(compare(&rows(&["a", "b"]), &rows(&["a", "b"])), Ok(()));
+        let diff = compare(&rows(&["a", "b", "c"]), &rows(&["a", "b", "d", "e"])).unwrap_err();
+        assert_eq!(diff, "@ results: 3 lines expected, 4 found, line 3\n  a\n  b\n- c\n+ d\n+ e\n");
+    }
+
+    #[test]
+    fn bodies_and_exit_codes_count() {
+        let with = |body: &str, exit_code| Recording {
+            exit_code,
+            requests: vec![RequestRecord { connection: 1, body: body.into(), ..RequestRecord::default() }],
+            ..Recording::default()
+        };
+        let diff = compare(&with("x", 0), &with("y", 1)).unwrap_err();
+        assert!(diff.contains("- 0\n+ 1\n") && diff.contains("-     | \"x\"\n+     | \"y\"\n"), "{diff}");
+    }
+}

@@ -1,0 +1,22 @@
+//! What conformance is made of: a small HTTP server that writes down every request it gets, the folder of
+//! plans that were run against it by Apache JMeter, and the comparison of such a recording with what
+//! another load generator does with the same plan.
+//!
+//! A replay is five lines: [`cases`] finds the plans, [`StandIn::start`] listens, the generator is run with
+//! [`Case::command_line`], [`Case::collect`] gathers what it did, [`compare`] says where that differs from
+//! [`Case::expected`].
+
+mod answers;
+mod case;
+mod compare;
+mod mask;
+mod recording;
+mod request;
+mod rows;
+mod server;
+
+pub use case::{Case, CaseError, Mask, Order, Settings, cases};
+pub use compare::compare;
+pub use recording::{Recording, RequestRecord};
+pub use request::Request;
+pub use server::{Received, StandIn};

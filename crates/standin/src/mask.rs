@@ -1,0 +1,54 @@
+//! Puts names in the place of what may differ between two runs of the same plan.
+
+use std::io;
+use std::path::Path;
+
+use regex::Regex;
+
+use crate::case::Settings;
+
+/// Columns that hold times or the machine's name.
+const VARYING_COLUMNS: [&str; 6] = ["timeStamp", "elapsed", "Latency", "IdleTime", "Connect", "Hostname"];
+
+/// The masks of one case and one run.
+pub(crate) struct Masks {
+    port: String,
+    out_dir: String,
+    patterns: Vec<(Regex, String)>,
+    xml: Regex,
+    columns: Vec<String>,
+}
+
+impl Masks {
+    pub(crate) fn new(settings: &Settings, port: u16, out_dir: &Path) -> io::Result<Self> {
+        let compile = |pattern: &str| Regex::new(pattern).map_err(io::Error::other);
+        let patterns = settings.masks.iter().map(|mask| Ok((compile(&mask.pattern)?, mask.with.clone())));
+        Ok(Self {
+            port: port.to_string(),
+            out_dir: out_dir.display().to_string(),
+            patterns: patterns.collect::<io::Result<_>>()?,
+            // Elapsed, idle, latency, connect, time stamp and host name in the XML form of results.
+            xml: compile(r#" (t|it|lt|ct|ts|hn)="[^"]*""#)?,
+            columns: settings.mask_columns.clone(),
+        })
+    }
+
+    /// Masks a text: the port, the output folder, then the case's own patterns in their order.
+    pub(crate) fn text(&self, text: &str) -> String {
+        let mut text = text.replace(&self.out_dir, "{OUT}").replace(&self.port, "{PORT}");
+        for (pattern, with) in &self.patterns {
+            text = pattern.replace_all(&text, with.as_str()).into_owned();
+        }
+        text
+    }
+
+    /// Masks a line of XML results.
+    pub(crate) fn xml(&self, line: &str) -> String {
+        self.text(&self.xml.replace_all(line, " $1=\"{T}\""))
+    }
+
+    /// Whether the values of that column are left out of the comparison.
+    pub(crate) fn hides_column(&self, name: &str) -> bool {
+        VARYING_COLUMNS.contains(&name) || self.columns.iter().any(|column| column == name)
+    }
+}

@@ -1,0 +1,199 @@
+//! What one run of a case did, masked and put into a comparable order.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Serialize};
+
+use crate::case::{Order, Settings, is_output};
+use crate::mask::Masks;
+use crate::rows::{self, Row};
+use crate::server::Received;
+
+/// What one run of a case did: the contents of `expected.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recording {
+    /// The exit code of the process.
+    pub exit_code: i32,
+    /// The requests as the server got them.
+    pub requests: Vec<RequestRecord>,
+    /// The lines of the result file, header line first.
+    pub results: Vec<String>,
+    /// The lines of other files that the plan's listeners wrote, by file name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, Vec<String>>,
+}
+
+/// One request in a recording.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestRecord {
+    /// The number of the connection, in the order of first requests; 0 where the order of connections is open.
+    pub connection: usize,
+    /// The request line.
+    pub request: String,
+    /// The header lines in their order.
+    pub headers: Vec<String>,
+    /// The body as text.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    /// The body in base64, when it is not UTF-8.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body_base64: String,
+}
+
+impl Recording {
+    pub(crate) fn collect(
+        settings: &Settings,
+        received: &[Received],
+        port: u16,
+        out_dir: &Path,
+        exit_code: i32,
+    ) -> io::Result<Self> {
+        let masks = Masks::new(settings, port, out_dir)?;
+        let delimiter = settings.delimiter.unwrap_or(',');
+        let read = |name: &Path, columns: &[String]| -> io::Result<Vec<Row>> {
+            let bytes = fs::read(name)?;
+            Ok(rows::masked(&String::from_utf8_lossy(&bytes), delimiter, columns, &masks))
+        };
+
+        let requests = received.iter().map(|r| RequestRecord::of(r, &masks)).collect();
+        let results = out_dir.join("results.jtl");
+        let results = if results.is_file() { read(&results, &settings.columns)? } else { Vec::new() };
+        let header = usize::from(settings.columns.is_empty());
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(out_dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() && is_output(&entry.file_name()) {
+                let rows = read(&entry.path(), &[])?;
+                files.insert(
+                    entry.file_name().to_string_lossy().into_owned(),
+                    ordered_rows(rows, 1, settings),
+                );
+            }
+        }
+        Ok(Self {
+            exit_code,
+            requests: ordered_requests(requests, settings),
+            results: ordered_rows(results, header, settings),
+            files,
+        })
+    }
+}
+
+impl RequestRecord {
+    fn of(received: &Received, masks: &Masks) -> Self {
+        let text = |bytes: &[u8]| masks.text(&String::from_utf8_lossy(bytes));
+        let request = &received.request;
+        let (body, body_base64) = match std::str::from_utf8(&request.body) {
+            Ok(body) => (masks.text(body), String::new()),
+            Err(_) => (String::new(), BASE64_STANDARD.encode(&request.body)),
+        };
+        Self {
+            connection: received.connection,
+            request: text(&request.line),
+            headers: request.headers.iter().map(|line| text(line)).collect(),
+            body,
+            body_base64,
+        }
+    }
+}
+
+fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &Settings) -> Vec<RequestRecord> {
+    match settings.order {
+        Order::Sequence => {}
+        Order::Connections => {
+            let mut connections: BTreeMap<usize, Vec<RequestRecord>> = BTreeMap::new();
+            for mut request in requests {
+                let number = std::mem::take(&mut request.connection);
+                connections.entry(number).or_default().push(request);
+            }
+            let mut connections: Vec<_> = connections.into_values().collect();
+            connections.sort();
+            // Numbered anew, now that their order means nothing.
+            for (at, connection) in connections.iter_mut().enumerate() {
+                connection.iter_mut().for_each(|request| request.connection = at + 1);
+            }
+            requests = connections.concat();
+        }
+        Order::Any => {
+            requests.iter_mut().for_each(|request| request.connection = 0);
+            requests.sort();
+        }
+    }
+    reduced(requests, settings)
+}
+
+/// Orders the rows after the first `header` ones.
+fn ordered_rows(mut rows: Vec<Row>, header: usize, settings: &Settings) -> Vec<String> {
+    let header = header.min(rows.len());
+    let data = &mut rows[header..];
+    match settings.order {
+        Order::Sequence => {}
+        Order::Connections => data.sort_by(|a, b| a.thread.cmp(&b.thread)),
+        Order::Any => data.sort_by(|a, b| a.text.cmp(&b.text)),
+    }
+    reduced(rows.into_iter().map(|row| row.text).collect(), settings)
+}
+
+fn reduced<T: Ord>(mut items: Vec<T>, settings: &Settings) -> Vec<T> {
+    if settings.distinct {
+        items.sort();
+    }
+    if settings.distinct || settings.collapse {
+        items.dedup();
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Mask;
+    use crate::request::Request;
+
+    fn received(connection: usize, path: &str) -> Received {
+        let line = format!("GET {path} HTTP/1.1").into_bytes();
+        Received {
+            connection,
+            request: Request { line, headers: vec![b"Host: 127.0.0.1:43210".to_vec()], body: Vec::new() },
+        }
+    }
+
+    fn targets(recording: &Recording) -> Vec<(usize, &str)> {
+        recording.requests.iter().map(|r| (r.connection, r.request.as_str())).collect()
+    }
+
+    #[test]
+    fn order_decides_what_remains_of_connections() {
+        let out = tempfile::tempdir().unwrap();
+        let wire = [received(1, "/b"), received(2, "/a"), received(1, "/a")];
+        let collect = |order| {
+            let settings = Settings { order, ..Settings::default() };
+            Recording::collect(&settings, &wire, 43210, out.path(), 0).unwrap()
+        };
+        let (a, b) = ("GET /a HTTP/1.1", "GET /b HTTP/1.1");
+        assert_eq!(targets(&collect(Order::Sequence)), [(1, b), (2, a), (1, a)]);
+        assert_eq!(targets(&collect(Order::Connections)), [(1, a), (2, b), (2, a)]);
+        assert_eq!(targets(&collect(Order::Any)), [(0, a), (0, a), (0, b)]);
+        assert_eq!(collect(Order::Any).requests[0].headers, ["Host: 127.0.0.1:{PORT}"]);
+    }
+
+    #[test]
+    fn times_and_chance_are_masked_in_rows_and_files() {
+        let out = tempfile::tempdir().unwrap();
+        fs::write(out.path().join("results.jtl"), "timeStamp,label,threadName\n17,id-9,\"t,1\"\n18,id-8,u\n")
+            .unwrap();
+        fs::write(out.path().join("x.xml"), "<?xml version=\"1.0\"?>\n<s t=\"5\" lb=\"id-1\"/>\n").unwrap();
+        let masks = vec![Mask { pattern: "id-[0-9]".into(), with: "{ID}".into() }];
+        let settings = Settings { masks, ..Settings::default() };
+        let recording = Recording::collect(&settings, &[], 43210, out.path(), 0).unwrap();
+        assert_eq!(recording.results, ["timeStamp,label,threadName", "{T},{ID},\"t,1\"", "{T},{ID},u"]);
+        assert_eq!(recording.files["x.xml"], ["<?xml version=\"1.0\"?>", "<s t=\"{T}\" lb=\"{ID}\"/>"]);
+    }
+}

@@ -1,0 +1,25 @@
+//! `cargo xtask conformance`: the plans under `conformance/cases` and their recordings by Apache JMeter.
+//!
+//! `plans` writes the plans from their description in this crate, `record` runs them in JMeter against the
+//! stand-in server and writes down what came. Names (or parts of them) after either choose among the cases.
+
+mod elements;
+mod jmx;
+mod plans;
+mod record;
+
+use anyhow::{Result, bail};
+
+/// Runs the subcommand in `args`.
+///
+/// # Errors
+/// Fails when a file cannot be written or JMeter cannot be had or run.
+pub fn run(args: &[String]) -> Result<()> {
+    let cases = crate::workspace_root().join("conformance/cases");
+    let Some((verb, names)) = args.split_first() else { bail!("conformance plans|record [NAME…]") };
+    match verb.as_str() {
+        "plans" => plans::write(&cases, names),
+        "record" => record::record(&cases, names),
+        other => bail!("unknown: conformance {other}"),
+    }
+}

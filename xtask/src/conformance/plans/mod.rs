@@ -1,0 +1,112 @@
+//! The cases, described; `write` puts them into their folders.
+
+mod controllers;
+mod threads;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use busyhour_standin::{Mask, Order, Settings};
+
+use super::jmx::Node;
+
+/// One case as described here.
+pub struct Description {
+    name: &'static str,
+    plan: Node,
+    settings: Settings,
+    files: Vec<(&'static str, String)>,
+}
+
+/// Begins the description of a case: its folder, the elements and functions it covers, its plan.
+pub fn case(name: &'static str, covers: &[&str], plan: Node) -> Description {
+    let covers = covers.iter().map(|&word| word.to_owned()).collect();
+    Description { name, plan, settings: Settings { covers, ..Settings::default() }, files: Vec::new() }
+}
+
+impl Description {
+    /// What the case shows.
+    pub fn why(mut self, why: &str) -> Self {
+        self.settings.why = why.to_owned();
+        self
+    }
+
+    /// How order is compared.
+    pub fn order(mut self, order: Order) -> Self {
+        self.settings.order = order;
+        self
+    }
+
+    /// Masks what matches a pattern.
+    pub fn mask(mut self, pattern: &str, with: &str) -> Self {
+        self.settings.masks.push(Mask { pattern: pattern.to_owned(), with: with.to_owned() });
+        self
+    }
+
+    /// Leaves result columns out of the comparison.
+    pub fn mask_columns(mut self, columns: &[&str]) -> Self {
+        self.settings.mask_columns.extend(columns.iter().map(|&column| column.to_owned()));
+        self
+    }
+
+    /// Changes any setting.
+    pub fn setting(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
+    /// A JMeter property on the command line.
+    pub fn property(mut self, name: &str, value: &str) -> Self {
+        self.settings.properties.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// A file beside the plan.
+    pub fn file(mut self, name: &'static str, text: impl Into<String>) -> Self {
+        self.files.push((name, text.into()));
+        self
+    }
+
+    fn write(&self, cases: &Path) -> Result<()> {
+        let dir = cases.join(self.name);
+        fs::create_dir_all(&dir)?;
+        let mut settings = serde_json::to_string_pretty(&self.settings)?;
+        settings.push('\n');
+        fs::write(dir.join("plan.jmx"), self.plan.document())?;
+        fs::write(dir.join("case.json"), settings)?;
+        for (name, text) in &self.files {
+            fs::write(dir.join(name), text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a name contains one of `parts`; any does if there are none.
+pub fn chosen(name: &str, parts: &[String]) -> bool {
+    parts.is_empty() || parts.iter().any(|part| name.contains(part.as_str()))
+}
+
+fn all() -> Vec<Description> {
+    let mut all = Vec::new();
+    all.extend(controllers::cases());
+    all.extend(threads::cases());
+    all
+}
+
+/// Writes the plans, settings and data files of the chosen cases; recordings stay as they are.
+///
+/// # Errors
+/// Fails when two cases share a name or a file cannot be written.
+pub fn write(dir: &Path, names: &[String]) -> Result<()> {
+    let all = all();
+    let mut seen = std::collections::BTreeSet::new();
+    for description in &all {
+        ensure!(seen.insert(description.name), "two cases are called {}", description.name);
+        if chosen(description.name, names) {
+            description.write(dir).with_context(|| format!("writing {}", description.name))?;
+        }
+    }
+    println!("{} cases", all.len());
+    Ok(())
+}

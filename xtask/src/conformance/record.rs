@@ -1,0 +1,95 @@
+//! Runs the cases in JMeter and writes down what it did.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use busyhour_standin::{Case, StandIn, cases};
+
+use crate::jmeter::JMeter;
+
+/// JMeter's start is what takes the time; more at once than cores only slow one another down.
+const AT_ONCE: usize = 2;
+/// No case takes longer than a few seconds in JMeter; one that does hangs.
+const TIME_MAX: Duration = Duration::from_secs(90);
+
+/// Records the cases whose names contain one of `names` (all, if there are none).
+///
+/// # Errors
+/// Fails when JMeter cannot be had, or when a case could not be recorded; the others are.
+pub fn record(dir: &Path, names: &[String]) -> Result<()> {
+    let jmeter = JMeter::obtain()?;
+    let chosen = cases(dir)?.into_iter().filter(|case| super::plans::chosen(&case.name, names));
+    let queue = Mutex::new(chosen.collect::<VecDeque<_>>());
+    let failed = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let next = queue.lock().expect("no panic while locked").pop_front();
+                    let Some(case) = next else { break };
+                    match record_one(&case, &jmeter) {
+                        Ok(said) => println!("{}{said}", case.name),
+                        Err(error) => {
+                            println!("{}: {error:#}", case.name);
+                            failed.lock().expect("no panic while locked").push(case.name);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().expect("no panic while locked");
+    if !failed.is_empty() {
+        bail!("not recorded: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// Records one case; returns what JMeter's log complains of, which should be looked at once.
+fn record_one(case: &Case, jmeter: &JMeter) -> Result<String> {
+    let server = StandIn::start()?;
+    let out = tempfile::tempdir()?;
+    let home = tempfile::tempdir()?;
+    let mut command = jmeter.command();
+    // A home of its own, a fixed locale and zone, and a quick start instead of a quick run.
+    let flags = "-XX:TieredStopAtLevel=1 -Duser.language=en -Duser.country=US -Duser.timezone=UTC -Dfile.encoding=UTF-8";
+    command.env("JAVA_TOOL_OPTIONS", format!("{flags} -Duser.home={}", home.path().display()));
+    command.args(case.command_line(server.port(), out.path()));
+    // The Java version is part of the User-Agent header: it must not depend on the recording machine.
+    command.arg("-Djava.version=17.0.15");
+    let mut child = command
+        .current_dir(home.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("cannot start java")?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > TIME_MAX {
+            child.kill()?;
+            child.wait()?;
+            bail!("JMeter did not end within {TIME_MAX:?}");
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    let received = server.take_record();
+    let recording = case.collect(&received, server.port(), out.path(), status.code().unwrap_or(-1))?;
+    let mut text = serde_json::to_string_pretty(&recording)?;
+    text.push('\n');
+    fs::write(case.dir.join("expected.json"), text)?;
+    let log = fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();
+    let complaints = log.lines().filter(|line| {
+        (line.contains(" ERROR ") || line.contains(" WARN ")) && !line.contains("Removing JMeter property")
+    });
+    Ok(complaints.fold(String::new(), |said, line| said + "\n    " + line))
+}
