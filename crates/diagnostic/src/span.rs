@@ -61,7 +61,8 @@ impl<'t> LineCursor<'t> {
         Self { text, offset, line: 1, column: 1 }
     }
 
-    /// The span of `len` bytes at `offset`; see [`Span::locate`] for odd offsets.
+    /// The span of `len` bytes at `offset`; see [`Span::locate`] for odd offsets. A length
+    /// beyond the end is cut, and a character that it begins is taken in as a whole.
     pub fn span(&mut self, offset: usize, len: usize) -> Span {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -74,7 +75,11 @@ impl<'t> LineCursor<'t> {
         } else {
             self.backward(place);
         }
-        Span { line: self.line, column: self.column, offset, len }
+        let mut end = offset.saturating_add(len).min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end += 1;
+        }
+        Span { line: self.line, column: self.column, offset, len: end - offset }
     }
 
     fn forward(&mut self, to: usize) {
@@ -124,6 +129,8 @@ mod tests {
         assert_eq!(at(7), (2, 3), "inside a character means before it");
         assert_eq!(at(12), (3, 1));
         assert_eq!(at(9999), (4, 4), "beyond the end means the end");
+        assert_eq!(Span::locate(TEXT, 6, 1).len, 2, "a character is never cut");
+        assert_eq!(Span::locate(TEXT, 12, 99).end(), TEXT.len());
     }
 
     #[test]

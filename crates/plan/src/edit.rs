@@ -27,6 +27,16 @@ pub enum EditError {
         /// The line where it begins.
         line: u32,
     },
+    /// The property is a number, cannot stay one, and references of this file count its place.
+    #[error(
+        "the property {name} of line {line} must stay a number, as the file has references to its neighbours"
+    )]
+    Counted {
+        /// The name of the property.
+        name: String,
+        /// The line where it begins.
+        line: u32,
+    },
     /// The file has bytes that are no text, which would be lost.
     #[error("the file is not valid {encoding}, so it cannot be written again with a change")]
     NotReversible {
@@ -68,6 +78,9 @@ impl TestPlan {
 
     /// Gives a property a new text, also one deep inside another.
     ///
+    /// A number that is given a text which is none, such as `${…}`, becomes a `stringProp`, as JMeter
+    /// would not load it otherwise.
+    ///
     /// # Errors
     /// When it is a structure, or the file cannot be encoded again.
     ///
@@ -87,10 +100,27 @@ impl TestPlan {
             let name = data.name.get(&self.text).to_owned();
             return Err(EditError::NotText { name, line: data.span.line });
         }
-        if data.span.len > 0 {
-            self.edits.changed.insert(data.value.start, property);
+        let must_change = !data.kind.accepts(text);
+        if must_change && !self.aliases.is_empty() {
+            let name = data.name.get(&self.text).to_owned();
+            return Err(EditError::Counted { name, line: data.span.line });
         }
-        self.properties[property.0 as usize].text = Slice::Owned(text.into());
+        if data.span.len > 0 {
+            self.edits.changed.insert(data.span.offset as u32, property);
+        }
+        let data = &mut self.properties[property.0 as usize];
+        if must_change {
+            data.kind = PropertyKind::String;
+        }
+        data.text = Slice::Owned(text.into());
+        // What refers to it changes with it; what referred to something else is now written out.
+        self.aliases.retain(|&(alias, _)| alias != property);
+        for place in 0..self.aliases.len() {
+            let (alias, target) = self.aliases[place];
+            if target == property {
+                self.properties[alias.0 as usize].text = Slice::Owned(text.into());
+            }
+        }
         Ok(())
     }
 
@@ -166,6 +196,14 @@ impl TestPlan {
         for &property in self.edits.changed.values() {
             let data = &self.properties[property.0 as usize];
             let value = self.encoded(data.text.get(&self.text), data.kind == PropertyKind::String, false);
+            let was = PropertyKind::of_tag(xml::tag_at(&self.text, data.span.offset));
+            let was_reference = xml::attribute_at(&self.text, data.span.offset, "reference").is_some();
+            if was != data.kind || was_reference {
+                let name = self.encoded(data.name.get(&self.text), true, true);
+                let property = format!("<{ADDED_TAG} name=\"{name}\">{value}</{ADDED_TAG}>");
+                patches.push((data.span.offset, data.span.end(), property));
+                continue;
+            }
             let value = if data.self_closed {
                 let start = self.text[..data.value.start as usize].rfind('<').unwrap_or(0);
                 format!(">{value}</{}>", xml::tag_at(&self.text, start))

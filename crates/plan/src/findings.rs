@@ -71,7 +71,8 @@ impl<'t> Findings<'t> {
 
     /// A piece of XML that is damaged.
     pub(crate) fn damage(&mut self, offset: usize, damage: Damage, near: &str, owner: Option<ElementId>) {
-        self.error(offset, 1, owner, || match damage {
+        let severity = if damage == Damage::DoubleDash { Severity::Warning } else { Severity::Error };
+        self.add(offset, 1, owner, severity, || match damage {
             Damage::StrayLess if near.starts_with("<<<<<<<") => {
                 Diagnostic::error("jmx-xml", "a merge conflict was left in the file")
                     .with_hint("resolve it: keep one side and delete the lines of <, = and >")

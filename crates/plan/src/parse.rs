@@ -6,6 +6,7 @@
 
 mod attributes;
 mod document;
+mod reference;
 mod value;
 
 use std::ops::Range;
@@ -33,8 +34,9 @@ const PROPERTIES_MAX: usize = 1 << 23;
 ///
 /// Never fails: whatever could be read is in the plan, and what is wrong with the file is in the
 /// findings, in the order of the file as far as possible, at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX)
-/// and one. A finding that [is an error](Diagnostic::is_error) means that JMeter would not load the file
-/// either, or that not all of it was read: do not run such a plan.
+/// and a few. A finding that [is an error](Diagnostic::is_error) means that the file was not read in
+/// full or cannot be understood with certainty, and that JMeter would not load it either: do not run
+/// such a plan. What JMeter would refuse although its meaning is plain is a warning that says so.
 ///
 /// Time and memory are linear in the size of the file; the tree takes two to three times the file.
 /// Nothing that the file declares is expanded or fetched.
@@ -46,7 +48,7 @@ pub fn parse(source: &[u8], file_name: impl Into<Arc<str>>) -> (TestPlan, Vec<Di
         builder.findings.add_unplaced(diagnostic);
     }
     builder.read(source);
-    let Builder { elements, properties, roots, version, jmeter_version, findings, .. } = builder;
+    let Builder { elements, properties, roots, version, jmeter_version, aliases, findings, .. } = builder;
     let plan = TestPlan {
         file: file_name.into(),
         text: Arc::clone(&text),
@@ -56,6 +58,7 @@ pub fn parse(source: &[u8], file_name: impl Into<Arc<str>>) -> (TestPlan, Vec<Di
         elements,
         properties,
         roots,
+        aliases,
         edits: Edits::default(),
     };
     let findings = findings.finish(&plan);
@@ -120,6 +123,9 @@ struct Builder<'t> {
     entities_declared: bool,
     /// Names and texts are URL-encoded, as JMeter 2.1 wrote them.
     is_url_encoded: bool,
+    /// Properties that are written as references, and what they refer to.
+    aliases: Vec<(PropertyId, PropertyId)>,
+    reference_steps: u32,
     stopped: bool,
 }
 
@@ -139,6 +145,8 @@ impl<'t> Builder<'t> {
             was_too_deep: false,
             entities_declared: false,
             is_url_encoded: false,
+            aliases: Vec::new(),
+            reference_steps: 0,
             stopped: false,
         }
     }
@@ -301,11 +309,14 @@ impl<'t> Builder<'t> {
         let id = PropertyId(self.properties.len() as u32);
         let tag = xml::tag_at(self.text, range.start);
         let kind = PropertyKind::of_tag(tag);
-        let name = match self.property_name(&range) {
+        let (name, reference) = self.property_attributes(&range);
+        let is_nameless = name.is_none() && reference.is_none();
+        let name = match name {
             Some(name) => name,
             None if kind == PropertyKind::Other => Slice::of(range.start + 1..range.start + 1 + tag.len()),
             None => Slice::EMPTY,
         };
+        self.check_property(&range, kind, is_nameless);
         let value_start = if self_closed { range.end - "/>".len() } else { range.end };
         self.properties.push(PropertyData {
             span: self.findings.span(range.start, range.len()),
@@ -328,8 +339,41 @@ impl<'t> Builder<'t> {
             }
         }
         self.open(What::Property(id), &range);
+        if let Some(reference) = reference {
+            self.follow_reference(id, &reference);
+        }
         if self_closed {
             self.close(range.end..range.end, true);
+        }
+    }
+
+    /// Says what JMeter would not accept in the start tag of a property.
+    fn check_property(&mut self, range: &Range<usize>, kind: PropertyKind, is_nameless: bool) {
+        let owner = self.owner();
+        let is_in_object = match self.stack.last().map(|open| open.what) {
+            Some(What::Property(above)) => {
+                let above = self.properties[above.0 as usize].kind;
+                above.nests_its_name() || above == PropertyKind::Other
+            }
+            _ => false,
+        };
+        if is_in_object {
+            return;
+        }
+        let tag = &self.text[range.clone()];
+        if kind == PropertyKind::Other {
+            self.findings.add(range.start, range.len(), owner, Severity::Warning, || {
+                Diagnostic::warning(
+                    "jmx-property",
+                    format!("{} is no kind of property that JMeter knows", quoted(tag)),
+                )
+                .with_cause("JMeter loads it only with the plugin that wrote it")
+            });
+        } else if is_nameless && !kind.nests_its_name() {
+            self.findings.error(range.start, range.len(), owner, || {
+                Diagnostic::error("jmx-property", format!("the property {} has no name", quoted(tag)))
+                    .with_cause("JMeter would not load the plan")
+            });
         }
     }
 

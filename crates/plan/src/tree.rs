@@ -28,6 +28,8 @@ pub struct TestPlan {
     pub(crate) elements: Vec<ElementData>,
     pub(crate) properties: Vec<PropertyData>,
     pub(crate) roots: Vec<ElementId>,
+    /// Properties that the file writes as references, and what they refer to, in ascending order.
+    pub(crate) aliases: Vec<(PropertyId, PropertyId)>,
     pub(crate) edits: Edits,
 }
 
@@ -133,6 +135,21 @@ impl PropertyKind {
             "mapProp" | "MapProperty" => Self::Map,
             "objProp" | "ObjectProperty" => Self::Object,
             _ => Self::Other,
+        }
+    }
+
+    /// Whether JMeter can load a property of this kind with this text. Only numbers have rules.
+    pub(crate) fn accepts(self, text: &str) -> bool {
+        match self {
+            Self::Integer => text.parse::<i32>().is_ok(),
+            Self::Long => text.parse::<i64>().is_ok(),
+            Self::Double | Self::Float => {
+                // Java trims, allows a suffix for the type, and hexadecimal numbers, which nobody writes.
+                let text = text.trim();
+                let digits = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
+                text.parse::<f64>().is_ok() || digits.parse::<f64>().is_ok() || text.contains("0x")
+            }
+            _ => true,
         }
     }
 

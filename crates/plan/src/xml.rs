@@ -94,7 +94,7 @@ fn push_reference(raw: &str, at: usize, text: &mut String, problem: &mut impl Fn
         "apos" => Some('\''),
         _ => match name.strip_prefix('#') {
             Some(number) => {
-                let code = match number.strip_prefix(['x', 'X']) {
+                let code = match number.strip_prefix('x') {
                     Some(hex) => u32::from_str_radix(hex, 16),
                     None => number.parse(),
                 };

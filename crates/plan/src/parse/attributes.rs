@@ -73,6 +73,7 @@ impl Builder<'_> {
 
     pub(super) fn element_attributes(&mut self, tag: &Range<usize>, id: ElementId) -> ElementAttributes {
         let mut read = ElementAttributes::default();
+        let mut is_doubled = false;
         self.attributes(tag, |key, value| {
             let slot = match key {
                 b"testname" => &mut read.name,
@@ -82,8 +83,15 @@ impl Builder<'_> {
                 b"class" => &mut read.class,
                 _ => return,
             };
+            is_doubled |= slot.is_some();
             slot.get_or_insert(value);
         });
+        if is_doubled {
+            self.findings.error(tag.start, tag.len(), Some(id), || {
+                Diagnostic::error("jmx-xml", "an attribute is given twice")
+                    .with_cause("JMeter would not load the plan")
+            });
+        }
         if self.is_url_encoded {
             read.name = read.name.map(|name| xml::url_decoded(name, self.text));
         }
@@ -96,22 +104,25 @@ impl Builder<'_> {
         read
     }
 
-    /// The `name` attribute of a property.
-    pub(super) fn property_name(&mut self, tag: &Range<usize>) -> Option<Slice> {
-        let mut name = None;
-        self.attributes(tag, |key, value| {
-            if key == b"name" {
-                name.get_or_insert(value);
-            }
+    /// The `name` attribute of a property, and its `reference`.
+    pub(super) fn property_attributes(&mut self, tag: &Range<usize>) -> (Option<Slice>, Option<Slice>) {
+        let (mut name, mut reference) = (None, None);
+        self.attributes(tag, |key, value| match key {
+            b"name" => drop(name.get_or_insert(value)),
+            b"reference" => drop(reference.get_or_insert(value)),
+            _ => {}
         });
-        let mut name = name?;
+        (name.map(|name| self.present_name(name)), reference)
+    }
+
+    fn present_name(&self, mut name: Slice) -> Slice {
         if self.is_url_encoded {
             name = xml::url_decoded(name, self.text);
         }
         if name.get(self.text) == "TestElement.name" && self.is_in_old_header() {
-            return Some(Slice::Owned("Header.name".into()));
+            return Slice::Owned("Header.name".into());
         }
-        Some(name)
+        name
     }
 
     fn is_in_old_header(&self) -> bool {

@@ -16,6 +16,14 @@ impl Builder<'_> {
         let start = self.text.len() - text.len();
         let head = text.trim_start();
         if head.starts_with('<') {
+            if head.starts_with("<?xml") && head.len() < text.len() {
+                let blank = text.len() - head.len();
+                self.findings.add(start, blank, None, Severity::Warning, || {
+                    Diagnostic::warning("jmx-xml", "there are blanks before `<?xml`")
+                        .with_cause("XML allows nothing before it; JMeter would not load the plan")
+                        .with_hint("delete them")
+                });
+            }
             return Some(start);
         }
         let at = self.text.len() - head.len();

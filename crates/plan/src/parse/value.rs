@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use busyhour_diagnostic::Diagnostic;
+use busyhour_diagnostic::{Diagnostic, Severity};
+use memchr::memmem;
 
 use super::{Builder, Document, Open, What};
 use crate::findings::quoted;
@@ -63,6 +64,14 @@ impl Builder<'_> {
                 self.findings.text_problem(range.start, problem, self.entities_declared, owner);
             }
         }
+        if has_references && let Some(at) = memmem::find(raw.as_bytes(), b"]]>") {
+            let owner = self.owner();
+            self.findings.add(range.start + at, 3, owner, Severity::Warning, || {
+                Diagnostic::warning("jmx-xml", "`]]>` stands in a text")
+                    .with_cause("XML forbids it there; JMeter would not load the plan")
+                    .with_hint("write ]]&gt;")
+            });
+        }
         match self.stack.last_mut() {
             // Text behind the first inner tag is no part of the value, as in JMeter.
             Some(open @ Open { what: What::Property(_), last_property: None, .. }) => {
@@ -84,29 +93,37 @@ impl Builder<'_> {
         end: Range<usize>,
         self_closed: bool,
     ) {
+        let is_reference = self.aliases.last().is_some_and(|&(alias, _)| alias == id);
         let data = &mut self.properties[id.0 as usize];
         if !self_closed {
             data.value.end = end.start as u32;
         }
         data.span.len = end.end - data.span.offset;
+        if is_reference {
+            return;
+        }
         let mut text = open.value.into_slice();
         if self.is_url_encoded && data.kind == PropertyKind::String {
             text = xml::url_decoded(text, self.text);
         }
         data.text = text;
-        self.check_number(id);
-        let above = match self.stack.last().map(|open| open.what) {
+        // Of a number with its value in an inner tag that tag has been checked.
+        if !data.kind.nests_its_name() {
+            self.check_number(id);
+        }
+        let above_id = match self.stack.last().map(|open| open.what) {
             Some(What::Property(above)) if self.properties[above.0 as usize].kind.nests_its_name() => above,
             _ => return,
         };
         let data = self.properties[id.0 as usize].clone();
-        let above = &mut self.properties[above.0 as usize];
+        let above = &mut self.properties[above_id.0 as usize];
         match xml::tag_at(self.text, data.span.offset) {
             "name" => above.name = data.text,
             "value" => {
                 above.text = data.text;
                 above.value = data.value;
                 above.self_closed = data.self_closed;
+                self.check_number(above_id);
             }
             _ => {}
         }
@@ -116,10 +133,13 @@ impl Builder<'_> {
     fn check_number(&mut self, id: PropertyId) {
         let data = &self.properties[id.0 as usize];
         let text = data.text.get(self.text);
+        if data.kind.accepts(text) {
+            return;
+        }
         let what = match data.kind {
-            PropertyKind::Integer if text.parse::<i32>().is_err() => "whole number of 32 bits",
-            PropertyKind::Long if text.parse::<i64>().is_err() => "whole number of 64 bits",
-            _ => return,
+            PropertyKind::Integer => "whole number of 32 bits",
+            PropertyKind::Long => "whole number of 64 bits",
+            _ => "number",
         };
         let (span, name) = (data.span, quoted(data.name.get(self.text)));
         let value = quoted(text);
