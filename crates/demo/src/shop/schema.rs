@@ -1,6 +1,7 @@
 //! The tables, and opening a database that has them.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -80,6 +81,8 @@ pub(super) fn open(path: Option<&Path>) -> Result<Connection, DemoError> {
 /// Sets the connection up and returns the schema version of the database, which is created when it is empty.
 fn prepare(connection: &Connection, in_file: bool) -> rusqlite::Result<i64> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // A shop that has the file keeps it for as long as it is open: there is nothing to wait for.
+    connection.busy_timeout(Duration::ZERO)?;
     if in_file {
         // Exclusive: what is cached of the database would be wrong if another process could write it. With a
         // write-ahead log, `NORMAL` can lose the last bookings in a power failure but never damages the file.
