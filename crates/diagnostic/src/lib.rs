@@ -17,7 +17,7 @@
 
 mod span;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -183,18 +183,15 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.severity)?;
+        write!(f, "{}[{}]: ", self.severity, self.code)?;
         write_indented(f, &self.message)?;
-        let place = match (self.location(), self.path.is_empty()) {
-            (Some(location), true) => Some(format!("at {location}")),
-            (Some(location), false) => Some(format!("at {location}, {}", self.path.join(" > "))),
-            (None, false) => Some(format!("in {}", self.path.join(" > "))),
-            (None, true) => None,
-        };
-        if let Some(place) = place {
-            // Element names come from the file and may hold line ends of their own.
-            write!(f, "\n  ")?;
-            write_indented(f, &place)?;
+        if let Some(location) = self.location() {
+            write!(f, "\n  --> ")?;
+            write_indented(f, &location)?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "\n  in: ")?;
+            write_indented(f, &self.path.join(" > "))?;
         }
         for cause in &self.causes {
             write!(f, "\n  cause: ")?;
@@ -209,12 +206,22 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Writes a text so that its further lines stay inside the finding they belong to.
+///
+/// Parts of it come from files of strangers: control characters, which could steer the reader's
+/// terminal, are shown as U+FFFD.
 fn write_indented(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     for (index, line) in text.lines().enumerate() {
         if index > 0 {
             f.write_str("\n    ")?;
         }
-        f.write_str(line)?;
+        for (index, part) in
+            line.split(|character: char| character.is_control() && character != '\t').enumerate()
+        {
+            if index > 0 {
+                f.write_char(char::REPLACEMENT_CHARACTER)?;
+            }
+            f.write_str(part)?;
+        }
     }
     Ok(())
 }
@@ -241,8 +248,9 @@ mod tests {
     #[test]
     fn renders_everything_it_has() {
         insta::assert_snapshot!(full(), @r"
-        error: the element FTPSampler is not supported
-          at plan.jmx:12:5, Test Plan > Thread Group > Login
+        error[unsupported-element]: the element FTPSampler is not supported
+          --> plan.jmx:12:5
+          in: Test Plan > Thread Group > Login
           cause: no adapter speaks FTP
           cause: it was never seen in real plans
           hint: disable the element, or run with --allow-unsupported
@@ -251,18 +259,18 @@ mod tests {
 
     #[test]
     fn renders_only_what_it_has() {
-        insta::assert_snapshot!(Diagnostic::warning("w", "odd"), @"warning: odd");
+        insta::assert_snapshot!(Diagnostic::warning("w", "odd"), @"warning[w]: odd");
         insta::assert_snapshot!(Diagnostic::note("n", "here").with_path(["Test Plan"]), @r"
-        note: here
-          in Test Plan
+        note[n]: here
+          in: Test Plan
         ");
         insta::assert_snapshot!(Diagnostic::note("n", "here").in_file("a.jmx"), @r"
-        note: here
-          at a.jmx
+        note[n]: here
+          --> a.jmx
         ");
         insta::assert_snapshot!(Diagnostic::error("e", "here").at(Span { line: 3, column: 1, offset: 9, len: 1 }), @r"
-        error: here
-          at line 3, column 1
+        error[e]: here
+          --> line 3, column 1
         ");
     }
 
@@ -270,12 +278,21 @@ mod tests {
     fn further_lines_are_indented() {
         let finding = Diagnostic::error("e", "first\nsecond").with_path(["a\nb"]).with_cause("one\ntwo");
         insta::assert_snapshot!(finding, @r"
-        error: first
+        error[e]: first
             second
-          in a
+          in: a
             b
           cause: one
             two
+        ");
+    }
+
+    #[test]
+    fn nothing_in_a_file_can_steer_the_terminal() {
+        let finding = Diagnostic::error("e", "the element \u{1B}[2J\u{7}").with_path(["a\u{9B}b"]);
+        insta::assert_snapshot!(finding, @r"
+        error[e]: the element �[2J�
+          in: a�b
         ");
     }
 
