@@ -1,0 +1,334 @@
+//! Following a path through a document.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::path::{Function, Step};
+use super::value::Value;
+use super::{JsonPath, ReadError};
+
+/// Why a path leads nowhere.
+enum Stop {
+    NotFound(String),
+    Failed(String),
+}
+
+struct Walk<'p, 'v> {
+    steps: &'p [Step],
+    root: &'v Value,
+    results: Vec<Cow<'v, Value>>,
+}
+
+/// All that the path selects below `start`.
+///
+/// # Errors
+/// [`ReadError::NotFound`] where a definite path meets something else than it needs, or nothing.
+pub(super) fn select<'v>(
+    path: &JsonPath,
+    start: &'v Value,
+    root: &'v Value,
+) -> Result<Vec<Cow<'v, Value>>, ReadError> {
+    let mut walk = Walk { steps: &path.steps, root, results: Vec::new() };
+    match walk.from(0, start, true) {
+        Ok(()) if path.is_definite() && walk.results.is_empty() => {
+            Err(ReadError::NotFound(format!("No results for path: {}", path_text(&path.steps))))
+        }
+        Ok(()) => Ok(walk.results),
+        Err(Stop::NotFound(why)) => Err(ReadError::NotFound(why)),
+        Err(Stop::Failed(why)) => Err(ReadError::Failed(why)),
+    }
+}
+
+/// The value of a path inside a filter: what a definite path finds, or the list of what another finds.
+pub(super) fn single<'v>(path: &JsonPath, start: &'v Value, root: &'v Value) -> Option<Cow<'v, Value>> {
+    let mut found = select(path, start, root).ok()?;
+    if path.is_definite() {
+        return found.pop();
+    }
+    Some(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())))
+}
+
+/// The path as Jayway writes it: `$['a'][0]`.
+fn path_text(steps: &[Step]) -> String {
+    let mut out = String::from("$");
+    for step in steps {
+        out.push_str(&step_text(step));
+    }
+    out
+}
+
+fn step_text(step: &Step) -> String {
+    match step {
+        Step::Members(names) => format!("['{}']", names.join("','")),
+        Step::Indexes(indexes) => {
+            let indexes: Vec<String> = indexes.iter().map(i64::to_string).collect();
+            format!("[{}]", indexes.join(","))
+        }
+        Step::Slice(from, to) => {
+            let mut out = String::from("[");
+            let bound = |out: &mut String, bound: &Option<i64>| {
+                if let Some(bound) = bound {
+                    let _ = write!(out, "{bound}");
+                }
+            };
+            bound(&mut out, from);
+            out.push(':');
+            bound(&mut out, to);
+            out.push(']');
+            out
+        }
+        Step::Wildcard => "[*]".to_owned(),
+        Step::Filter(_) => "[?]".to_owned(),
+        Step::Descend => "..".to_owned(),
+        Step::Function(_) => String::new(),
+    }
+}
+
+impl<'v> Walk<'_, 'v> {
+    /// Follows the steps from number `at` on. `definite`: the steps before can lead to one place only.
+    fn from(&mut self, at: usize, value: &'v Value, definite: bool) -> Result<(), Stop> {
+        let steps = self.steps;
+        let Some(step) = steps.get(at) else {
+            self.results.push(Cow::Borrowed(value));
+            return Ok(());
+        };
+        match step {
+            Step::Members(names) => self.members(at, names, value, definite),
+            Step::Wildcard => {
+                match value {
+                    Value::Object(members) => {
+                        for (_, member) in members {
+                            self.ignoring_absence(at + 1, member)?;
+                        }
+                    }
+                    Value::Array(items) => {
+                        for item in items {
+                            self.ignoring_absence(at + 1, item)?;
+                        }
+                    }
+                    _ => {}
+                }
+                Ok(())
+            }
+            Step::Indexes(indexes) => {
+                let Some(items) = self.array(at, value, definite)? else { return Ok(()) };
+                let definite = definite && indexes.len() == 1;
+                for &index in indexes {
+                    self.item(at, items, index, definite)?;
+                }
+                Ok(())
+            }
+            Step::Slice(from, to) => {
+                let Some(items) = self.array(at, value, definite)? else { return Ok(()) };
+                let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+                let from_end = |bound: i64| if bound < 0 { length + bound } else { bound };
+                let (from, to) = match (*from, *to) {
+                    // With both bounds given Jayway takes a negative one as it is and wraps each index.
+                    (Some(from), Some(to)) => (from, to.min(length)),
+                    (Some(from), None) => (from_end(from).max(0), length),
+                    (None, Some(to)) => (0, from_end(to).min(length)),
+                    (None, None) => (0, length),
+                };
+                if length > 0 {
+                    for index in from.max(-length)..to {
+                        self.item(at, items, index, false)?;
+                    }
+                }
+                Ok(())
+            }
+            Step::Filter(filter) => match value {
+                Value::Object(_) => {
+                    if filter.holds(value, self.root) {
+                        self.from(at + 1, value, false)?;
+                    }
+                    Ok(())
+                }
+                Value::Array(items) => {
+                    for item in items.iter().filter(|item| filter.holds(item, self.root)) {
+                        self.from(at + 1, item, false)?;
+                    }
+                    Ok(())
+                }
+                _ if definite => Err(Stop::Failed(format!(
+                    "Filter: [?] can not be applied to primitives. Current context is: {}",
+                    value.java_text()
+                ))),
+                _ => Ok(()),
+            },
+            Step::Descend => self.descend(at + 1, value),
+            Step::Function(function) => {
+                let result = apply(*function, value)?;
+                self.results.push(Cow::Owned(result));
+                Ok(())
+            }
+        }
+    }
+
+    fn ignoring_absence(&mut self, at: usize, value: &'v Value) -> Result<(), Stop> {
+        match self.from(at, value, false) {
+            Err(Stop::NotFound(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    fn members(&mut self, at: usize, names: &[String], value: &'v Value, definite: bool) -> Result<(), Stop> {
+        let Value::Object(members) = value else {
+            if !definite {
+                return Ok(());
+            }
+            return Err(Stop::NotFound(format!(
+                "Expected to find an object with property {} in path {} but found '{}'. This is not a json object \
+                 according to the JsonProvider: 'com.jayway.jsonpath.spi.json.JsonSmartJsonProvider'.",
+                step_text(&self.steps[at]),
+                path_text(&self.steps[..at]),
+                value.java_class()
+            )));
+        };
+        let is_leaf = at + 1 == self.steps.len();
+        if names.len() > 1 && is_leaf {
+            let chosen: Vec<(String, Value)> = names
+                .iter()
+                .filter_map(|name| members.iter().find(|(key, _)| key == name))
+                .cloned()
+                .collect();
+            self.results.push(Cow::Owned(Value::Object(chosen)));
+            return Ok(());
+        }
+        let definite = definite && names.len() == 1;
+        for name in names {
+            match value.member(name) {
+                Some(member) => self.from(at + 1, member, definite)?,
+                None if is_leaf || !definite => {}
+                None => {
+                    return Err(Stop::NotFound(format!(
+                        "Missing property in path {}",
+                        path_text(&self.steps[..=at])
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn array(&self, at: usize, value: &'v Value, definite: bool) -> Result<Option<&'v [Value]>, Stop> {
+        match value {
+            Value::Array(items) => Ok(Some(items)),
+            _ if !definite => Ok(None),
+            Value::Null => Err(Stop::NotFound(format!("The path {} is null", path_text(&self.steps[..at])))),
+            _ => Err(Stop::NotFound(format!(
+                "Filter: {} can only be applied to arrays. Current context is: {}",
+                step_text(&self.steps[at]),
+                value.java_text()
+            ))),
+        }
+    }
+
+    fn item(&mut self, at: usize, items: &'v [Value], index: i64, definite: bool) -> Result<(), Stop> {
+        let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+        let index = if index < 0 { length + index } else { index };
+        match usize::try_from(index).ok().and_then(|index| items.get(index)) {
+            Some(item) => self.from(at + 1, item, definite),
+            None => Ok(()),
+        }
+    }
+
+    /// Applies step `at` to the value and to all that lies below it.
+    fn descend(&mut self, at: usize, value: &'v Value) -> Result<(), Stop> {
+        let applies = match (&self.steps[at], value) {
+            (Step::Members(names), Value::Object(_)) => {
+                let is_leaf = at + 1 == self.steps.len();
+                (names.len() > 1 && !is_leaf) || names.iter().all(|name| value.member(name).is_some())
+            }
+            (Step::Indexes(_) | Step::Slice(..), Value::Array(_)) => true,
+            (Step::Wildcard, _) => true,
+            (Step::Filter(filter), Value::Object(_) | Value::Array(_)) => filter.holds(value, self.root),
+            _ => false,
+        };
+        if applies {
+            self.from(at, value, false)?;
+        }
+        match value {
+            Value::Object(members) => {
+                for (_, member) in members {
+                    self.descend_into(at, member)?;
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    self.descend_into(at, item)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn descend_into(&mut self, at: usize, value: &'v Value) -> Result<(), Stop> {
+        match value {
+            Value::Object(_) | Value::Array(_) => self.descend(at, value),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn apply(function: Function, value: &Value) -> Result<Value, Stop> {
+    let items = match value {
+        Value::Array(items) => Some(items.as_slice()),
+        _ => None,
+    };
+    let position = |index: i64| {
+        let items = items.unwrap_or_default();
+        let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+        let wrapped = if index < 0 { length + index } else { index };
+        usize::try_from(wrapped)
+            .ok()
+            .and_then(|index| items.get(index))
+            .cloned()
+            .ok_or_else(|| Stop::Failed(format!("Index {wrapped} out of bounds for length {length}")))
+    };
+    match function {
+        Function::Length => Ok(match value {
+            Value::Array(items) => Value::Integer(i64::try_from(items.len()).unwrap_or(i64::MAX)),
+            Value::Object(members) => Value::Integer(i64::try_from(members.len()).unwrap_or(i64::MAX)),
+            _ => Value::Null,
+        }),
+        Function::First => position(0),
+        Function::Last => position(-1),
+        Function::Index(index) => position(index),
+        Function::Concat => {
+            let texts = items.unwrap_or_default().iter().filter_map(|item| match item {
+                Value::Text(text) => Some(text.as_str()),
+                _ => None,
+            });
+            Ok(Value::Text(texts.collect()))
+        }
+        Function::Min | Function::Max | Function::Avg | Function::Sum | Function::StdDev => {
+            let is_number = |item: &&Value| !matches!(item, Value::Text(_));
+            let numbers: Vec<f64> =
+                items.unwrap_or_default().iter().filter(is_number).filter_map(Value::as_f64).collect();
+            aggregate(function, &numbers).map(Value::Double).ok_or_else(|| {
+                Stop::Failed("Aggregation function attempted to calculate value using empty array".to_owned())
+            })
+        }
+    }
+}
+
+fn aggregate(function: Function, numbers: &[f64]) -> Option<f64> {
+    if numbers.is_empty() {
+        return None;
+    }
+    #[allow(clippy::cast_precision_loss, reason = "no array is that long")]
+    let count = numbers.len() as f64;
+    let sum: f64 = numbers.iter().sum();
+    Some(match function {
+        Function::Min => numbers.iter().copied().fold(f64::MAX, f64::min),
+        Function::Max => numbers.iter().copied().fold(f64::MIN, f64::max),
+        Function::Avg => sum / count,
+        Function::StdDev => {
+            let squares: f64 = numbers.iter().map(|number| number * number).sum();
+            // Jayway's formula: the mean of the squares less the square of the mean.
+            (squares / count - sum * sum / count / count).sqrt()
+        }
+        _ => sum,
+    })
+}

@@ -1,0 +1,392 @@
+//! Filters of JSON paths: `[?(@.price < 10 && @.isbn)]`.
+
+use std::cmp::Ordering;
+
+use super::path::{Parser, quoted};
+use super::value::Value;
+use super::{JsonPath, PathError, eval, read};
+
+/// A condition on an item.
+#[derive(Clone, Debug)]
+pub(super) enum Filter {
+    And(Vec<Filter>),
+    Or(Vec<Filter>),
+    Not(Box<Filter>),
+    /// The path leads somewhere.
+    Exists(Operand),
+    Compare(Operand, Comparison, Operand),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Matches,
+    In,
+    NotIn,
+    Contains,
+    Size,
+    Empty,
+    AnyOf,
+    NoneOf,
+    SubsetOf,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub(super) enum Operand {
+    /// `@…`: of the item.
+    Item(JsonPath),
+    /// `$…`: of the whole document.
+    Root(JsonPath),
+    Literal(Value),
+    Pattern(regex::Regex),
+}
+
+/// What an operand is worth for an item.
+enum Worth<'v> {
+    Value(std::borrow::Cow<'v, Value>),
+    Undefined,
+}
+
+const OPERATORS: [(&str, Comparison); 15] = [
+    ("==", Comparison::Equal),
+    ("!=", Comparison::NotEqual),
+    ("<=", Comparison::LessEqual),
+    (">=", Comparison::GreaterEqual),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
+    ("=~", Comparison::Matches),
+    ("in", Comparison::In),
+    ("nin", Comparison::NotIn),
+    ("contains", Comparison::Contains),
+    ("size", Comparison::Size),
+    ("empty", Comparison::Empty),
+    ("anyof", Comparison::AnyOf),
+    ("noneof", Comparison::NoneOf),
+    ("subsetof", Comparison::SubsetOf),
+];
+
+fn unsupported<T>(what: impl Into<String>) -> Result<T, PathError> {
+    Err(PathError::Unsupported(what.into()))
+}
+
+fn skip_space(parser: &mut Parser<'_>) {
+    parser.at += parser.rest().len() - parser.rest().trim_start().len();
+}
+
+/// Reads a filter with its outer parentheses.
+pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Filter, PathError> {
+    let outer = std::mem::replace(&mut parser.inside, true);
+    parser.at += 1;
+    let filter = or(parser, 0)?;
+    expect_close(parser)?;
+    parser.inside = outer;
+    Ok(filter)
+}
+
+fn expect_close(parser: &mut Parser<'_>) -> Result<(), PathError> {
+    skip_space(parser);
+    if parser.peek() != Some(')') {
+        return Err(PathError::Invalid("Expected character: )".to_owned()));
+    }
+    parser.at += 1;
+    Ok(())
+}
+
+fn or(parser: &mut Parser<'_>, depth: u32) -> Result<Filter, PathError> {
+    let mut parts = vec![and(parser, depth)?];
+    while take(parser, "||") {
+        parts.push(and(parser, depth)?);
+    }
+    Ok(if parts.len() == 1 { parts.remove(0) } else { Filter::Or(parts) })
+}
+
+fn and(parser: &mut Parser<'_>, depth: u32) -> Result<Filter, PathError> {
+    let mut parts = vec![not(parser, depth)?];
+    while take(parser, "&&") {
+        parts.push(not(parser, depth)?);
+    }
+    Ok(if parts.len() == 1 { parts.remove(0) } else { Filter::And(parts) })
+}
+
+fn take(parser: &mut Parser<'_>, token: &str) -> bool {
+    skip_space(parser);
+    let found = parser.rest().starts_with(token);
+    if found {
+        parser.at += token.len();
+    }
+    found
+}
+
+fn not(parser: &mut Parser<'_>, depth: u32) -> Result<Filter, PathError> {
+    if depth > 50 {
+        return unsupported("a deeply nested filter");
+    }
+    if take(parser, "!") {
+        return Ok(Filter::Not(Box::new(not(parser, depth + 1)?)));
+    }
+    if take(parser, "(") {
+        let filter = or(parser, depth + 1)?;
+        expect_close(parser)?;
+        return Ok(filter);
+    }
+    let left = operand(parser)?;
+    skip_space(parser);
+    let rest = parser.rest();
+    if rest.is_empty() || rest.starts_with(')') || rest.starts_with("&&") || rest.starts_with("||") {
+        return match left {
+            Operand::Item(_) | Operand::Root(_) => Ok(Filter::Exists(left)),
+            _ => unsupported("a filter that compares nothing"),
+        };
+    }
+    let word = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+    let sign = rest.find(|c: char| !"=!<>~".contains(c)).unwrap_or(rest.len());
+    let token = &rest[..word.max(sign)];
+    let Some(&(_, comparison)) = OPERATORS.iter().find(|(name, _)| name.eq_ignore_ascii_case(token)) else {
+        return if token.is_empty() {
+            Err(PathError::Invalid("Expected character: )".to_owned()))
+        } else {
+            unsupported(format!("the operator {token}"))
+        };
+    };
+    parser.at += token.len();
+    skip_space(parser);
+    let right = operand(parser)?;
+    if matches!(right, Operand::Pattern(_)) != (comparison == Comparison::Matches) {
+        return unsupported("a comparison with a pattern other than =~");
+    }
+    if matches!(left, Operand::Pattern(_)) {
+        return unsupported("a pattern on the left");
+    }
+    Ok(Filter::Compare(left, comparison, right))
+}
+
+fn operand(parser: &mut Parser<'_>) -> Result<Operand, PathError> {
+    skip_space(parser);
+    match parser.peek() {
+        Some(root @ ('@' | '$')) => {
+            let start = parser.at;
+            parser.at += 1;
+            let steps = parser.steps()?;
+            let path = JsonPath::from_steps(&parser.text[start..parser.at], steps, true)?;
+            Ok(if root == '@' { Operand::Item(path) } else { Operand::Root(path) })
+        }
+        Some(quote @ ('\'' | '"')) => {
+            parser.at += 1;
+            match quoted(parser, quote) {
+                Some(text) => Ok(Operand::Literal(Value::Text(text))),
+                None => Err(PathError::Invalid("Expected character: )".to_owned())),
+            }
+        }
+        Some('/') => pattern(parser),
+        Some('[' | '{') => json_literal(parser),
+        _ => {
+            let end = parser.rest().find(|c: char| c.is_whitespace() || ")&|,=<>!".contains(c));
+            let word = &parser.rest()[..end.unwrap_or(parser.rest().len())];
+            let value = match word {
+                "null" => Value::Null,
+                "true" => Value::Bool(true),
+                "false" => Value::Bool(false),
+                _ if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') => match read::read(word) {
+                    Ok(number) if number.as_f64().is_some() => number,
+                    _ => return unsupported(format!("the value {word}")),
+                },
+                _ => return Err(PathError::Invalid("Expected character: )".to_owned())),
+            };
+            parser.at += word.len();
+            Ok(Operand::Literal(value))
+        }
+    }
+}
+
+fn pattern(parser: &mut Parser<'_>) -> Result<Operand, PathError> {
+    let mut end = None;
+    let mut escaped = false;
+    for (offset, character) in parser.rest().char_indices().skip(1) {
+        if character == '/' && !escaped {
+            end = Some(offset);
+            break;
+        }
+        escaped = character == '\\' && !escaped;
+    }
+    let Some(end) = end else { return unsupported("a pattern without an end") };
+    let text = &parser.rest()[1..end];
+    parser.at += end + 1;
+    let flags: String = parser.rest().chars().take_while(char::is_ascii_alphabetic).collect();
+    parser.at += flags.len();
+    if !flags.chars().all(|flag| "ims".contains(flag)) {
+        return unsupported(format!("the flags {flags} of a pattern"));
+    }
+    let flags = if flags.is_empty() { String::new() } else { format!("(?{flags})") };
+    // java.util.regex here, and the whole text must match. The plain constructs mean the same in both.
+    match regex::Regex::new(&format!("{flags}^(?:{text})$")) {
+        Ok(regex) if !text.contains(['[', '{']) || !text.contains("&&") => Ok(Operand::Pattern(regex)),
+        _ => unsupported(format!("the pattern /{text}/")),
+    }
+}
+
+/// A literal in JSON ends with the bracket that opened it.
+fn json_literal(parser: &mut Parser<'_>) -> Result<Operand, PathError> {
+    let mut depth = 0u32;
+    let mut quote = None;
+    for (offset, character) in parser.rest().char_indices() {
+        match (quote, character) {
+            (Some(open), _) if character == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(character),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => {
+                depth -= 1;
+                if depth == 0 {
+                    let text = &parser.rest()[..=offset];
+                    let Ok(value) = read::read(text) else { return unsupported(format!("the value {text}")) };
+                    parser.at += offset + 1;
+                    return Ok(Operand::Literal(value));
+                }
+            }
+            _ => {}
+        }
+    }
+    unsupported("a value without an end")
+}
+
+impl Operand {
+    fn worth<'v>(&'v self, item: &'v Value, root: &'v Value) -> Worth<'v> {
+        let (path, start) = match self {
+            Self::Item(path) => (path, item),
+            Self::Root(path) => (path, root),
+            Self::Literal(value) => return Worth::Value(std::borrow::Cow::Borrowed(value)),
+            Self::Pattern(_) => return Worth::Undefined,
+        };
+        match eval::single(path, start, root) {
+            Some(value) => Worth::Value(value),
+            None => Worth::Undefined,
+        }
+    }
+}
+
+impl Filter {
+    /// Whether it holds for the item.
+    pub(super) fn holds(&self, item: &Value, root: &Value) -> bool {
+        match self {
+            Self::And(parts) => parts.iter().all(|part| part.holds(item, root)),
+            Self::Or(parts) => parts.iter().any(|part| part.holds(item, root)),
+            Self::Not(part) => !part.holds(item, root),
+            Self::Exists(operand) => matches!(operand.worth(item, root), Worth::Value(_)),
+            Self::Compare(left, Comparison::Matches, Operand::Pattern(pattern)) => {
+                match left.worth(item, root) {
+                    Worth::Value(value) => match value.as_ref() {
+                        Value::Text(text) => pattern.is_match(text),
+                        Value::Integer(_) | Value::Double(_) | Value::Bool(_) => {
+                            pattern.is_match(&value.asserted())
+                        }
+                        _ => false,
+                    },
+                    Worth::Undefined => false,
+                }
+            }
+            Self::Compare(left, comparison, right) => {
+                compare(&left.worth(item, root), *comparison, &right.worth(item, root))
+            }
+        }
+    }
+}
+
+fn compare(left: &Worth<'_>, comparison: Comparison, right: &Worth<'_>) -> bool {
+    let (left, right) = match (left, right) {
+        (Worth::Value(left), Worth::Value(right)) => (left.as_ref(), right.as_ref()),
+        // Nothing differs from everything and equals nothing, not even nothing.
+        _ => return matches!(comparison, Comparison::NotEqual | Comparison::NotIn),
+    };
+    let order = |accept: fn(Ordering) -> bool| ordering(left, right).is_some_and(accept);
+    match comparison {
+        Comparison::Equal => equal(left, right),
+        Comparison::NotEqual => !equal(left, right),
+        Comparison::Less => order(Ordering::is_lt),
+        Comparison::LessEqual => order(Ordering::is_le),
+        Comparison::Greater => order(Ordering::is_gt),
+        Comparison::GreaterEqual => order(Ordering::is_ge),
+        Comparison::In => items(right).is_some_and(|items| contains(items, left)),
+        Comparison::NotIn => items(right).is_some_and(|items| !contains(items, left)),
+        Comparison::Contains => match (left, right) {
+            (Value::Text(text), Value::Text(part)) => text.contains(part.as_str()),
+            (Value::Array(items), _) => contains(items, right),
+            _ => false,
+        },
+        Comparison::Size => {
+            let size = match left {
+                Value::Text(text) => text.encode_utf16().count(),
+                Value::Array(items) => items.len(),
+                _ => return false,
+            };
+            right.as_f64().is_some_and(|expected| expected == size as f64)
+        }
+        Comparison::Empty => {
+            let empty = match left {
+                Value::Text(text) => text.is_empty(),
+                Value::Array(items) => items.is_empty(),
+                _ => return false,
+            };
+            *right == Value::Bool(empty)
+        }
+        Comparison::AnyOf => sets(left, right, |left, right| left.iter().any(|item| contains(right, item))),
+        Comparison::NoneOf => sets(left, right, |left, right| !left.iter().any(|item| contains(right, item))),
+        Comparison::SubsetOf => {
+            sets(left, right, |left, right| left.iter().all(|item| contains(right, item)))
+        }
+        Comparison::Matches => false,
+    }
+}
+
+fn items(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Array(items) => Some(items),
+        _ => None,
+    }
+}
+
+fn sets(left: &Value, right: &Value, test: fn(&[Value], &[Value]) -> bool) -> bool {
+    match (items(left), items(right)) {
+        (Some(left), Some(right)) => test(left, right),
+        _ => false,
+    }
+}
+
+fn contains(items: &[Value], wanted: &Value) -> bool {
+    items.iter().any(|item| equal(item, wanted))
+}
+
+/// A number and a text are equal when the text is that number.
+fn equal(left: &Value, right: &Value) -> bool {
+    if let (Some(left), Some(right)) = (number(left, right), number(right, left)) {
+        return left == right;
+    }
+    match (left, right) {
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        _ => left == right,
+    }
+}
+
+/// The value as a number, also when it is a text that is compared with one.
+fn number(value: &Value, other: &Value) -> Option<f64> {
+    match value {
+        Value::Text(text) => other.as_f64().and_then(|_| text.trim().parse().ok()),
+        _ => value.as_f64(),
+    }
+}
+
+fn ordering(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Text(left), Value::Text(right)) => Some(left.encode_utf16().cmp(right.encode_utf16())),
+        // An item's text is no number for an order, a literal in quotes is none either.
+        (Value::Text(_), _) | (_, Value::Text(_)) => None,
+        _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
+    }
+}

@@ -1,0 +1,295 @@
+//! The syntax of JSON paths.
+
+use super::PathError;
+use super::filter::{self, Filter};
+
+/// One step of a path.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// `.name`, `['name']`, `['a','b']`
+    Members(Vec<String>),
+    /// `.*`, `[*]`
+    Wildcard,
+    /// `[0]`, `[0,2]`, negative from the end.
+    Indexes(Vec<i64>),
+    /// `[from:to]`
+    Slice(Option<i64>, Option<i64>),
+    /// `[?(…)]`
+    Filter(Filter),
+    /// `..` before the next step.
+    Descend,
+    /// `.name(…)`
+    Function(Function),
+}
+
+/// A function at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Length,
+    Min,
+    Max,
+    Avg,
+    Sum,
+    StdDev,
+    First,
+    Last,
+    Index(i64),
+    Concat,
+}
+
+/// Reads the steps behind `$` or `@`.
+pub(super) struct Parser<'p> {
+    /// The whole path.
+    pub text: &'p str,
+    /// Byte offset of what comes next.
+    pub at: usize,
+    /// The path stands inside a filter and ends where it cannot go on.
+    pub inside: bool,
+}
+
+impl<'p> Parser<'p> {
+    pub(super) fn rest(&self) -> &'p str {
+        &self.text[self.at..]
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn unsupported<T>(&self, what: &str) -> Result<T, PathError> {
+        Err(PathError::Unsupported(what.to_owned()))
+    }
+
+    pub(super) fn steps(&mut self) -> Result<Vec<Step>, PathError> {
+        let mut steps = Vec::new();
+        while let Some(next) = self.peek() {
+            match next {
+                '.' => self.dot(&mut steps)?,
+                '[' => {
+                    let step = self.bracket()?;
+                    steps.push(step);
+                }
+                _ if self.inside => break,
+                _ if steps.is_empty() => {
+                    return Err(PathError::Invalid(format!(
+                        "Illegal character at position {} expected '.' or '['",
+                        self.at
+                    )));
+                }
+                ' ' => {
+                    return Err(PathError::Invalid(format!(
+                        "Could not parse token starting at position {}",
+                        self.at
+                    )));
+                }
+                _ => return self.unsupported("a name right behind a bracket"),
+            }
+            if matches!(steps.last(), Some(Step::Function(_))) && !self.inside && !self.rest().is_empty() {
+                return self.unsupported("steps behind a function");
+            }
+        }
+        Ok(steps)
+    }
+
+    fn dot(&mut self, steps: &mut Vec<Step>) -> Result<(), PathError> {
+        self.at += 1;
+        if self.peek() == Some('.') {
+            self.at += 1;
+            steps.push(Step::Descend);
+            if self.peek() == Some('[') {
+                return Ok(());
+            }
+        }
+        match self.peek() {
+            None => Err(PathError::Invalid("Path must not end with a '.' or '..'".to_owned())),
+            Some('*') => {
+                self.at += 1;
+                steps.push(Step::Wildcard);
+                Ok(())
+            }
+            Some('[') => Ok(()),
+            Some('.') => {
+                Err(PathError::Invalid(format!("Character '.' on position {} is not valid.", self.at)))
+            }
+            Some(_) => {
+                let step = self.name()?;
+                steps.push(step);
+                Ok(())
+            }
+        }
+    }
+
+    fn name(&mut self) -> Result<Step, PathError> {
+        let start = self.at;
+        let ends = |next: char| {
+            matches!(next, '.' | '[' | '(') || next == ' ' || (self.inside && is_outside_of_name(next))
+        };
+        let length = self.rest().find(ends).unwrap_or(self.rest().len());
+        let name = &self.rest()[..length];
+        self.at += length;
+        match self.peek() {
+            Some('(') => return self.function(name),
+            Some(' ') if !self.inside => {
+                return Err(PathError::Invalid(format!(
+                    "Use bracket notion ['my prop'] if your property contains blank characters. position: {start}"
+                )));
+            }
+            _ => {}
+        }
+        if name.is_empty() {
+            return self.unsupported("an empty name");
+        }
+        Ok(Step::Members(vec![name.to_owned()]))
+    }
+
+    fn function(&mut self, name: &str) -> Result<Step, PathError> {
+        let Some(end) = self.rest().find(')') else { return self.unsupported("a function without an end") };
+        let arguments = self.rest()[1..end].trim();
+        self.at += end + 1;
+        let function = match (name, arguments) {
+            ("length" | "size", "") => Function::Length,
+            ("min", "") => Function::Min,
+            ("max", "") => Function::Max,
+            ("avg", "") => Function::Avg,
+            ("sum", "") => Function::Sum,
+            ("stddev", "") => Function::StdDev,
+            ("first", "") => Function::First,
+            ("last", "") => Function::Last,
+            ("concat", "") => Function::Concat,
+            ("index", number) => match number.parse() {
+                Ok(number) => Function::Index(number),
+                Err(_) => return self.unsupported("this argument of index()"),
+            },
+            _ => return self.unsupported(&format!("the function {name}({arguments})")),
+        };
+        Ok(Step::Function(function))
+    }
+
+    fn skip_space(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start_matches(' ').len();
+    }
+
+    fn bracket(&mut self) -> Result<Step, PathError> {
+        let open = self.at;
+        self.at += 1;
+        self.skip_space();
+        match self.peek() {
+            Some(quote @ ('\'' | '"')) => self.quoted_names(quote),
+            Some('*') => {
+                self.at += 1;
+                self.close(open)?;
+                Ok(Step::Wildcard)
+            }
+            Some('?') => {
+                self.at += 1;
+                self.skip_space();
+                if self.peek() != Some('(') {
+                    return Err(PathError::Invalid(format!(
+                        "Not enough predicates supplied for filter [?] at position {open}"
+                    )));
+                }
+                let filter = filter::parse(self)?;
+                self.close(open)?;
+                Ok(Step::Filter(filter))
+            }
+            None => self.unsupported("a bracket without an end"),
+            Some(next) if next == '-' || next == ':' || next.is_ascii_digit() => self.numbers(open),
+            _ => Err(PathError::Invalid(format!(
+                "Could not parse token starting at position {open}. Expected ?, ', 0-9, * "
+            ))),
+        }
+    }
+
+    fn close(&mut self, open: usize) -> Result<(), PathError> {
+        self.skip_space();
+        if self.peek() != Some(']') {
+            return Err(PathError::Invalid(format!(
+                "Could not parse token starting at position {open}. Expected ?, ', 0-9, * "
+            )));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn numbers(&mut self, open: usize) -> Result<Step, PathError> {
+        let Some(end) = self.rest().find(']') else { return self.unsupported("a bracket without an end") };
+        let inside = self.rest()[..end].trim();
+        let step = if inside.contains(':') {
+            let failed = || PathError::Invalid(format!("Failed to parse SliceOperation: {inside}"));
+            let (from, to) = inside.split_once(':').ok_or_else(failed)?;
+            let bound = |text: &str| match text.trim() {
+                "" => Ok(None),
+                number => number.parse().map(Some).map_err(|_| failed()),
+            };
+            if to.contains(':') || (from.trim().is_empty() && to.trim().is_empty()) {
+                return Err(failed());
+            }
+            Step::Slice(bound(from)?, bound(to)?)
+        } else {
+            let numbers = inside.split(',').map(|number| number.trim().parse());
+            let indexes = numbers
+                .collect::<Result<Vec<i64>, _>>()
+                .map_err(|_| PathError::Invalid(format!("Failed to parse ArrayIndexOperation: {inside}")))?;
+            Step::Indexes(indexes)
+        };
+        self.at += end;
+        self.close(open)?;
+        Ok(step)
+    }
+
+    fn quoted_names(&mut self, quote: char) -> Result<Step, PathError> {
+        let mut names = Vec::new();
+        loop {
+            self.skip_space();
+            if self.peek() != Some(quote) {
+                return self.unsupported("this list of names");
+            }
+            self.at += 1;
+            names.push(quoted(self, quote).ok_or_else(|| {
+                PathError::Invalid("Property has not been closed - missing closing '".to_owned())
+            })?);
+            self.skip_space();
+            match self.peek() {
+                Some(',') => self.at += 1,
+                Some(']') => {
+                    self.at += 1;
+                    return Ok(Step::Members(names));
+                }
+                _ => {
+                    return Err(PathError::Invalid(
+                        "Property has not been closed - missing closing '".to_owned(),
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// What cannot stand in a name within a filter.
+fn is_outside_of_name(next: char) -> bool {
+    next.is_whitespace() || matches!(next, ')' | '=' | '!' | '<' | '>' | '&' | '|' | ',' | ']' | '~')
+}
+
+/// Reads up to the closing quote, behind it; a backslash takes the meaning from what follows it.
+pub(super) fn quoted(parser: &mut Parser<'_>, quote: char) -> Option<String> {
+    let mut out = String::new();
+    let mut characters = parser.rest().char_indices();
+    while let Some((offset, character)) = characters.next() {
+        if character == quote {
+            parser.at += offset + quote.len_utf8();
+            return Some(out);
+        }
+        if character == '\\' {
+            let (_, escaped) = characters.next()?;
+            out.push(match escaped {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                other => other,
+            });
+        } else {
+            out.push(character);
+        }
+    }
+    None
+}

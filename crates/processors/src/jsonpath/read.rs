@@ -1,0 +1,283 @@
+//! Reading JSON the way json-smart's permissive mode does, as far as responses need it.
+
+use super::value::Value;
+
+/// The text is not JSON, not even generously.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("net.minidev.json.parser.ParseException: Unexpected {found} at position {position}.")]
+pub struct NotJson {
+    /// Byte offset of what could not be read.
+    pub position: usize,
+    /// What stands there.
+    pub found: String,
+}
+
+/// How deep arrays and objects may nest; json-smart's own limit.
+const DEPTH_MAX: u32 = 400;
+
+/// Reads a value; what follows it is not looked at. Bare words are texts, texts may stand in single quotes, commas
+/// may be left over: json-smart is that generous, so that an HTML page is one long text.
+///
+/// # Errors
+/// When an array or object or text does not end, or a key is missing.
+pub fn read(text: &str) -> Result<Value, NotJson> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
+    reader.value(b"")
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    depth: u32,
+}
+
+impl Reader<'_> {
+    fn skip_space(&mut self) {
+        while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    fn fail<T>(&self) -> Result<T, NotJson> {
+        let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            Some(character) => format!("character ({character})"),
+            None => "End Of File".to_owned(),
+        };
+        Err(NotJson { position: self.at, found })
+    }
+
+    /// Reads a value; a bare word ends at one of `stops`.
+    fn value(&mut self, stops: &[u8]) -> Result<Value, NotJson> {
+        self.skip_space();
+        match self.bytes.get(self.at) {
+            None => self.fail(),
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(&quote @ (b'"' | b'\'')) => self.quoted(quote).map(Value::Text),
+            Some(b':' | b'}' | b']') => self.fail(),
+            Some(_) => Ok(word_value(self.word(stops))),
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, NotJson>) -> Result<Value, NotJson> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return self.fail();
+        }
+        self.at += 1;
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn word(&mut self, stops: &[u8]) -> &str {
+        let start = self.at;
+        while self.bytes.get(self.at).is_some_and(|byte| !stops.contains(byte)) {
+            self.at += 1;
+        }
+        self.text[start..self.at].trim()
+    }
+
+    fn array(&mut self) -> Result<Value, NotJson> {
+        let mut items = Vec::new();
+        loop {
+            self.skip_space();
+            match self.bytes.get(self.at) {
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(Value::Array(items));
+                }
+                Some(b',') => self.at += 1,
+                Some(b':' | b'}') | None => return self.fail(),
+                Some(_) => items.push(self.value(b",]")?),
+            }
+        }
+    }
+
+    fn object(&mut self) -> Result<Value, NotJson> {
+        let mut members: Vec<(String, Value)> = Vec::new();
+        loop {
+            self.skip_space();
+            let key = match self.bytes.get(self.at) {
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(Value::Object(members));
+                }
+                Some(b',') => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(b':' | b'{' | b'[' | b']') | None => return self.fail(),
+                Some(&quote @ (b'"' | b'\'')) => self.quoted(quote)?,
+                Some(_) => self.word(b":").to_owned(),
+            };
+            self.skip_space();
+            if self.bytes.get(self.at) != Some(&b':') {
+                return self.fail();
+            }
+            self.at += 1;
+            let value = self.value(b",}")?;
+            match members.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, old)) => *old = value,
+                None => members.push((key, value)),
+            }
+            self.skip_space();
+            if !matches!(self.bytes.get(self.at), Some(b',' | b'}')) {
+                return self.fail();
+            }
+        }
+    }
+
+    fn quoted(&mut self, quote: u8) -> Result<String, NotJson> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let start = self.at;
+            while self.bytes.get(self.at).is_some_and(|&byte| byte != quote && byte != b'\\') {
+                self.at += 1;
+            }
+            out.push_str(&self.text[start..self.at]);
+            match self.bytes.get(self.at) {
+                None => return self.fail(),
+                Some(b'\\') => self.escape(&mut out)?,
+                Some(_) => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), NotJson> {
+        self.at += 1;
+        let Some(escaped) = self.text.get(self.at..).and_then(|rest| rest.chars().next()) else {
+            return self.fail();
+        };
+        self.at += escaped.len_utf8();
+        out.push(match escaped {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'b' => '\x08',
+            'f' => '\x0c',
+            'u' => {
+                let first = self.hex()?;
+                let pair = (0xD800..0xDC00).contains(&first) && self.bytes[self.at..].starts_with(b"\\u");
+                if pair {
+                    let back = self.at;
+                    self.at += 2;
+                    let second = self.hex()?;
+                    if let Some(Ok(character)) = char::decode_utf16([first, second]).next() {
+                        out.push(character);
+                        return Ok(());
+                    }
+                    self.at = back;
+                }
+                char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER)
+            }
+            other => other,
+        });
+        Ok(())
+    }
+
+    fn hex(&mut self) -> Result<u16, NotJson> {
+        let digits = self
+            .text
+            .get(self.at..self.at + 4)
+            .filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+        match digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) {
+            Some(unit) => {
+                self.at += 4;
+                Ok(unit)
+            }
+            None => self.fail(),
+        }
+    }
+}
+
+/// A word without quotes: `null`, a truth value, a number, or text.
+fn word_value(word: &str) -> Value {
+    match word {
+        "null" => return Value::Null,
+        "true" => return Value::Bool(true),
+        "false" => return Value::Bool(false),
+        _ => {}
+    }
+    let unsigned = word.strip_prefix(['-', '+']).unwrap_or(word);
+    if !unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        return Value::Text(word.to_owned());
+    }
+    if unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        return match word.parse() {
+            Ok(number) => Value::Integer(number),
+            Err(_) => Value::BigInteger(word.to_owned()),
+        };
+    }
+    let number_like = unsigned
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'-' | b'+'));
+    match word.parse::<f64>() {
+        Ok(number) if number_like => {
+            // json-smart keeps long numbers exactly when a double would change them.
+            if word.len() > 18 && super::value::java_double(number) != word {
+                Value::Decimal(word.to_owned())
+            } else {
+                Value::Double(number)
+            }
+        }
+        _ => Value::Text(word.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(text: &str) -> String {
+        match read(text) {
+            Ok(value) => value.extracted().unwrap_or_else(|| "NULL".into()),
+            Err(_) => "not JSON".to_owned(),
+        }
+    }
+
+    #[test]
+    fn reads_what_json_smart_reads() {
+        // Recorded from json-smart 2.5.0 through Jayway JSONPath 2.8.0.
+        for (text, expected) in [
+            ("<html><body>x</body></html>", "<html><body>x</body></html>"),
+            (r#"{"a":1"#, "not JSON"),
+            (r#"{'a':'b',c:d,"e":01}"#, r#"{"a":"b","c":"d","e":1}"#),
+            (r#"{"a":1} x"#, r#"{"a":1}"#),
+            ("hello world", "hello world"),
+            (r#""str""#, "str"),
+            ("12", "12"),
+            (r#"{"a":1,}"#, r#"{"a":1}"#),
+            ("[1,2,]", "[1,2]"),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
+            (
+                "[12345678901234567890123,123456789.123456789123,1.10,1e5]",
+                "[12345678901234567890123,123456789.123456789123,1.1,100000.0]",
+            ),
+            (
+                r#"{"zeta":1,"alpha":2,"id":"7","name":"n","createdAt":"2020","value":1.50,"nested":{"q":1,"b":{"y":1,"x":2}},"aVeryLongKeyName":[],"k1":1,"k2":2,"k3":3,"k4":4,"k5":5}"#,
+                r#"{"zeta":1,"k1":1,"k2":2,"k3":3,"k4":4,"k5":5,"nested":{"q":1,"b":{"y":1,"x":2}},"createdAt":"2020","aVeryLongKeyName":[],"alpha":2,"name":"n","id":"7","value":1.5}"#,
+            ),
+            ("[\"a/b\\u00e9\\u2028\\u007f\\t\"]", "[\"a\\/bé\\u2028\\u007F\\t\"]"),
+        ] {
+            assert_eq!(again(text), expected, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,60}") {
+            let _ = read(&text);
+        }
+
+        #[test]
+        fn brackets_are_read_or_refused(text in r#"[\[\]{}:,"'\\a1 .u-]{0,60}"#) {
+            let _ = read(&text);
+        }
+    }
+}

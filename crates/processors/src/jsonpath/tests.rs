@@ -1,0 +1,102 @@
+use super::*;
+
+/// What Jayway JSONPath 2.8.0 made of a path: `DOC<tab>document`, then per path what JMeter's extractor got and what
+/// its assertion got.
+const RECORDED: &str = include_str!("recorded/jayway.tsv");
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
+}
+
+fn extracted(document: &Result<Value, NotJson>, path: &Result<JsonPath, PathError>) -> String {
+    let (document, path) = match (document, path) {
+        (Ok(document), Ok(path)) => (document, path),
+        _ => return "ERR".to_owned(),
+    };
+    match path.find_all(document) {
+        Ok(found) => {
+            let found: Vec<String> = found
+                .iter()
+                .map(|value| {
+                    format!(" <{}>", value.extracted().map_or("NULL".to_owned(), |text| escaped(&text)))
+                })
+                .collect();
+            format!("{}{}", found.len(), found.concat())
+        }
+        Err(_) => "ERR".to_owned(),
+    }
+}
+
+fn asserted(document: &Result<Value, NotJson>, path: &Result<JsonPath, PathError>) -> String {
+    let (document, path) = match (document, path) {
+        (Ok(document), Ok(path)) => (document, path),
+        (_, Err(PathError::Invalid(why))) => return format!("ERR InvalidPathException: {why}"),
+        _ => return "ERR".to_owned(),
+    };
+    match path.find(document) {
+        Ok(value) => {
+            format!("{} {}", escaped(&value.asserted()), if path.is_definite() { "def" } else { "indef" })
+        }
+        Err(error) => format!("ERR {error}"),
+    }
+}
+
+#[test]
+fn paths_lead_where_jayway_goes() {
+    let mut document = Ok(Value::Null);
+    let (mut compared, mut refused) = (0, Vec::new());
+    let mut wrong = Vec::new();
+    for line in RECORDED.lines() {
+        if let Some(text) = line.strip_prefix("DOC\t") {
+            document = read(text);
+            continue;
+        }
+        let mut columns = line.split('\t');
+        let (Some(text), Some(by_extractor), Some(by_assertion)) =
+            (columns.next(), columns.next(), columns.next())
+        else {
+            panic!("three columns: {line}");
+        };
+        let path = JsonPath::compile(text);
+        if let Err(PathError::Unsupported(_)) = path {
+            refused.push(text);
+            continue;
+        }
+        compared += 1;
+        let ours = extracted(&document, &path);
+        let same = ours == by_extractor || (ours == "ERR" && by_extractor.starts_with("ERR"));
+        if !same {
+            wrong.push(format!("{text}\n   theirs {by_extractor}\n   ours   {ours}"));
+        }
+        let ours = asserted(&document, &path);
+        let theirs = by_assertion
+            .replace("ERR PathNotFoundException: ", "ERR ")
+            .replace("ERR JsonPathException: ", "ERR ")
+            .replace("ERR IndexOutOfBoundsException: ", "ERR ");
+        let invalid = |text: &str| text.starts_with("ERR Invalid") || text == "ERR";
+        if ours != theirs
+            && !(invalid(&ours) && invalid(&theirs))
+            && ours.strip_prefix("ERR ") != theirs.strip_prefix("ERR InvalidPathException: ")
+        {
+            wrong.push(format!("{text}\n   theirs {theirs}\n   ours   {ours} (assertion)"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(refused.len() * 10 < compared, "{compared} compared, refused: {refused:#?}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_path_or_refused(text in ".{0,40}") {
+        let _ = JsonPath::compile(&text);
+    }
+
+    #[test]
+    fn path_like_texts_are_followed_or_refused(text in r#"\$[.\[\]'@?()*:,0-9a-c =<>&|!~/]{0,30}"#) {
+        if let Ok(path) = JsonPath::compile(&text) {
+            let document = read(r#"{"a":[{"b":1,"c":[1,2,3]},{"b":"x"}],"b":{"a":{"c":null}}}"#).expect("JSON");
+            let _ = path.find_all(&document);
+            let _ = path.find(&document);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! JSON values as Jayway's JSONPath sees them through json-smart: numbers keep their Java type, objects their order.
+
+use std::fmt::Write as _;
+
+/// A JSON value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `null`
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// `Integer` or `Long`.
+    Integer(i64),
+    /// A whole number beyond 64 bits, as written.
+    BigInteger(String),
+    /// `Double`
+    Double(f64),
+    /// A number a `Double` would cut, as written.
+    Decimal(String),
+    /// Text.
+    Text(String),
+    /// An array.
+    Array(Vec<Value>),
+    /// An object; keys are unique, in the order of their first appearance.
+    Object(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// The member of an object.
+    pub fn member(&self, name: &str) -> Option<&Value> {
+        match self {
+            Self::Object(members) => members.iter().find(|(key, _)| key == name).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The value as a number.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            #[allow(clippy::cast_precision_loss, reason = "Java's Number.doubleValue rounds alike")]
+            Self::Integer(number) => Some(*number as f64),
+            Self::Double(number) => Some(*number),
+            Self::BigInteger(text) | Self::Decimal(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The Java class, for messages.
+    pub(super) fn java_class(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "java.lang.Boolean",
+            Self::Integer(number) if i32::try_from(*number).is_ok() => "java.lang.Integer",
+            Self::Integer(_) => "java.lang.Long",
+            Self::BigInteger(_) => "java.math.BigInteger",
+            Self::Double(_) => "java.lang.Double",
+            Self::Decimal(_) => "java.math.BigDecimal",
+            Self::Text(_) => "java.lang.String",
+            Self::Array(_) => "net.minidev.json.JSONArray",
+            Self::Object(_) => "java.util.LinkedHashMap",
+        }
+    }
+
+    /// The text an extractor stores; `None` for null. An object's own members come in the order of a Java
+    /// `HashMap`, as JMeter copies the object into one before it writes it.
+    pub fn extracted(&self) -> Option<String> {
+        match self {
+            Self::Null => None,
+            Self::Object(members) => Some(object_in_hash_order(members)),
+            other => Some(other.plain_text()),
+        }
+    }
+
+    /// The text an assertion compares and shows.
+    pub fn asserted(&self) -> String {
+        match self {
+            Self::Double(number) => decimal_text(*number),
+            Self::Object(members) => object_in_hash_order(members),
+            other => other.plain_text(),
+        }
+    }
+
+    /// `toString()`: JSON for arrays, the bare text for texts.
+    fn plain_text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            other => {
+                let mut out = String::new();
+                other.write_json(&mut out);
+                out
+            }
+        }
+    }
+
+    /// What Java's `Map.toString` and its like give, for messages.
+    pub(super) fn java_text(&self) -> String {
+        match self {
+            Self::Object(members) => {
+                let members: Vec<String> =
+                    members.iter().map(|(key, value)| format!("{key}={}", value.java_text())).collect();
+                format!("{{{}}}", members.join(", "))
+            }
+            other => other.plain_text(),
+        }
+    }
+
+    fn write_json(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+            Self::Integer(number) => {
+                let _ = write!(out, "{number}");
+            }
+            Self::BigInteger(text) | Self::Decimal(text) => out.push_str(text),
+            Self::Double(number) => out.push_str(&java_double(*number)),
+            Self::Text(text) => write_text(out, text),
+            Self::Array(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    item.write_json(out);
+                }
+                out.push(']');
+            }
+            Self::Object(members) => {
+                write_members(out, members.iter().map(|(key, value)| (key.as_str(), value)))
+            }
+        }
+    }
+}
+
+fn write_members<'v>(out: &mut String, members: impl Iterator<Item = (&'v str, &'v Value)>) {
+    out.push('{');
+    for (index, (key, value)) in members.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_text(out, key);
+        out.push(':');
+        value.write_json(out);
+    }
+    out.push('}');
+}
+
+/// json-smart's escapes: `/` too, and control and some format characters as `\uXXXX`.
+fn write_text(out: &mut String, text: &str) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '/' => out.push_str("\\/"),
+            '\x08' => out.push_str("\\b"),
+            '\x0c' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{2000}'..='\u{20ff}' => {
+                let _ = write!(out, "\\u{:04X}", character as u32);
+            }
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+}
+
+fn object_in_hash_order(members: &[(String, Value)]) -> String {
+    let mut order: Vec<(usize, usize)> = Vec::with_capacity(members.len());
+    let buckets = hash_map_buckets(members.len());
+    for (index, (key, _)) in members.iter().enumerate() {
+        let hash = java_hash(key);
+        order.push(((hash ^ (hash >> 16)) as usize & (buckets - 1), index));
+    }
+    order.sort_unstable();
+    let mut out = String::new();
+    write_members(&mut out, order.iter().map(|&(_, index)| (members[index].0.as_str(), &members[index].1)));
+    out
+}
+
+/// Buckets of a Java `HashMap` made as a copy of a map of this size: the next power of two above size / 0.75 + 1.
+fn hash_map_buckets(size: usize) -> usize {
+    (size * 4 / 3 + 1).next_power_of_two()
+}
+
+/// Java's `String.hashCode`.
+fn java_hash(text: &str) -> u32 {
+    text.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)))
+}
+
+/// Java's `Double.toString`.
+pub(crate) fn java_double(number: f64) -> String {
+    if number.is_nan() {
+        return "NaN".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    let magnitude = number.abs();
+    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
+        let text = format!("{number}");
+        return if text.contains('.') { text } else { format!("{text}.0") };
+    }
+    let text = format!("{number:e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) if digits.contains('.') => format!("{digits}E{exponent}"),
+        Some((digits, exponent)) => format!("{digits}.0E{exponent}"),
+        None => text,
+    }
+}
+
+/// A double without an exponent and with at least one digit behind the point (`DecimalFormat` with `#.#`, 1 to
+/// 340 fraction digits, which drops a zero before the point).
+fn decimal_text(number: f64) -> String {
+    let text = format!("{number}");
+    let text = if text.contains('.') { text } else { format!("{text}.0") };
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_print_as_in_java() {
+        for (number, expected) in [
+            (1.1, "1.1"),
+            (1e5, "100000.0"),
+            (1e-7, "1.0E-7"),
+            (1e7, "1.0E7"),
+            (1.0e8, "1.0E8"),
+            (123_456_789.5, "1.234567895E8"),
+            (0.001, "0.001"),
+            (0.000_999, "9.99E-4"),
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (50.879_999_999_999_995, "50.879999999999995"),
+        ] {
+            assert_eq!(java_double(number), expected);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Patterns of elements: compiled once when nothing in them varies, else kept for the texts seen last.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+
+use super::{Pattern, PatternError};
+use crate::refusal::Refusal;
+
+/// A pattern as an element of the plan holds it.
+#[derive(Clone, Debug)]
+pub enum PatternText {
+    /// Nothing in it varies.
+    Fixed {
+        /// The pattern, or ORO's words about it: an element with a malformed pattern runs in JMeter too.
+        pattern: Result<Arc<Pattern>, PatternError>,
+        /// What the plan says.
+        source: Box<str>,
+    },
+    /// Variables or functions stand in it.
+    Varying(Template),
+}
+
+/// Patterns kept per thread; JMeter keeps 1000.
+const KEPT_MAX: usize = 1000;
+
+/// A pattern compiled by this thread, or why not.
+pub type Compiled = Result<Rc<Pattern>, PatternError>;
+
+thread_local! {
+    static KEPT: RefCell<HashMap<String, Compiled>> = RefCell::default();
+}
+
+impl PatternText {
+    /// Takes a pattern out of the plan. `groups`: the element uses the pattern's groups.
+    ///
+    /// # Errors
+    /// For patterns whose matches are not promised.
+    pub fn new(template: Template, groups: bool) -> Result<Self, Refusal> {
+        let Some(text) = template.as_literal() else { return Ok(Self::Varying(template)) };
+        let pattern = Pattern::compile(text).and_then(|pattern| {
+            if groups {
+                pattern.groups_are_sure()?;
+            }
+            Ok(Arc::new(pattern))
+        });
+        if let Err(PatternError::Unsupported(why)) = &pattern {
+            return Err(Refusal::unsupported(format!("has the regular expression `{text}` with {why}")));
+        }
+        Ok(Self::Fixed { pattern, source: text.into() })
+    }
+
+    /// The pattern for this user now.
+    pub fn get(&self, user: &mut UserState) -> Ready<'_> {
+        match self {
+            Self::Fixed { pattern, source } => Ready::Shared(pattern, source),
+            Self::Varying(template) => {
+                let text = template.text(user).into_owned();
+                Ready::Own(compile_cached(&text), text)
+            }
+        }
+    }
+}
+
+/// A pattern ready for use.
+#[derive(Debug)]
+pub enum Ready<'s> {
+    /// Of the plan, with its text.
+    Shared(&'s Result<Arc<Pattern>, PatternError>, &'s str),
+    /// Of this thread, with its text.
+    Own(Compiled, String),
+}
+
+impl Ready<'_> {
+    /// The pattern.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn pattern(&self) -> Result<&Pattern, &PatternError> {
+        match self {
+            Self::Shared(pattern, _) => pattern.as_deref(),
+            Self::Own(pattern, _) => pattern.as_deref(),
+        }
+    }
+
+    /// The pattern's text.
+    pub fn source(&self) -> &str {
+        match self {
+            Self::Shared(_, source) => source,
+            Self::Own(_, source) => source,
+        }
+    }
+}
+
+fn compile_cached(text: &str) -> Compiled {
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(pattern) = kept.get(text) {
+            return pattern.clone();
+        }
+        if kept.len() >= KEPT_MAX {
+            // Forgetting all at once keeps the cost per sample bounded without an order of use.
+            kept.clear();
+        }
+        let pattern = Pattern::compile(text).map(Rc::new);
+        kept.insert(text.to_owned(), pattern.clone());
+        pattern
+    })
+}
+
+/// JMeter's text for a pattern its cache could not compile.
+pub(crate) fn bad_expression(source: &str, error: &PatternError) -> String {
+    format!("Invalid expression: {source}\n{error}")
+}

@@ -1,0 +1,280 @@
+//! JMeter's regular expressions: Perl5 patterns as Jakarta ORO understands them.
+//!
+//! A pattern is translated once; what cannot be promised to match alike is refused. Known differences that are
+//! left: ORO counts UTF-16 units, so that `.` matches half of a character beyond U+FFFF there, and a combining mark
+//! counts as part of a word at `\b` here.
+
+mod cache;
+mod translate;
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use regex_syntax::hir::{Hir, HirKind};
+
+pub use cache::PatternText;
+pub use translate::PatternError;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub struct Pattern {
+    source: String,
+    translated: String,
+    fancy: bool,
+    engine: Engine,
+    anchored: OnceLock<Option<Engine>>,
+    groups: usize,
+    /// Why the groups, or the places of empty matches, may differ from ORO's.
+    unsure_groups: Option<&'static str>,
+    number: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Plain(regex::Regex),
+    Fancy(fancy_regex::Regex),
+}
+
+/// Memory a compiled pattern may take, in bytes.
+const COMPILED_BYTES_MAX: usize = 32 << 20;
+/// Steps a pattern with look-ahead may take on one text.
+const BACKTRACK_STEPS_MAX: usize = 10_000_000;
+
+impl Engine {
+    fn compile(text: &str, fancy: bool) -> Result<Self, PatternError> {
+        if fancy {
+            fancy_regex::RegexBuilder::new(text)
+                .backtrack_limit(BACKTRACK_STEPS_MAX)
+                .delegate_size_limit(COMPILED_BYTES_MAX)
+                .build()
+                .map(Engine::Fancy)
+                .map_err(|error| PatternError::Unsupported(error.to_string()))
+        } else {
+            regex::RegexBuilder::new(text)
+                .size_limit(COMPILED_BYTES_MAX)
+                .build()
+                .map(Engine::Plain)
+                .map_err(|error| PatternError::Unsupported(error.to_string()))
+        }
+    }
+}
+
+/// Why a search was given up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the pattern needs more than {BACKTRACK_STEPS_MAX} steps on this text")]
+pub struct SearchLimit;
+
+/// The groups of one match; number 0 is the whole.
+#[derive(Debug)]
+pub struct Groups<'m, 't> {
+    text: &'t str,
+    found: Found<'m, 't>,
+}
+
+#[derive(Debug)]
+enum Found<'m, 't> {
+    Plain(&'m regex::CaptureLocations),
+    Fancy(&'m fancy_regex::Captures<'t>),
+}
+
+impl<'t> Groups<'_, 't> {
+    /// The text of a group, if it took part in the match.
+    pub fn get(&self, group: usize) -> Option<&'t str> {
+        match &self.found {
+            Found::Plain(locations) => locations.get(group).map(|(start, end)| &self.text[start..end]),
+            Found::Fancy(captures) => captures.get(group).map(|found| found.as_str()),
+        }
+    }
+}
+
+/// A thread's own copy of a pattern's engine, so that threads share no scratch space.
+struct Local {
+    engine: Engine,
+    locations: Option<regex::CaptureLocations>,
+}
+
+thread_local! {
+    static LOCALS: RefCell<std::collections::HashMap<usize, Local>> = RefCell::default();
+}
+
+impl Drop for Pattern {
+    fn drop(&mut self) {
+        let number = self.number;
+        // A thread that ends has no locals any more.
+        let _ = LOCALS.try_with(|locals| locals.try_borrow_mut().map(|mut locals| locals.remove(&number)));
+    }
+}
+
+impl Pattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// [`PatternError::Malformed`] with ORO's words where ORO refuses it, [`PatternError::Unsupported`] where the
+    /// same matches are not promised.
+    pub fn compile(source: &str) -> Result<Self, PatternError> {
+        static NUMBERS: AtomicUsize = AtomicUsize::new(0);
+        let translated = translate::translate(source)?;
+        let engine = Engine::compile(&translated.text, translated.fancy)?;
+        let unsure_groups = match regex_syntax::parse(&translated.shadow) {
+            Ok(hir) => unsure_groups(&hir),
+            Err(_) => Some("groups that cannot be followed"),
+        };
+        Ok(Self {
+            source: source.to_owned(),
+            translated: translated.text,
+            fancy: translated.fancy,
+            engine,
+            anchored: OnceLock::new(),
+            groups: translated.groups,
+            unsure_groups,
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+        })
+    }
+
+    /// The pattern as it stands in the plan.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Number of groups, the whole not counted.
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// Whether each match has the same groups as in ORO, which leaves odd ones behind where a group repeats.
+    ///
+    /// # Errors
+    /// What the pattern has that makes them doubtful.
+    pub fn groups_are_sure(&self) -> Result<(), PatternError> {
+        match self.unsure_groups {
+            None => Ok(()),
+            Some(why) => Err(PatternError::Unsupported(why.to_owned())),
+        }
+    }
+
+    /// Whether the pattern matches somewhere in the text.
+    ///
+    /// # Errors
+    /// When the search takes too many steps.
+    pub fn contains(&self, text: &str) -> Result<bool, SearchLimit> {
+        self.with_local(|local| match &local.engine {
+            Engine::Plain(regex) => Ok(regex.is_match(text)),
+            Engine::Fancy(regex) => regex.is_match(text).map_err(|_| SearchLimit),
+        })
+    }
+
+    /// Whether the first match at the start of the text reaches to its end. As in ORO, `a|ab` does not match `ab`
+    /// then: its first alternative matches and stops short.
+    ///
+    /// # Errors
+    /// When the search takes too many steps.
+    pub fn matches(&self, text: &str) -> Result<bool, SearchLimit> {
+        let anchored = self
+            .anchored
+            .get_or_init(|| Engine::compile(&format!(r"\A(?:{})", self.translated), self.fancy).ok())
+            .as_ref();
+        let end = match anchored.ok_or(SearchLimit)? {
+            Engine::Plain(regex) => regex.find(text).map(|found| found.end()),
+            Engine::Fancy(regex) => regex.find(text).map_err(|_| SearchLimit)?.map(|found| found.end()),
+        };
+        Ok(end == Some(text.len()))
+    }
+
+    /// Visits the matches one after another until `visit` breaks.
+    ///
+    /// # Errors
+    /// When the search takes too many steps.
+    pub fn each_match<'t>(
+        &self,
+        text: &'t str,
+        mut visit: impl FnMut(&Groups<'_, 't>) -> ControlFlow<()>,
+    ) -> Result<(), SearchLimit> {
+        self.with_local(|local| {
+            let mut from = 0;
+            let mut last_end = None;
+            while from <= text.len() {
+                let captures;
+                let (found, start, end) = match (&local.engine, &mut local.locations) {
+                    (Engine::Plain(regex), locations) => {
+                        let locations = locations.get_or_insert_with(|| regex.capture_locations());
+                        let Some(found) = regex.captures_read_at(locations, text, from) else { break };
+                        (Found::Plain(locations), found.start(), found.end())
+                    }
+                    (Engine::Fancy(regex), _) => {
+                        let Some(found) = regex.captures_from_pos(text, from).map_err(|_| SearchLimit)?
+                        else {
+                            break;
+                        };
+                        captures = found;
+                        let Some(whole) = captures.get(0) else { break };
+                        (Found::Fancy(&captures), whole.start(), whole.end())
+                    }
+                };
+                if start == end && last_end == Some(end) {
+                    // Nothing right behind a match is no match: go on behind the next character.
+                    from = end + text[end..].chars().next().map_or(1, char::len_utf8);
+                    continue;
+                }
+                if visit(&Groups { text, found }).is_break() {
+                    break;
+                }
+                last_end = Some(end);
+                from = end;
+            }
+            Ok(())
+        })
+    }
+
+    fn with_local<R>(&self, run: impl FnOnce(&mut Local) -> R) -> R {
+        LOCALS.with_borrow_mut(|locals| {
+            let local = locals
+                .entry(self.number)
+                .or_insert_with(|| Local { engine: self.engine.clone(), locations: None });
+            run(local)
+        })
+    }
+}
+
+/// Looks for what makes groups or empty matches differ between a backtracking matcher with ORO's habits and one
+/// that simulates all paths at once.
+fn unsure_groups(hir: &Hir) -> Option<&'static str> {
+    if hir.properties().minimum_len() == Some(0) && prefers_nothing(hir) {
+        return Some("a pattern that may match nothing where it could match something");
+    }
+    repeated_group(hir, false, false)
+        .then_some("a group within a repetition that may be skipped or match nothing")
+}
+
+fn prefers_nothing(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Repetition(repetition) => !repetition.greedy || prefers_nothing(&repetition.sub),
+        HirKind::Capture(capture) => prefers_nothing(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().any(prefers_nothing),
+        HirKind::Alternation(parts) => {
+            parts.iter().any(|part| part.properties().minimum_len() == Some(0) || prefers_nothing(part))
+        }
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
+    }
+}
+
+fn repeated_group(hir: &Hir, repeated: bool, skippable: bool) -> bool {
+    match hir.kind() {
+        HirKind::Repetition(repetition) => {
+            let many = repetition.max.is_none_or(|max| max > 1);
+            let skippable = repeated && (skippable || repetition.min == 0);
+            repeated_group(&repetition.sub, repeated || many, skippable)
+        }
+        HirKind::Capture(capture) => {
+            let empty = capture.sub.properties().minimum_len() == Some(0);
+            (repeated && (skippable || empty)) || repeated_group(&capture.sub, repeated, skippable)
+        }
+        HirKind::Concat(parts) => parts.iter().any(|part| repeated_group(part, repeated, skippable)),
+        HirKind::Alternation(parts) => parts.iter().any(|part| repeated_group(part, repeated, repeated)),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

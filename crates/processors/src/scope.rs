@@ -1,0 +1,215 @@
+//! Which results or variable an element looks at, and which part of a result.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use busyhour_engine::element::AssertionScope;
+use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_engine::template::Template;
+
+use crate::refusal::Refusal;
+
+/// What an element looks at: JMeter's `Sample.scope` (extractors) or `Assertion.scope`, with `Scope.variable`.
+#[derive(Clone, Debug, Default)]
+pub enum Scope {
+    /// `parent`, or absent: the main result.
+    #[default]
+    Main,
+    /// `children`: the sub-results.
+    SubResults,
+    /// `all`: both.
+    All,
+    /// `variable`: the variable of this name.
+    Variable(Template),
+}
+
+impl Scope {
+    /// The scope that a plan's text and `Scope.variable` stand for. A word JMeter does not know selects nothing
+    /// there, so it is refused.
+    ///
+    /// # Errors
+    /// For such a word.
+    pub fn of(text: &str, variable: Template) -> Result<Self, Refusal> {
+        match text {
+            "" | "parent" => Ok(Self::Main),
+            "children" => Ok(Self::SubResults),
+            "all" => Ok(Self::All),
+            "variable" => Ok(Self::Variable(variable)),
+            other => Err(Refusal::invalid(format!("has the scope `{other}`, which is none of JMeter's"))),
+        }
+    }
+
+    /// The engine's word for it.
+    pub fn for_assertion(&self) -> AssertionScope {
+        match self {
+            Self::Main | Self::Variable(_) => AssertionScope::Parent,
+            Self::SubResults => AssertionScope::Children,
+            Self::All => AssertionScope::All,
+        }
+    }
+
+    /// Whether it looks at results at all.
+    pub fn is_variable(&self) -> bool {
+        matches!(self, Self::Variable(_))
+    }
+
+    /// Visits the results in JMeter's order: the main one, its sub-results, then the sub-results of each of these,
+    /// five levels deep.
+    pub(crate) fn visit<'r>(
+        &self,
+        main: &'r SampleResult,
+        mut visit: impl FnMut(&'r SampleResult) -> ControlFlow<()>,
+    ) {
+        let (own, subs) = match self {
+            Self::Main => (true, false),
+            Self::SubResults => (false, true),
+            Self::All => (true, true),
+            Self::Variable(_) => (false, false),
+        };
+        if own && visit(main).is_break() {
+            return;
+        }
+        if subs {
+            let _ = visit_below(main, 5, &mut visit);
+        }
+    }
+}
+
+fn visit_below<'r>(
+    result: &'r SampleResult,
+    levels: u32,
+    visit: &mut impl FnMut(&'r SampleResult) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if levels == 0 {
+        return ControlFlow::Continue(());
+    }
+    for sub in &result.sub_results {
+        visit(sub)?;
+    }
+    for sub in &result.sub_results {
+        visit_below(sub, levels - 1, visit)?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// The part of a result an element looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Field {
+    /// The response body as text.
+    #[default]
+    Body,
+    /// The headers of the response, status line included.
+    ResponseHeaders,
+    /// The headers of the request.
+    RequestHeaders,
+    /// Request line and data (assertions only).
+    RequestData,
+    /// The URL.
+    Url,
+    /// The response code.
+    Code,
+    /// The response message.
+    Message,
+}
+
+impl Field {
+    /// The field that `RegexExtractor.useHeaders` or `BoundaryExtractor.useHeaders` names.
+    ///
+    /// # Errors
+    /// For the body with HTML entities resolved and the body as a document.
+    pub fn of_extractor(text: &str) -> Result<Self, Refusal> {
+        let is = |word: &str| text.eq_ignore_ascii_case(word);
+        Ok(if is("true") {
+            Self::ResponseHeaders
+        } else if is("request_headers") {
+            Self::RequestHeaders
+        } else if is("URL") {
+            Self::Url
+        } else if is("code") {
+            Self::Code
+        } else if is("message") {
+            Self::Message
+        } else if is("unescaped") {
+            return Err(Refusal::unsupported("looks at the body with its HTML entities resolved"));
+        } else if is("as_document") {
+            return Err(Refusal::unsupported(
+                "looks at the body as a document (text of PDF or office files)",
+            ));
+        } else {
+            Self::Body
+        })
+    }
+
+    /// The field that a response assertion's `Assertion.test_field` names; what JMeter does not know means the URL.
+    ///
+    /// # Errors
+    /// For the body as a document.
+    pub fn of_assertion(text: &str) -> Result<Self, Refusal> {
+        Ok(match text {
+            "Assertion.response_data" => Self::Body,
+            "Assertion.response_data_as_document" => {
+                return Err(Refusal::unsupported(
+                    "looks at the body as a document (text of PDF or office files)",
+                ));
+            }
+            "Assertion.response_code" => Self::Code,
+            "Assertion.response_message" => Self::Message,
+            "Assertion.response_headers" => Self::ResponseHeaders,
+            "Assertion.request_headers" => Self::RequestHeaders,
+            "Assertion.request_data" => Self::RequestData,
+            _ => Self::Url,
+        })
+    }
+
+    /// The field's text.
+    pub(crate) fn text<'r>(&self, result: &'r SampleResult) -> Cow<'r, str> {
+        match self {
+            Self::Body => result.body_text(),
+            Self::ResponseHeaders => Cow::Borrowed(&result.response_headers),
+            Self::RequestHeaders => Cow::Borrowed(&result.request_headers),
+            Self::RequestData => Cow::Borrowed(&result.request_data),
+            Self::Url => Cow::Borrowed(&result.url),
+            Self::Code => Cow::Borrowed(&result.code),
+            Self::Message => Cow::Borrowed(&result.message),
+        }
+    }
+
+    /// What must be kept of the response for it.
+    pub(crate) fn keep(self) -> Keep {
+        Keep {
+            body: self == Self::Body,
+            response_headers: self == Self::ResponseHeaders,
+            request: matches!(self, Self::RequestHeaders | Self::RequestData),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_visited_level_by_level_within_each() {
+        let result = |label: &str, sub_results| SampleResult {
+            label: label.into(),
+            sub_results,
+            ..SampleResult::default()
+        };
+        let main = result(
+            "m",
+            vec![result("a", vec![result("a1", vec![])]), result("b", vec![result("b1", vec![])])],
+        );
+        let seen = |scope: Scope| {
+            let mut labels = Vec::new();
+            scope.visit(&main, |result| {
+                labels.push(result.label.clone());
+                ControlFlow::Continue(())
+            });
+            labels.join(" ")
+        };
+        assert_eq!(seen(Scope::Main), "m");
+        assert_eq!(seen(Scope::SubResults), "a b a1 b1");
+        assert_eq!(seen(Scope::All), "m a b a1 b1");
+        assert!(Scope::of("parents", Template::default()).is_err());
+    }
+}
