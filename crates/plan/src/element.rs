@@ -17,6 +17,9 @@ pub struct Element<'p> {
     pub(crate) id: ElementId,
 }
 
+/// A path is for people; a name made to fill the memory must not be repeated in every message.
+const NAME_CHARS_MAX: usize = 200;
+
 impl PartialEq for Element<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id && std::ptr::eq(self.plan, other.plan)
@@ -149,14 +152,17 @@ impl<'p> Element<'p> {
     }
 
     /// The names from the root down to this element, itself included. An element without a name
-    /// appears as its kind in brackets.
+    /// appears as its kind in brackets; a name of more than 200 characters is cut.
     #[must_use]
     pub fn path(self) -> Vec<String> {
         let mut path: Vec<String> = std::iter::once(self)
             .chain(self.ancestors())
             .map(|element| match element.name() {
                 "" => format!("[{}]", element.kind()),
-                name => name.to_owned(),
+                name => match name.char_indices().nth(NAME_CHARS_MAX) {
+                    Some((end, _)) => format!("{}…", &name[..end]),
+                    None => name.to_owned(),
+                },
             })
             .collect();
         path.reverse();

@@ -137,7 +137,10 @@ impl<'t> Findings<'t> {
         let mut findings: Vec<Diagnostic> = self.list.into_iter().map(locate).collect();
         if self.unlisted > 0 {
             let severity = if self.unlisted_errors > 0 { Severity::Error } else { Severity::Note };
-            let message = format!("{} more findings in this file are not listed", self.unlisted);
+            let message = match self.unlisted {
+                1 => "one more finding in this file is not listed".to_owned(),
+                count => format!("{count} more findings in this file are not listed"),
+            };
             findings.push(Diagnostic::new(severity, "jmx-more", message).in_file(Arc::clone(plan.file())));
         }
         findings

@@ -120,6 +120,8 @@ struct Builder<'t> {
     /// How many tags deeper than the stack goes.
     beyond: usize,
     was_too_deep: bool,
+    /// Whether this piece has been reported already: what follows from that is not told as well.
+    is_tag_damaged: bool,
     entities_declared: bool,
     /// Names and texts are URL-encoded, as JMeter 2.1 wrote them.
     is_url_encoded: bool,
@@ -143,6 +145,7 @@ impl<'t> Builder<'t> {
             stack: Vec::new(),
             beyond: 0,
             was_too_deep: false,
+            is_tag_damaged: false,
             entities_declared: false,
             is_url_encoded: false,
             aliases: Vec::new(),
@@ -154,6 +157,7 @@ impl<'t> Builder<'t> {
     fn read(&mut self, source: &[u8]) {
         let Some(start) = self.check_head(source) else { return };
         for piece in Scanner::new(self.text, start) {
+            self.is_tag_damaged = piece.damage.is_some();
             if let Some((offset, damage)) = piece.damage {
                 let owner = self.owner();
                 self.findings.damage(offset, damage, &self.text[piece.range.clone()], owner);
@@ -357,7 +361,7 @@ impl<'t> Builder<'t> {
             }
             _ => false,
         };
-        if is_in_object {
+        if is_in_object || self.is_tag_damaged {
             return;
         }
         let tag = &self.text[range.clone()];
@@ -387,7 +391,7 @@ impl<'t> Builder<'t> {
         let owner = self.owner();
         let Some(place) = self.stack.iter().rposition(is_named) else {
             // A plan may have been closed already by a wrong end tag: one message is enough.
-            if self.document != Document::End {
+            if self.document != Document::End && !self.is_tag_damaged {
                 self.findings.error(range.start, range.len(), owner, || {
                     Diagnostic::error(
                         "jmx-xml",

@@ -155,7 +155,13 @@ impl Iterator for Scanner<'_> {
                 let token = Token::Start { self_closed: end.self_closed };
                 self.piece(end.offset, token, (!end.closed).then_some((start, Damage::OpenTag)))
             }
-            [b'<', ..] => self.piece(start + text_end(1), Token::Text, Some((start, Damage::StrayLess))),
+            [b'<', ..] => {
+                // Several in a row are one piece, of which the last may begin a tag.
+                let run = bytes.iter().take_while(|&&byte| byte == b'<').count();
+                let begins = |byte: &u8| starts_name(*byte) || matches!(byte, b'/' | b'!' | b'?');
+                let end = if run > 1 && bytes.get(run).is_some_and(begins) { run - 1 } else { text_end(run) };
+                self.piece(start + end, Token::Text, Some((start, Damage::StrayLess)))
+            }
             _ => self.piece(start + text_end(0), Token::Text, None),
         }
     }
@@ -242,6 +248,8 @@ mod tests {
                 ("<d>", start, None),
             ]
         );
+        assert_eq!(pieces("<<<a>")[0].0, "<<");
+        assert_eq!(pieces("<<<<<<< HEAD\n<a>")[0].0, "<<<<<<< HEAD\n");
         assert_eq!(pieces("<!-- a -- b -->")[0].2, Some(Damage::DoubleDash));
         assert_eq!(pieces("<!-- a --->")[0].2, Some(Damage::DoubleDash));
         assert_eq!(pieces("<!-- a -->")[0].2, None);

@@ -49,7 +49,10 @@ impl Builder<'_> {
                         },
                     );
                 }
+                // The rest of a tag that is damaged anyway makes no sense.
+                Err(_) if self.is_tag_damaged => break,
                 Err(error) => {
+                    self.is_tag_damaged = true;
                     let (AttrError::ExpectedEq(at)
                     | AttrError::ExpectedValue(at)
                     | AttrError::UnquotedValue(at)
@@ -95,7 +98,7 @@ impl Builder<'_> {
         if self.is_url_encoded {
             read.name = read.name.map(|name| xml::url_decoded(name, self.text));
         }
-        if read.gui_class.is_none() {
+        if read.gui_class.is_none() && !self.is_tag_damaged {
             self.findings.add(tag.start, tag.len(), Some(id), Severity::Warning, || {
                 Diagnostic::warning("jmx-guiclass", "the element has no `guiclass`")
                     .with_cause("JMeter would not load the plan without it")

@@ -7,7 +7,7 @@ use busyhour_diagnostic::{Diagnostic, Severity};
 use memchr::memmem;
 
 use super::{Builder, Document, Open, What};
-use crate::findings::quoted;
+use crate::findings::{quoted, shortened};
 use crate::tree::{PropertyId, PropertyKind, Slice};
 use crate::xml;
 
@@ -47,23 +47,14 @@ impl Builder<'_> {
     pub(super) fn characters(&mut self, range: Range<usize>, has_references: bool) {
         let text = self.text;
         let raw = &text[range.clone()];
-        let mut problems = Vec::new();
-        let piece = if has_references {
-            xml::resolve(raw, false, |problem| {
-                // A file of nothing but `&` must not cost memory.
-                if problems.len() <= crate::DIAGNOSTICS_MAX {
-                    problems.push(problem);
-                }
-            })
-        } else {
+        let piece = if !has_references {
             xml::normalize_line_ends(raw)
+        } else if memchr::memchr(b'&', raw.as_bytes()).is_none() {
+            xml::resolve(raw, false, |_| {})
+        } else {
+            let (owner, findings, declared) = (self.owner(), &mut self.findings, self.entities_declared);
+            xml::resolve(raw, false, |problem| findings.text_problem(range.start, problem, declared, owner))
         };
-        if !problems.is_empty() {
-            let owner = self.owner();
-            for problem in problems {
-                self.findings.text_problem(range.start, problem, self.entities_declared, owner);
-            }
-        }
         if has_references && let Some(at) = memmem::find(raw.as_bytes(), b"]]>") {
             let owner = self.owner();
             self.findings.add(range.start + at, 3, owner, Severity::Warning, || {
@@ -142,7 +133,7 @@ impl Builder<'_> {
             _ => "number",
         };
         let (span, name) = (data.span, quoted(data.name.get(self.text)));
-        let value = quoted(text);
+        let value = format!("`{}`", shortened(text));
         let is_expression = text.contains("${");
         let owner = self.owner();
         self.findings.error(span.offset, span.len, owner, || {
