@@ -1,0 +1,196 @@
+//! The arguments of a function call, and the variable that a result is put into.
+
+use std::sync::Arc;
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::{StateId, UserState};
+use busyhour_engine::variables::Slot;
+
+use crate::parser::{Context, Place};
+use crate::problem::{Problem, ProblemKind};
+use crate::registry::FunctionInfo;
+
+/// What a function is made from.
+pub(crate) struct Arguments<'a, 'c> {
+    /// The function's name, for messages.
+    pub(crate) name: &'static str,
+    /// How many were given.
+    pub(crate) count: usize,
+    values: Vec<Template>,
+    offset: usize,
+    context: &'a mut Context<'c>,
+}
+
+/// A function, or why there is none.
+pub(crate) type Made = Result<Arc<dyn Function>, Problem>;
+
+impl<'a, 'c> Arguments<'a, 'c> {
+    /// The arguments, if their number is right.
+    pub(crate) fn checked(
+        info: &'static FunctionInfo,
+        values: Vec<Template>,
+        offset: usize,
+        context: &'a mut Context<'c>,
+    ) -> Result<Self, Problem> {
+        let (name, count, min, max) = (info.name, values.len(), info.min, info.max);
+        if count >= min && count <= max {
+            return Ok(Self { name, count, values, offset, context });
+        }
+        let expected = if min == max {
+            format!("{min}")
+        } else if max == usize::MAX {
+            format!("at least {min}")
+        } else {
+            format!("{min} to {max}")
+        };
+        let message = format!("{name} takes {expected} arguments, here it has {count}");
+        let hint = format!("its arguments: {}; a comma inside an argument is written \\,", info.arguments);
+        Err(Problem { kind: ProblemKind::Invalid, message, hint, offset })
+    }
+
+    /// The argument at `index`, which is there.
+    pub(crate) fn take(&mut self, index: usize) -> Template {
+        std::mem::take(&mut self.values[index])
+    }
+
+    /// The argument at `index` if it was given.
+    pub(crate) fn optional(&mut self, index: usize) -> Option<Template> {
+        self.values.get_mut(index).map(std::mem::take)
+    }
+
+    /// The argument at `index` if it was given and does not vary.
+    pub(crate) fn literal(&self, index: usize) -> Option<&str> {
+        self.values.get(index).and_then(Template::as_literal)
+    }
+
+    /// The variable named by the argument at `index`; blanks around the name do not count.
+    pub(crate) fn target(&mut self, index: usize) -> Target {
+        match self.optional(index) {
+            None => Target::None,
+            Some(template) => self.target_of(template, true),
+        }
+    }
+
+    /// The variable named by the argument at `index`, blanks and all.
+    pub(crate) fn target_untrimmed(&mut self, index: usize) -> Target {
+        match self.optional(index) {
+            None => Target::None,
+            Some(template) => self.target_of(template, false),
+        }
+    }
+
+    fn target_of(&mut self, template: Template, trimmed: bool) -> Target {
+        let Some(name) = template.as_literal() else {
+            return Target::Named { name: template, trimmed };
+        };
+        let name = if trimmed { java_trim(name) } else { name };
+        if name.is_empty() {
+            return Target::None;
+        }
+        match &mut self.context.place {
+            Place::Program(symbols) => Target::Slot(symbols.slot(name)),
+            Place::Run(names) => match names.find(name) {
+                Some(slot) => Target::Slot(slot),
+                None => Target::Named { name: Template::literal(name), trimmed: false },
+            },
+        }
+    }
+
+    /// A place for state in each user; `None` for a function that is used once.
+    pub(crate) fn state(&mut self) -> Option<StateId> {
+        self.context.state()
+    }
+
+    /// Whether the function is made while the run goes on.
+    pub(crate) fn at_run_time(&self) -> bool {
+        matches!(self.context.place, Place::Run(_))
+    }
+
+    /// A variable that the function looks at by a name that does not vary.
+    pub(crate) fn slot(&mut self, name: &str) -> Option<Slot> {
+        match &mut self.context.place {
+            Place::Program(symbols) => Some(symbols.slot(name)),
+            Place::Run(names) => names.find(name),
+        }
+    }
+
+    /// JMeter cannot do it either.
+    pub(crate) fn invalid(&self, message: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem {
+            kind: ProblemKind::Invalid,
+            message: format!("{}: {}", self.name, message.into()),
+            hint: hint.into(),
+            offset: self.offset,
+        }
+    }
+
+    /// JMeter may well do it.
+    pub(crate) fn unsupported(&self, message: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem { kind: ProblemKind::Unsupported, ..self.invalid(message, hint) }
+    }
+}
+
+/// The variable that a function puts its result into.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// None.
+    None,
+    /// One with a slot.
+    Slot(Slot),
+    /// One whose name varies or has no slot; an empty name means none.
+    Named {
+        /// Its name.
+        name: Template,
+        /// Whether blanks around the name do not count.
+        trimmed: bool,
+    },
+}
+
+impl Target {
+    /// Sets the variable.
+    pub(crate) fn store(&self, user: &mut UserState, value: &str) {
+        match self {
+            Target::None => {}
+            Target::Slot(slot) => user.variables.set_slot(*slot, value),
+            Target::Named { name, trimmed } => with_text(name, user, |user, name| {
+                let name = if *trimmed { java_trim(name) } else { name };
+                if !name.is_empty() {
+                    user.variables.set(name, value);
+                }
+            }),
+        }
+    }
+}
+
+/// Calls `use_it` with the text as it is for this user now, without an allocation in steady state.
+pub(crate) fn with_text<R>(
+    template: &Template,
+    user: &mut UserState,
+    use_it: impl FnOnce(&mut UserState, &str) -> R,
+) -> R {
+    if let Some(text) = template.as_literal() {
+        return use_it(user, text);
+    }
+    let mut buffer = user.take_buffer();
+    template.render(user, &mut buffer);
+    let result = use_it(user, &buffer);
+    user.give_back(buffer);
+    result
+}
+
+/// `String.trim`: what is at most U+0020 goes, and nothing else.
+pub(crate) fn java_trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c <= ' ')
+}
+
+/// `Boolean.parseBoolean`.
+pub(crate) fn java_flag(text: &str) -> bool {
+    text.eq_ignore_ascii_case("true")
+}
+
+/// Logs what JMeter reports when a function throws. There the sampler that asked is then given up without a
+/// result; here the function's text is empty.
+pub(crate) fn fail(user: &UserState, name: &str, message: &str) {
+    user.log(Level::Error, &format!("{name}: {message}"));
+}

@@ -1,0 +1,389 @@
+//! `__timeShift`, `__dateTimeConvert`, `__RandomDate`.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::UserState;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use rand::Rng as _;
+
+use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
+use crate::java_text::{DateFormat, Defaults, Moment, PatternError};
+use crate::problem::Problem;
+use crate::time::{now_nanoseconds, pattern_problem};
+
+/// Compiles a pattern for a locale, given as `en_US`; empty means English.
+fn localized(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {
+    let format = DateFormat::new(pattern)?;
+    let english = matches!(locale, "" | "en" | "en_US");
+    if !english && format.depends_on_locale() {
+        return Err(PatternError::Unsupported(format!(
+            "names and weeks of the locale {locale} are not supported"
+        )));
+    }
+    Ok(format)
+}
+
+/// Compiles the pattern in the argument at `index` if it does not vary, so that the plan is refused early.
+fn checked(arguments: &Arguments<'_, '_>, index: usize, locale: &str, reads: bool) -> Result<(), Problem> {
+    let Some(pattern) = arguments.literal(index).map(java_trim).filter(|pattern| !pattern.is_empty()) else {
+        return Ok(());
+    };
+    let format = localized(pattern, locale).map_err(|error| pattern_problem(arguments, pattern, &error))?;
+    match format.unreadable().filter(|_| reads) {
+        None => Ok(()),
+        Some(what) => Err(arguments.unsupported(format!("the date pattern {pattern:?} reads {what}"), "")),
+    }
+}
+
+/// A compiled pattern that is made again only when the text of the pattern has changed.
+#[derive(Debug)]
+struct Pattern {
+    text: Template,
+    compiled: OnceLock<(String, Result<Arc<DateFormat>, PatternError>)>,
+}
+
+impl Pattern {
+    fn new(text: Template) -> Self {
+        Self { text, compiled: OnceLock::new() }
+    }
+
+    /// The format, and whether the pattern is empty (which gives none).
+    fn get(
+        &self,
+        user: &mut UserState,
+        locale: &str,
+        trimmed: bool,
+    ) -> Result<Option<Arc<DateFormat>>, (String, PatternError)> {
+        with_text(&self.text, user, |_, text| {
+            let text = if trimmed { java_trim(text) } else { text };
+            if text.is_empty() {
+                return Ok(None);
+            }
+            let compile = || localized(text, locale).map(Arc::new);
+            let (known, compiled) = self.compiled.get_or_init(|| (text.to_owned(), compile()));
+            let compiled = if known == text { compiled.clone() } else { compile() };
+            compiled.map(Some).map_err(|error| (text.to_owned(), error))
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Shift {
+    format: Pattern,
+    date: Template,
+    shift: Template,
+    locale: Option<Template>,
+    target: Target,
+    zone: TimeZone,
+}
+
+/// `${__timeShift(format, date, shift, locale, variable)}`; the locale may be missing altogether.
+pub(crate) fn shift(arguments: &mut Arguments<'_, '_>) -> Made {
+    let (locale_index, target_index) = if arguments.count == 5 { (Some(3), 4) } else { (None, 3) };
+    let locale = locale_index.and_then(|index| arguments.literal(index)).map(java_trim).unwrap_or_default();
+    let reads = arguments.literal(1).is_none_or(|date| !java_trim(date).is_empty());
+    checked(arguments, 0, locale, reads)?;
+    let target = arguments.target(target_index);
+    let locale = locale_index.and_then(|index| arguments.optional(index));
+    Ok(Arc::new(Shift {
+        format: Pattern::new(arguments.take(0)),
+        date: arguments.take(1),
+        shift: arguments.take(2),
+        locale,
+        target,
+        zone: TimeZone::system(),
+    }))
+}
+
+impl Function for Shift {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        let locale =
+            self.locale.as_ref().map(|locale| locale.text(user).trim().to_owned()).unwrap_or_default();
+        let format = match self.format.get(user, &locale, true) {
+            Ok(format) => format,
+            Err((pattern, error)) => {
+                fail(user, "__timeShift", &format!("Format date pattern '{pattern}' is invalid: {error}"));
+                return;
+            }
+        };
+        let now = now_nanoseconds(user);
+        // Offset of the date that was read; none means the machine's time zone.
+        let mut offset = None;
+        let mut instant = now;
+        with_text(&self.date, user, |user, date| {
+            let date = java_trim(date);
+            if date.is_empty() {
+                return;
+            }
+            let read = match &format {
+                Some(format) => read(format, date, now, &self.zone),
+                None => date
+                    .parse::<i64>()
+                    .map(|ms| (i128::from(ms) * 1_000_000, None))
+                    .map_err(|error| error.to_string()),
+            };
+            match read {
+                Ok(read) => (instant, offset) = read,
+                Err(message) => fail(
+                    user,
+                    "__timeShift",
+                    &format!("Failed to parse the date '{date}' to shift: {message}"),
+                ),
+            }
+        });
+        with_text(&self.shift, user, |user, shift| {
+            let shift = java_trim(shift);
+            if !shift.is_empty() {
+                match duration(shift) {
+                    Some(nanoseconds) => instant += nanoseconds,
+                    None => fail(
+                        user,
+                        "__timeShift",
+                        &format!("Failed to parse the amount duration '{shift}' to shift"),
+                    ),
+                }
+            }
+        });
+        match &format {
+            None => {
+                let _ = write!(out, "{}", instant.div_euclid(1_000_000));
+            }
+            Some(format) => {
+                let moment = match offset {
+                    Some(offset) => Moment::at_offset(instant, offset),
+                    None => Moment::of_instant(instant, &self.zone),
+                };
+                if let Err(message) = format.format(&moment, out) {
+                    fail(user, "__timeShift", &message);
+                    return;
+                }
+            }
+        }
+        self.target.store(user, &out[start..]);
+    }
+}
+
+/// The year of an instant, for fields that a text does not give.
+fn year_of(nanoseconds: i128, zone: &TimeZone) -> i16 {
+    Moment::of_instant(nanoseconds, zone).date.map_or(1970, Date::year)
+}
+
+/// Reads a date for `__timeShift`: instant and offset.
+fn read(format: &DateFormat, text: &str, now: i128, zone: &TimeZone) -> Result<(i128, Option<i32>), String> {
+    let here = Moment::of_instant(now, zone).offset_seconds.unwrap_or_default();
+    let defaults = Defaults { date_in_year: Some(year_of(now, zone)), midnight_at_offset: Some(here) };
+    let moment = format.parse(text, defaults)?;
+    let instant = moment.instant().ok_or("the text gives no date and time")?;
+    Ok((instant, moment.offset_seconds))
+}
+
+/// `Duration.parse`: nanoseconds of `P1DT2H3M4.5S`, with a sign for all or for each part.
+fn duration(text: &str) -> Option<i128> {
+    let upper = text.to_ascii_uppercase();
+    let (all, rest) = match upper.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, upper.strip_prefix('+').unwrap_or(&upper)),
+    };
+    let (date, time) = match rest.strip_prefix('P')?.split_once('T') {
+        // A T with nothing behind it is an error.
+        Some((_, "")) => return None,
+        Some((date, time)) => (date, time),
+        None => (rest.strip_prefix('P')?, ""),
+    };
+    if date.is_empty() && time.is_empty() {
+        return None;
+    }
+    let mut seconds: i128 = 0;
+    if !date.is_empty() {
+        seconds += i128::from(signed(date.strip_suffix('D')?)?) * 86_400;
+    }
+    let mut time = time;
+    for (letter, factor) in [('H', 3600), ('M', 60)] {
+        if let Some((value, rest)) = time.split_once(letter) {
+            seconds += i128::from(signed(value)?) * factor;
+            time = rest;
+        }
+    }
+    let mut nanoseconds = seconds * 1_000_000_000;
+    if !time.is_empty() {
+        let value = time.strip_suffix('S')?;
+        let (whole, fraction) = value.split_once(['.', ',']).unwrap_or((value, ""));
+        if fraction.len() > 9 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let fraction: i128 = format!("{fraction:0<9}").parse().ok()?;
+        nanoseconds += i128::from(signed(whole)?) * 1_000_000_000;
+        nanoseconds += if whole.starts_with('-') { -fraction } else { fraction };
+    }
+    Some(all * nanoseconds)
+}
+
+/// `[-+]?[0-9]+`
+fn signed(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+#[derive(Debug)]
+struct Convert {
+    date: Template,
+    from: Pattern,
+    to: Pattern,
+    target: Target,
+    zone: TimeZone,
+}
+
+/// `${__dateTimeConvert(date, format, new format, variable)}`; without a format the date is milliseconds since 1970.
+pub(crate) fn convert(arguments: &mut Arguments<'_, '_>) -> Made {
+    checked(arguments, 1, "", true)?;
+    checked(arguments, 2, "", false)?;
+    let target = arguments.target(3);
+    Ok(Arc::new(Convert {
+        date: arguments.take(0),
+        from: Pattern::new(arguments.take(1)),
+        to: Pattern::new(arguments.take(2)),
+        target,
+        zone: TimeZone::system(),
+    }))
+}
+
+impl Convert {
+    fn convert(&self, user: &mut UserState, out: &mut String) -> Result<(), String> {
+        let show =
+            |(pattern, error): (String, PatternError)| format!("the date pattern {pattern:?}: {error}");
+        let from = self.from.get(user, "", false).map_err(show)?;
+        let to = self.to.get(user, "", false).map_err(show)?;
+        let moment = with_text(&self.date, user, |_, date| match &from {
+            Some(from) => {
+                // The machine's zone stands for a zone that the text does not name, but its offset stays unknown.
+                let mut moment = from.parse(date, Defaults::default())?;
+                let local = Moment::of_instant(moment.instant().unwrap_or_default(), &self.zone);
+                (moment.zone_id, moment.zone_short) = (local.zone_id, local.zone_short);
+                Ok(moment)
+            }
+            None => {
+                let ms: i64 = date.parse().map_err(|_| format!("{date:?} is no number of milliseconds"))?;
+                Ok::<_, String>(Moment::of_instant(i128::from(ms) * 1_000_000, &self.zone))
+            }
+        })?;
+        to.map_or(Ok(()), |to| to.format(&moment, out))
+    }
+}
+
+impl Function for Convert {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        match self.convert(user, out) {
+            Ok(()) => self.target.store(user, &out[start..]),
+            Err(message) => {
+                out.truncate(start);
+                user.log(Level::Error, &format!("Error calling __dateTimeConvert: {message}"));
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct RandomDate {
+    format: Pattern,
+    from: Template,
+    to: Template,
+    locale: Option<Template>,
+    target: Target,
+    zone: TimeZone,
+}
+
+/// `${__RandomDate(format, from, to, locale, variable)}`: the end is excluded, as in JMeter.
+pub(crate) fn random_date(arguments: &mut Arguments<'_, '_>) -> Made {
+    let locale = arguments.literal(3).map(java_trim).unwrap_or_default();
+    checked(arguments, 0, locale, true)?;
+    let target = arguments.target(4);
+    let format = match arguments.literal(0).map(java_trim) {
+        Some("") => Template::literal("yyyy-MM-dd"),
+        _ => arguments.take(0),
+    };
+    Ok(Arc::new(RandomDate {
+        format: Pattern::new(format),
+        from: arguments.take(1),
+        to: arguments.take(2),
+        locale: arguments.optional(3),
+        target,
+        zone: TimeZone::system(),
+    }))
+}
+
+/// Days since 1970.
+fn epoch_day(date: Date) -> i64 {
+    i64::from(date.duration_since(jiff::civil::date(1970, 1, 1)).as_hours() as i32 / 24)
+}
+
+impl RandomDate {
+    /// A day read from a template; days that cannot be read count as 1970-01-01, which JMeter logs.
+    fn day(
+        &self,
+        user: &mut UserState,
+        text: &Template,
+        format: &DateFormat,
+        what: &str,
+        empty_is_today: bool,
+    ) -> i64 {
+        let now = now_nanoseconds(user);
+        with_text(text, user, |user, text| {
+            let text = java_trim(text);
+            let today = || Moment::of_instant(now, &self.zone).date;
+            if text.is_empty() && empty_is_today {
+                return today().map_or(0, epoch_day);
+            }
+            let defaults = Defaults { date_in_year: Some(year_of(now, &self.zone)), ..Defaults::default() };
+            match format.parse(text, defaults).map(|moment| moment.date) {
+                Ok(Some(date)) => epoch_day(date),
+                _ => {
+                    user.log(Level::Error, &format!("Failed to parse {what} date '{text}'"));
+                    0
+                }
+            }
+        })
+    }
+}
+
+impl Function for RandomDate {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        let locale =
+            self.locale.as_ref().map(|locale| locale.text(user).trim().to_owned()).unwrap_or_default();
+        let format = match self.format.get(user, &locale, true) {
+            Ok(Some(format)) => format,
+            Ok(None) => match DateFormat::new("yyyy-MM-dd") {
+                Ok(format) => Arc::new(format),
+                Err(_) => return,
+            },
+            Err((pattern, error)) => {
+                fail(user, "__RandomDate", &format!("Format date pattern '{pattern}' is invalid: {error}"));
+                return;
+            }
+        };
+        let from = self.day(user, &self.from, &format, "start", true);
+        let to = self.day(user, &self.to, &format, "end", false);
+        if to < from {
+            user.log(Level::Error, "__RandomDate: the end must be after the start");
+            return;
+        }
+        if to == from {
+            fail(user, "__RandomDate", "there is no day between start and end, since the end is excluded");
+            return;
+        }
+        let day = user.random.random_range(from..to);
+        let date = jiff::civil::date(1970, 1, 1).checked_add(jiff::Span::new().days(day));
+        let printed = date
+            .map_err(|error| error.to_string())
+            .and_then(|date| format.format(&Moment::of_date(date), out));
+        match printed {
+            Ok(()) => self.target.store(user, &out[start..]),
+            Err(message) => fail(user, "__RandomDate", &message),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `__digest`, and the plugins' `__MD5`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::UserState;
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+
+use crate::arguments::{Arguments, Made, Target, java_flag, with_text};
+use crate::text::Mapped;
+
+/// Java's names of the algorithms, which do not heed case.
+const ALGORITHMS: &[(&str, fn(&str, &str, &mut String))] = &[
+    ("MD5", hex::<Md5>),
+    ("SHA", hex::<Sha1>),
+    ("SHA1", hex::<Sha1>),
+    ("SHA-1", hex::<Sha1>),
+    ("SHA-224", hex::<Sha224>),
+    ("SHA224", hex::<Sha224>),
+    ("SHA-256", hex::<Sha256>),
+    ("SHA256", hex::<Sha256>),
+    ("SHA-384", hex::<Sha384>),
+    ("SHA384", hex::<Sha384>),
+    ("SHA-512", hex::<Sha512>),
+    ("SHA512", hex::<Sha512>),
+    ("SHA-512/224", hex::<Sha512_224>),
+    ("SHA-512/256", hex::<Sha512_256>),
+];
+
+fn hex<D: Digest>(text: &str, salt: &str, out: &mut String) {
+    let digest = D::new().chain_update(text).chain_update(salt).finalize();
+    for byte in digest.iter() {
+        let _ = write!(out, "{byte:02x}");
+    }
+}
+
+fn algorithm(name: &str) -> Option<fn(&str, &str, &mut String)> {
+    ALGORITHMS.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1)
+}
+
+#[derive(Debug)]
+struct Digested {
+    algorithm: Template,
+    text: Template,
+    salt: Option<Template>,
+    upper: Option<Template>,
+    target: Target,
+}
+
+/// `${__digest(algorithm, text, salt, whether in upper case, variable)}`
+pub(crate) fn digest(arguments: &mut Arguments<'_, '_>) -> Made {
+    if let Some(name) = arguments.literal(0).filter(|name| algorithm(name).is_none()) {
+        let hint = "MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are there";
+        return Err(arguments.unsupported(format!("the algorithm {name:?} is not known"), hint));
+    }
+    let (salt, upper, target) = (arguments.optional(2), arguments.optional(3), arguments.target(4));
+    Ok(Arc::new(Digested { algorithm: arguments.take(0), text: arguments.take(1), salt, upper, target }))
+}
+
+impl Function for Digested {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        let Some(hash) = with_text(&self.algorithm, user, |user, name| {
+            let found = algorithm(name);
+            if found.is_none() {
+                user.log(Level::Error, &format!("__digest: the algorithm {name:?} is not known"));
+            }
+            found
+        }) else {
+            // Java's null, as text.
+            out.push_str("null");
+            return;
+        };
+        with_text(&self.text, user, |user, text| match &self.salt {
+            Some(salt) => with_text(salt, user, |_, salt| hash(text, salt, out)),
+            None => hash(text, "", out),
+        });
+        if self.upper.as_ref().is_some_and(|upper| with_text(upper, user, |_, text| java_flag(text))) {
+            out[start..].make_ascii_uppercase();
+        }
+        self.target.store(user, &out[start..]);
+    }
+}
+
+/// `${__MD5(text, variable)}` of jmeter-plugins
+pub(crate) fn md5(arguments: &mut Arguments<'_, '_>) -> Made {
+    Mapped::made(arguments, |text, out| {
+        hex::<Md5>(text, "", out);
+        Ok(())
+    })
+}

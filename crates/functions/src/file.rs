@@ -1,0 +1,282 @@
+//! `__FileToString`, `__StringFromFile`, `__StringToFile`.
+//!
+//! These block the core that runs the user, as they block the user's thread in JMeter; files are small and cached
+//! by the system.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::UserState;
+
+use crate::arguments::{Arguments, Made, Target, java_flag, java_trim, with_text};
+use crate::java_text::DecimalFormat;
+
+/// What JMeter gives for a file that cannot be read.
+const ERROR: &str = "**ERR**";
+
+/// Encodings that can be read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Utf8,
+    Ascii,
+    Latin1,
+}
+
+fn encoding(name: &str) -> Option<Encoding> {
+    match name.to_ascii_lowercase().as_str() {
+        "utf-8" | "utf8" => Some(Encoding::Utf8),
+        "us-ascii" | "ascii" => Some(Encoding::Ascii),
+        "iso-8859-1" | "iso8859-1" | "iso8859_1" | "latin1" => Some(Encoding::Latin1),
+        _ => None,
+    }
+}
+
+/// Refuses a fixed encoding that is not there.
+fn check_encoding(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
+    match arguments.literal(index).map(java_trim).filter(|name| !name.is_empty() && encoding(name).is_none())
+    {
+        Some(name) => Err(arguments.unsupported(format!("the encoding {name:?} is not supported"), "")),
+        None => Ok(()),
+    }
+}
+
+#[derive(Debug)]
+struct FileToString {
+    file: Template,
+    encoding: Option<Template>,
+    target: Target,
+}
+
+/// `${__FileToString(file, encoding, variable)}`
+pub(crate) fn file_to_string(arguments: &mut Arguments<'_, '_>) -> Made {
+    check_encoding(arguments, 1)?;
+    let (encoding, target) = (arguments.optional(1), arguments.target(2));
+    Ok(Arc::new(FileToString { file: arguments.take(0), encoding, target }))
+}
+
+impl Function for FileToString {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        let name = self.encoding.as_ref().map(|name| name.text(user).into_owned()).unwrap_or_default();
+        let name = java_trim(&name);
+        let encoding = if name.is_empty() { Some(Encoding::Utf8) } else { encoding(name) };
+        with_text(&self.file, user, |user, file| match (fs::read(file), encoding) {
+            (Ok(bytes), Some(Encoding::Utf8)) => out.push_str(&String::from_utf8_lossy(&bytes)),
+            (Ok(bytes), Some(Encoding::Latin1)) => out.extend(bytes.iter().map(|&byte| char::from(byte))),
+            (Ok(bytes), Some(Encoding::Ascii)) => {
+                out.extend(bytes.iter().map(|&byte| if byte < 128 { char::from(byte) } else { '\u{fffd}' }));
+            }
+            (Ok(_), None) => {
+                user.log(
+                    Level::Error,
+                    &format!("Could not read file: {file}: the encoding {name} is not supported"),
+                );
+                out.push_str(ERROR);
+            }
+            (Err(error), _) => {
+                user.log(Level::Warn, &format!("Could not read file: {file} {error}"));
+                out.push_str(ERROR);
+            }
+        });
+        self.target.store(user, &out[start..]);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where a `__StringFromFile` is; all users share it.
+#[derive(Debug, Default)]
+struct Lines {
+    tried: bool,
+    reader: Option<BufReader<File>>,
+    current: Option<i32>,
+    last: Option<i32>,
+}
+
+#[derive(Debug)]
+struct StringFromFile {
+    file: Template,
+    first: Option<Template>,
+    last: Option<Template>,
+    target: Target,
+    lines: Mutex<Lines>,
+}
+
+/// `${__StringFromFile(file, variable, first, last)}`: the next line, from the beginning again at the end; with
+/// `first`, the file's name is a pattern for the numbers from there to `last`.
+pub(crate) fn string_from_file(arguments: &mut Arguments<'_, '_>) -> Made {
+    let (first, last) = (arguments.optional(2), arguments.optional(3));
+    let target = if arguments.count >= 2 {
+        arguments.target(1)
+    } else {
+        Target::Named { name: Template::literal("StringFromFile_"), trimmed: false }
+    };
+    Ok(Arc::new(StringFromFile { file: arguments.take(0), first, last, target, lines: Mutex::default() }))
+}
+
+impl StringFromFile {
+    fn open(&self, user: &mut UserState, lines: &mut Lines) {
+        lines.reader = None;
+        let mut file = self.file.text(user).into_owned();
+        let number = |user: &mut UserState, template: &Option<Template>, what: &str| {
+            let text = template.as_ref()?.text(user).into_owned();
+            let number = text.parse().ok();
+            if number.is_none() {
+                user.log(
+                    Level::Warn,
+                    &format!("Exception parsing {text} as int, value will not be considered as {what}"),
+                );
+            }
+            // JMeter takes −2 for no number.
+            number.filter(|&number: &i32| number != -2)
+        };
+        let first = number(user, &self.first, "Start Number sequence");
+        let current = *lines.current.get_or_insert(first.unwrap_or(1));
+        lines.last = number(user, &self.last, "End Number sequence");
+        if self.first.is_some() {
+            if lines.last.is_some_and(|last| current > last) {
+                user.log(Level::Info, "No more files to process");
+                return;
+            }
+            if first.is_some() {
+                match DecimalFormat::new(&file) {
+                    Ok(format) => {
+                        file.clear();
+                        format.format_integer(i64::from(current), &mut file);
+                    }
+                    Err(message) => user.log(Level::Warn, &format!("Bad file name format {message}")),
+                }
+            }
+            lines.current = Some(current.wrapping_add(1));
+        }
+        match File::open(&file) {
+            Ok(opened) => lines.reader = Some(BufReader::new(opened)),
+            Err(error) => user.log(Level::Error, &format!("openFile() error: {file}: {error}")),
+        }
+    }
+
+    /// The next line into `out`, or an error's text; `false` at the end of a sequence of files.
+    fn next(&self, user: &mut UserState, out: &mut String) -> bool {
+        let mut lines = lock(&self.lines);
+        if !lines.tried {
+            lines.tried = true;
+            self.open(user, &mut lines);
+        }
+        for attempt in 0..2 {
+            let Some(reader) = &mut lines.reader else {
+                return lines.last.is_none() && {
+                    out.push_str(ERROR);
+                    true
+                };
+            };
+            match read_line(reader, out) {
+                Ok(true) => return true,
+                Ok(false) if attempt == 0 => self.open(user, &mut lines),
+                Ok(false) => {
+                    // An empty file, twice: Java's null, as text.
+                    out.push_str("null");
+                    return true;
+                }
+                Err(error) => {
+                    user.log(Level::Error, &format!("error reading file {error}"));
+                    out.push_str(ERROR);
+                    return true;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Appends a line without its end; `false` at the end of the file.
+fn read_line(reader: &mut BufReader<File>, out: &mut String) -> std::io::Result<bool> {
+    let mut bytes = Vec::new();
+    if reader.read_until(b'\n', &mut bytes)? == 0 {
+        return Ok(false);
+    }
+    while bytes.last().is_some_and(|&byte| byte == b'\n' || byte == b'\r') {
+        bytes.pop();
+    }
+    out.push_str(&String::from_utf8_lossy(&bytes));
+    Ok(true)
+}
+
+impl Function for StringFromFile {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        if self.next(user, out) {
+            self.target.store(user, &out[start..]);
+        } else {
+            user.log(Level::Info, "Detected end of sequence.");
+            user.running = false;
+        }
+    }
+}
+
+#[derive(Debug)]
+struct StringToFile {
+    file: Template,
+    text: Template,
+    append: Option<Template>,
+    encoding: Option<Template>,
+    /// Writers of one call wait for one another; those of other calls append whole texts.
+    writing: Mutex<()>,
+}
+
+/// `${__StringToFile(file, text, whether to append, encoding)}`
+pub(crate) fn string_to_file(arguments: &mut Arguments<'_, '_>) -> Made {
+    check_encoding(arguments, 3)?;
+    let (append, encoding) = (arguments.optional(2), arguments.optional(3));
+    let (file, text) = (arguments.take(0), arguments.take(1));
+    Ok(Arc::new(StringToFile { file, text, append, encoding, writing: Mutex::new(()) }))
+}
+
+impl StringToFile {
+    fn write(&self, user: &mut UserState) -> Result<(), String> {
+        let file = self.file.text(user).into_owned();
+        let file = java_trim(&file);
+        let text = self.text.text(user).replace("\\n", "\n");
+        let append = match &self.append {
+            Some(append) => with_text(append, user, |_, append| {
+                java_trim(append).is_empty() || java_flag(java_trim(append))
+            }),
+            None => true,
+        };
+        let name = self.encoding.as_ref().map(|name| name.text(user).into_owned()).unwrap_or_default();
+        let encoding = if name.is_empty() {
+            Encoding::Utf8
+        } else {
+            encoding(&name).ok_or(format!("unsupported encoding {name}"))?
+        };
+        if file.is_empty() {
+            return Err("the file name is empty".into());
+        }
+        let bytes: Vec<u8> = match encoding {
+            Encoding::Utf8 => text.into_bytes(),
+            Encoding::Ascii => {
+                text.chars().map(|c| u8::try_from(c).ok().filter(u8::is_ascii).unwrap_or(b'?')).collect()
+            }
+            Encoding::Latin1 => text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect(),
+        };
+        let _writing = lock(&self.writing);
+        let opened = File::options().create(true).write(true).append(append).truncate(!append).open(file);
+        opened.and_then(|mut opened| opened.write_all(&bytes)).map_err(|error| format!("{file}: {error}"))
+    }
+}
+
+impl Function for StringToFile {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        match self.write(user) {
+            Ok(()) => out.push_str("true"),
+            Err(message) => {
+                user.log(Level::Error, &format!("__StringToFile: {message}"));
+                out.push_str("false");
+            }
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Patterns of `java.time.format.DateTimeFormatter`, as in `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`.
+
+use std::fmt;
+
+/// A field of a date or time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Field {
+    Era,
+    Year,
+    YearOfEra,
+    Month,
+    Quarter,
+    Day,
+    DayOfYear,
+    DayOfWeek,
+    LocalDayOfWeek,
+    WeekOfMonth,
+    WeekOfYear,
+    WeekBasedYear,
+    AmPm,
+    HourOfDay,
+    ClockHourOfDay,
+    HourOfAmPm,
+    ClockHourOfAmPm,
+    Minute,
+    Second,
+    MilliOfSecond,
+    Nano,
+    MilliOfDay,
+    NanoOfDay,
+    Offset,
+}
+
+/// When a number has a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// When it is negative.
+    Normal,
+    /// Also when it has more digits than the pattern.
+    ExceedsPad,
+    /// Never; there are no negative values.
+    Never,
+}
+
+/// How long a name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Full,
+    Short,
+    Narrow,
+}
+
+/// One piece of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// Text as it is.
+    Text(String),
+    /// Digits. `after` is the number of digits of the fields that follow without a gap: they are left over when this
+    /// one is read.
+    Number { field: Field, min: u8, max: u8, sign: Sign, after: u8 },
+    /// The last two digits of a year from 2000 to 2099.
+    TwoDigitYear { field: Field, after: u8 },
+    /// So many digits of the second's fraction.
+    Fraction { digits: u8 },
+    /// A name in English.
+    Name { field: Field, style: Style },
+    /// An offset with the given shape, `zero` standing for none.
+    Offset { shape: OffsetShape, zero: &'static str },
+    /// `GMT+8` or `GMT+08:00`.
+    LocalizedOffset { full: bool },
+    /// `Europe/Berlin`.
+    ZoneId,
+    /// `CET`.
+    ZoneName,
+    /// A section that may be missing, up to the matching end.
+    OptionalStart,
+    /// Its end.
+    OptionalEnd,
+}
+
+/// Digits of an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OffsetShape {
+    pub(super) colon: bool,
+    /// Minutes are always there, not only when they are not zero.
+    pub(super) minutes: bool,
+    /// Seconds are there when they are not zero.
+    pub(super) seconds: bool,
+}
+
+/// A compiled pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DateFormat {
+    pub(super) items: Vec<Item>,
+}
+
+/// Why a pattern was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternError {
+    /// Java refuses it too.
+    Invalid(String),
+    /// Java knows it.
+    Unsupported(String),
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (PatternError::Invalid(message) | PatternError::Unsupported(message)) = self;
+        f.write_str(message)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl DateFormat {
+    /// Compiles a pattern, with English names.
+    ///
+    /// # Errors
+    /// For a pattern that Java or this program refuses.
+    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+        let mut builder = Builder { items: Vec::new(), base: None, open: 0 };
+        let mut rest = pattern.chars().peekable();
+        while let Some(c) = rest.next() {
+            match c {
+                'A'..='Z' | 'a'..='z' => {
+                    let mut count = 1;
+                    while rest.next_if_eq(&c).is_some() {
+                        count += 1;
+                    }
+                    builder.letters(c, count)?;
+                }
+                '\'' => {
+                    let mut text = String::new();
+                    loop {
+                        match rest.next() {
+                            Some('\'') if rest.next_if_eq(&'\'').is_some() => text.push('\''),
+                            Some('\'') => break,
+                            Some(c) => text.push(c),
+                            None => {
+                                let message =
+                                    format!("Pattern ends with an incomplete string literal: {pattern}");
+                                return Err(PatternError::Invalid(message));
+                            }
+                        }
+                    }
+                    builder.text(if text.is_empty() { "'" } else { &text });
+                }
+                '[' => {
+                    builder.push(Item::OptionalStart);
+                    builder.open += 1;
+                }
+                ']' => {
+                    if builder.open == 0 {
+                        return Err(PatternError::Invalid(
+                            "Pattern invalid as it contains ] without previous [".into(),
+                        ));
+                    }
+                    builder.push(Item::OptionalEnd);
+                    builder.open -= 1;
+                }
+                '{' | '}' | '#' => {
+                    return Err(PatternError::Invalid(format!("Pattern includes reserved character: '{c}'")));
+                }
+                _ => builder.text(c.encode_utf8(&mut [0; 4])),
+            }
+        }
+        for _ in 0..builder.open {
+            builder.items.push(Item::OptionalEnd);
+        }
+        Ok(Self { items: builder.items })
+    }
+
+    /// Whether what the format makes depends on the language: names, and the week's first day.
+    pub fn depends_on_locale(&self) -> bool {
+        self.items.iter().any(|item| match item {
+            Item::Name { .. } | Item::ZoneName => true,
+            Item::Number { field, .. } | Item::TwoDigitYear { field, .. } => matches!(
+                field,
+                Field::LocalDayOfWeek | Field::WeekOfMonth | Field::WeekOfYear | Field::WeekBasedYear
+            ),
+            _ => false,
+        })
+    }
+
+    /// What in the pattern can be printed but not read here, if anything.
+    pub fn unreadable(&self) -> Option<&'static str> {
+        self.items.iter().find_map(|item| match item {
+            Item::ZoneId | Item::ZoneName => Some("names of zones"),
+            Item::LocalizedOffset { .. } => Some("localized offsets"),
+            Item::Number { field, .. } | Item::TwoDigitYear { field, .. } => match field {
+                Field::LocalDayOfWeek | Field::WeekOfMonth | Field::WeekOfYear | Field::WeekBasedYear => {
+                    Some("weeks")
+                }
+                Field::MilliOfDay | Field::NanoOfDay => Some("fractions of a day"),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+}
+
+struct Builder {
+    items: Vec<Item>,
+    /// The number that others follow without a gap.
+    base: Option<usize>,
+    open: u32,
+}
+
+impl Builder {
+    fn push(&mut self, item: Item) {
+        self.items.push(item);
+        self.base = None;
+    }
+
+    fn text(&mut self, text: &str) {
+        self.push(Item::Text(text.to_owned()));
+    }
+
+    /// Appends digits: those of fixed width are reserved for by the number before.
+    fn digits(&mut self, item: Item, fixed: Option<u8>) {
+        match (self.base, fixed) {
+            (Some(base), Some(width)) => {
+                if let Item::Number { after, .. } | Item::TwoDigitYear { after, .. } = &mut self.items[base] {
+                    *after += width;
+                }
+                self.items.push(item);
+            }
+            _ => {
+                self.items.push(item);
+                self.base = Some(self.items.len() - 1);
+            }
+        }
+    }
+
+    fn number(&mut self, field: Field, min: u8, max: u8, sign: Sign) {
+        let fixed = (min == max && sign == Sign::Never).then_some(max);
+        self.digits(Item::Number { field, min, max, sign, after: 0 }, fixed);
+    }
+
+    /// A number as wide as need be, or of two digits.
+    fn one_or_two(&mut self, field: Field, letter: char, count: u8) -> Result<(), PatternError> {
+        match count {
+            1 => self.number(field, 1, 19, Sign::Normal),
+            2 => self.number(field, 2, 2, Sign::Never),
+            _ => return Err(too_many(letter)),
+        }
+        Ok(())
+    }
+
+    fn year(&mut self, field: Field, count: u8) {
+        match count {
+            2 => self.digits(Item::TwoDigitYear { field, after: 0 }, Some(2)),
+            1 | 3 => self.number(field, count, 19, Sign::Normal),
+            _ => self.number(field, count, 19, Sign::ExceedsPad),
+        }
+    }
+
+    fn name(&mut self, field: Field, letter: char, count: u8) -> Result<(), PatternError> {
+        let style = match count {
+            1..=3 => Style::Short,
+            4 => Style::Full,
+            5 => Style::Narrow,
+            _ => return Err(too_many(letter)),
+        };
+        self.push(Item::Name { field, style });
+        Ok(())
+    }
+
+    fn offset(&mut self, count: u8, zero: &'static str) {
+        let shape =
+            OffsetShape { colon: count % 2 == 1 && count > 1, minutes: count > 1, seconds: count > 3 };
+        self.push(Item::Offset { shape, zero });
+    }
+
+    fn letters(&mut self, letter: char, count: usize) -> Result<(), PatternError> {
+        let count = u8::try_from(count).ok().filter(|&count| count <= 19).ok_or_else(|| too_many(letter))?;
+        match letter {
+            'G' => self.name(Field::Era, letter, count)?,
+            'u' => self.year(Field::Year, count),
+            'y' => self.year(Field::YearOfEra, count),
+            'Y' => self.year(Field::WeekBasedYear, count),
+            'M' | 'L' if count > 2 => self.name(Field::Month, letter, count)?,
+            'M' | 'L' => self.one_or_two(Field::Month, letter, count)?,
+            'Q' | 'q' if count > 2 => self.name(Field::Quarter, letter, count)?,
+            'Q' | 'q' => self.one_or_two(Field::Quarter, letter, count)?,
+            'E' => self.name(Field::DayOfWeek, letter, count)?,
+            'e' | 'c' if count > 2 => self.name(Field::DayOfWeek, letter, count)?,
+            'c' if count == 2 => return Err(PatternError::Invalid("Invalid pattern \"cc\"".into())),
+            'e' | 'c' => self.number(Field::LocalDayOfWeek, count, 2, Sign::Never),
+            'w' if count <= 2 => self.number(Field::WeekOfYear, count, 2, Sign::Never),
+            'W' if count == 1 => self.number(Field::WeekOfMonth, 1, 2, Sign::Never),
+            'a' if count == 1 => self.push(Item::Name { field: Field::AmPm, style: Style::Short }),
+            'd' => self.one_or_two(Field::Day, letter, count)?,
+            'h' => self.one_or_two(Field::ClockHourOfAmPm, letter, count)?,
+            'H' => self.one_or_two(Field::HourOfDay, letter, count)?,
+            'k' => self.one_or_two(Field::ClockHourOfDay, letter, count)?,
+            'K' => self.one_or_two(Field::HourOfAmPm, letter, count)?,
+            'm' => self.one_or_two(Field::Minute, letter, count)?,
+            's' => self.one_or_two(Field::Second, letter, count)?,
+            'D' if count == 1 => self.number(Field::DayOfYear, 1, 19, Sign::Normal),
+            'D' if count <= 3 => self.number(Field::DayOfYear, count, 3, Sign::Never),
+            'S' if count <= 9 => self.digits(Item::Fraction { digits: count }, Some(count)),
+            'S' => {
+                return Err(PatternError::Invalid(format!("the second has at most 9 decimals, not {count}")));
+            }
+            'n' => self.number(Field::Nano, count, 19, Sign::Never),
+            'N' => self.number(Field::NanoOfDay, count, 19, Sign::Never),
+            'A' => self.number(Field::MilliOfDay, count, 19, Sign::Never),
+            'X' if count <= 5 => self.offset(count, "Z"),
+            'x' if count <= 5 => {
+                let zero = match count {
+                    1 => "+00",
+                    2 | 4 => "+0000",
+                    _ => "+00:00",
+                };
+                self.offset(count, zero);
+            }
+            'Z' if count <= 3 => self.offset(2, "+0000"),
+            'Z' if count == 4 => self.push(Item::LocalizedOffset { full: true }),
+            'Z' if count == 5 => self.offset(5, "Z"),
+            'O' if count == 1 => self.push(Item::LocalizedOffset { full: false }),
+            'O' if count == 4 => self.push(Item::LocalizedOffset { full: true }),
+            'O' => {
+                return Err(PatternError::Invalid(format!("Pattern letter count must be 1 or 4: {letter}")));
+            }
+            'V' if count == 2 => self.push(Item::ZoneId),
+            'V' => return Err(PatternError::Invalid(format!("Pattern letter count must be 2: {letter}"))),
+            'z' if count <= 3 => self.push(Item::ZoneName),
+            'z' | 'v' if count == 4 => {
+                return Err(PatternError::Unsupported("full names of zones are not supported".into()));
+            }
+            'B' | 'F' | 'g' | 'p' | 'v' => {
+                return Err(PatternError::Unsupported(format!(
+                    "the letter {letter} of a date pattern is not supported"
+                )));
+            }
+            'w' | 'W' | 'a' | 'D' | 'X' | 'x' | 'Z' | 'z' => return Err(too_many(letter)),
+            _ => return Err(PatternError::Invalid(format!("Unknown pattern letter: {letter}"))),
+        }
+        Ok(())
+    }
+}
+
+fn too_many(letter: char) -> PatternError {
+    PatternError::Invalid(format!("Too many pattern letters: {letter}"))
+}

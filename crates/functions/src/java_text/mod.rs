@@ -1,0 +1,12 @@
+//! Texts as Java's `java.time.format` and `java.text` make them.
+
+mod date_parse;
+mod date_pattern;
+mod date_print;
+mod decimal_format;
+mod moment;
+
+pub use date_parse::{Defaults, ParseError};
+pub use date_pattern::{DateFormat, PatternError};
+pub use decimal_format::DecimalFormat;
+pub use moment::Moment;

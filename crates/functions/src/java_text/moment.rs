@@ -1,0 +1,164 @@
+//! What a date format prints.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, Time, Weekday};
+use jiff::tz::TimeZone;
+
+use super::date_pattern::Field;
+
+/// A date, a time of day, an offset, a zone: as much of these as is known.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// The day.
+    pub date: Option<Date>,
+    /// The time of day.
+    pub time: Option<Time>,
+    /// Offset from UTC in seconds, positive to the east.
+    pub offset_seconds: Option<i32>,
+    /// Name of the zone, as `Europe/Berlin`.
+    pub zone_id: Option<String>,
+    /// The zone's short name at this moment, as `CET`.
+    pub zone_short: Option<String>,
+}
+
+impl Moment {
+    /// An instant in a zone. `nanoseconds` counts from 1970 UTC; beyond the years −9999 to 9999 it stands still.
+    pub fn of_instant(nanoseconds: i128, zone: &TimeZone) -> Self {
+        let least = Timestamp::MIN.as_nanosecond();
+        let most = Timestamp::MAX.as_nanosecond();
+        let timestamp =
+            Timestamp::from_nanosecond(nanoseconds.clamp(least, most)).unwrap_or(Timestamp::UNIX_EPOCH);
+        let info = zone.to_offset_info(timestamp);
+        let zoned = timestamp.to_zoned(zone.clone());
+        let offset = info.offset().seconds();
+        let id = zone
+            .iana_name()
+            .map_or_else(|| if offset == 0 { "UTC".to_owned() } else { offset_id(offset) }, str::to_owned);
+        Self {
+            date: Some(zoned.date()),
+            time: Some(zoned.time()),
+            offset_seconds: Some(offset),
+            zone_id: Some(id),
+            zone_short: Some(info.abbreviation().to_owned()),
+        }
+    }
+
+    /// An instant at a fixed offset from UTC.
+    pub fn at_offset(nanoseconds: i128, offset_seconds: i32) -> Self {
+        let shifted = nanoseconds + i128::from(offset_seconds) * 1_000_000_000;
+        let local = Self::of_instant(shifted, &TimeZone::UTC);
+        let id = offset_id(offset_seconds);
+        Self {
+            offset_seconds: Some(offset_seconds),
+            zone_id: Some(id.clone()),
+            zone_short: Some(id),
+            ..local
+        }
+    }
+
+    /// A day without a time.
+    pub fn of_date(date: Date) -> Self {
+        Self { date: Some(date), ..Self::default() }
+    }
+
+    /// Nanoseconds since 1970 UTC, for a moment with date, time and offset.
+    pub fn instant(&self) -> Option<i128> {
+        let local = self.date?.to_datetime(self.time?).to_zoned(TimeZone::UTC).ok()?;
+        Some(local.timestamp().as_nanosecond() - i128::from(self.offset_seconds?) * 1_000_000_000)
+    }
+
+    /// The value of a field, if it is known.
+    pub(super) fn field(&self, field: Field) -> Option<i64> {
+        let date = self.date;
+        let time = self.time;
+        let hour = time.map(|time| i64::from(time.hour()));
+        let value = match field {
+            Field::Era => i64::from(date?.year() >= 1),
+            Field::Year => i64::from(date?.year()),
+            Field::YearOfEra => {
+                let year = i64::from(date?.year());
+                if year >= 1 { year } else { 1 - year }
+            }
+            Field::Month => i64::from(date?.month()),
+            Field::Quarter => (i64::from(date?.month()) - 1) / 3 + 1,
+            Field::Day => i64::from(date?.day()),
+            Field::DayOfYear => i64::from(date?.day_of_year()),
+            Field::DayOfWeek => i64::from(date?.weekday().to_monday_one_offset()),
+            Field::LocalDayOfWeek => local_day(date?),
+            Field::WeekOfMonth => {
+                week(start_of_week(i64::from(date?.day()), local_day(date?)), i64::from(date?.day()))
+            }
+            Field::WeekOfYear => week_of_year(date?).1,
+            Field::WeekBasedYear => week_of_year(date?).0,
+            Field::AmPm => hour? / 12,
+            Field::HourOfDay => hour?,
+            Field::ClockHourOfDay => {
+                if hour? == 0 {
+                    24
+                } else {
+                    hour?
+                }
+            }
+            Field::HourOfAmPm => hour? % 12,
+            Field::ClockHourOfAmPm => {
+                if hour? % 12 == 0 {
+                    12
+                } else {
+                    hour? % 12
+                }
+            }
+            Field::Minute => i64::from(time?.minute()),
+            Field::Second => i64::from(time?.second()),
+            Field::Nano => i64::from(time?.subsec_nanosecond()),
+            Field::MilliOfDay => nano_of_day(time?) / 1_000_000,
+            Field::NanoOfDay => nano_of_day(time?),
+            Field::MilliOfSecond => i64::from(time?.subsec_nanosecond()) / 1_000_000,
+            Field::Offset => i64::from(self.offset_seconds?),
+        };
+        Some(value)
+    }
+}
+
+fn nano_of_day(time: Time) -> i64 {
+    let seconds = (i64::from(time.hour()) * 60 + i64::from(time.minute())) * 60 + i64::from(time.second());
+    seconds * 1_000_000_000 + i64::from(time.subsec_nanosecond())
+}
+
+/// Day of the week from Sunday = 1: the week of English-speaking locales without a country and of the US.
+fn local_day(date: Date) -> i64 {
+    i64::from(date.weekday().since(Weekday::Sunday)) + 1
+}
+
+/// Days from the week's start that a count of weeks has to be shifted by, for `day` of a month or year that falls
+/// on `local_day`; weeks begin on Sunday and the first has at least one day.
+fn start_of_week(day: i64, local_day: i64) -> i64 {
+    let start = (day - local_day).rem_euclid(7);
+    if start + 1 > 1 { 7 - start } else { -start }
+}
+
+fn week(offset: i64, day: i64) -> i64 {
+    (7 + offset + day - 1) / 7
+}
+
+/// Week-based year and week of it.
+fn week_of_year(date: Date) -> (i64, i64) {
+    let day = i64::from(date.day_of_year());
+    let offset = start_of_week(day, local_day(date));
+    let this = week(offset, day);
+    let next = week(offset, i64::from(date.days_in_year()) + 1);
+    if this >= next { (i64::from(date.year()) + 1, this - next + 1) } else { (i64::from(date.year()), this) }
+}
+
+/// `+02:00`, or `Z`.
+fn offset_id(seconds: i32) -> String {
+    if seconds == 0 {
+        return "Z".to_owned();
+    }
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let magnitude = seconds.unsigned_abs();
+    let mut id = format!("{sign}{:02}:{:02}", magnitude / 3600, magnitude / 60 % 60);
+    if magnitude % 60 != 0 {
+        id.push_str(&format!(":{:02}", magnitude % 60));
+    }
+    id
+}

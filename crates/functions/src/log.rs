@@ -1,0 +1,92 @@
+//! `__log`, `__logn`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::UserState;
+
+use crate::arguments::{Arguments, Made, java_trim, with_text};
+
+#[derive(Debug)]
+struct Log {
+    text: Template,
+    level: Option<Template>,
+    throwable: Option<Template>,
+    comment: Option<Template>,
+    /// Whether the text is also the function's value.
+    gives_text: bool,
+}
+
+/// `${__log(text, level, throwable, comment)}`
+pub(crate) fn log(arguments: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(Log {
+        text: arguments.take(0),
+        level: arguments.optional(1),
+        throwable: arguments.optional(2),
+        comment: arguments.optional(3),
+        gives_text: true,
+    }))
+}
+
+/// `${__logn(text, level, throwable)}`
+pub(crate) fn logn(arguments: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(Log {
+        text: arguments.take(0),
+        level: arguments.optional(1),
+        throwable: arguments.optional(2),
+        comment: None,
+        gives_text: false,
+    }))
+}
+
+/// Where a line goes.
+fn level(name: &str) -> Level {
+    match java_trim(name).to_ascii_uppercase().as_str() {
+        "" | "INFO" => Level::Info,
+        "WARN" => Level::Warn,
+        "ERROR" | "ERR" => Level::Error,
+        // JMeter prints these on its standard output, which is for the run's own messages here.
+        "OUT" => Level::Info,
+        _ => Level::Debug,
+    }
+}
+
+impl Function for Log {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        self.text.render(user, out);
+        let level = match &self.level {
+            // Blanks alone are no level's name, and what is none counts as DEBUG.
+            Some(template) => with_text(template, user, |_, name| {
+                if !name.is_empty() && java_trim(name).is_empty() { Level::Debug } else { level(name) }
+            }),
+            None => Level::Info,
+        };
+        let mut line = user.take_buffer();
+        user.thread_name(&mut line);
+        line.push(' ');
+        let separator = line.len();
+        if let Some(comment) = &self.comment {
+            comment.render(user, &mut line);
+        }
+        if line.len() == separator {
+            line.push_str(" : ");
+        }
+        line.push(' ');
+        line.push_str(&out[start..]);
+        if let Some(throwable) = &self.throwable {
+            with_text(throwable, user, |_, text| {
+                if !text.is_empty() {
+                    let _ = write!(line, " java.lang.Throwable: {text}");
+                }
+            });
+        }
+        user.log(level, &line);
+        user.give_back(line);
+        if !self.gives_text {
+            out.truncate(start);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! From a text of the plan to a template: JMeter's notation of variables and functions.
+//!
+//! The rules, and their oddities, are those of JMeter 5.6.3: a backslash escapes `$`, `,` and itself and stays
+//! before anything else; a name ends at `}` whatever is inside; a parenthesis after a name that is no function
+//! belongs to the name; an unclosed `${name` loses its `${`.
+
+use std::sync::Arc;
+
+use busyhour_engine::symbols::Symbols;
+use busyhour_engine::template::{Function, Segment, Template};
+use busyhour_engine::user::{StateId, UserState};
+use busyhour_engine::variables::Names;
+
+use crate::arguments::Arguments;
+use crate::problem::{Problem, ProblemKind};
+use crate::registry;
+
+/// Where the names of a text belong.
+pub(crate) enum Place<'a> {
+    /// A program that is being compiled: names get slots, functions get states in every user.
+    Program(&'a mut Symbols),
+    /// A text made while the run goes on: names that have slots use them, others are looked up.
+    Run(&'a Names),
+}
+
+/// What parsing gathers.
+pub(crate) struct Context<'a> {
+    pub(crate) place: Place<'a>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl Context<'_> {
+    /// A place for a function's own state in each user; a function made while the run goes on has none, since it
+    /// is thrown away after use.
+    pub(crate) fn state(&mut self) -> Option<StateId> {
+        match &mut self.place {
+            Place::Program(symbols) => Some(symbols.state()),
+            Place::Run(_) => None,
+        }
+    }
+
+    /// The segment of a variable.
+    pub(crate) fn variable(&mut self, name: &str) -> Segment {
+        match &mut self.place {
+            Place::Program(symbols) => Segment::Variable(symbols.slot(name)),
+            Place::Run(names) => match names.find(name) {
+                Some(slot) => Segment::Variable(slot),
+                None => Segment::Function(Arc::new(Named { name: name.into() })),
+            },
+        }
+    }
+}
+
+/// A variable without a slot.
+#[derive(Debug)]
+struct Named {
+    name: Box<str>,
+}
+
+impl Function for Named {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        match user.variables.get(&self.name) {
+            Some(text) => out.push_str(text),
+            None => {
+                out.push_str("${");
+                out.push_str(&self.name);
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Reads `text`; `base` is its offset in the text the caller handed over.
+pub(crate) fn template(text: &str, base: usize, context: &mut Context<'_>) -> Template {
+    let mut reader = Reader { text, at: 0, base };
+    let mut segments = Vec::new();
+    let mut literal = String::new();
+    // Whether the character before is a `$` that no backslash precedes.
+    let mut after_dollar = false;
+    while let Some(c) = reader.next() {
+        match c {
+            '\\' => {
+                after_dollar = false;
+                match reader.next() {
+                    Some(escaped @ ('$' | ',' | '\\')) => literal.push(escaped),
+                    Some(other) => {
+                        literal.push('\\');
+                        literal.push(other);
+                    }
+                    None => literal.push('\\'),
+                }
+            }
+            '{' if after_dollar => {
+                after_dollar = false;
+                literal.pop();
+                match reference(&mut reader, context) {
+                    Segment::Text(text) => literal.push_str(&text),
+                    segment => {
+                        if !literal.is_empty() {
+                            segments.push(Segment::Text(std::mem::take(&mut literal).into()));
+                        }
+                        segments.push(segment);
+                    }
+                }
+            }
+            _ => {
+                literal.push(c);
+                after_dollar = c == '$';
+            }
+        }
+    }
+    if !literal.is_empty() {
+        segments.push(Segment::Text(literal.into()));
+    }
+    Template::new(text, segments)
+}
+
+/// Characters of a text, one after the other.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    base: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Option<char> {
+        let c = self.text[self.at..].chars().next()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    /// What has been read since `from`.
+    fn since(&self, from: usize) -> &'t str {
+        &self.text[from..self.at]
+    }
+}
+
+/// Reads what follows `${`.
+fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
+    let start = reader.base + reader.at - 2;
+    let mut name = String::new();
+    let mut previous = ' ';
+    while let Some(c) = reader.next() {
+        match c {
+            '\\' => {
+                previous = ' ';
+                name.push(reader.next().unwrap_or('\\'));
+            }
+            '(' if previous != ' ' => {
+                let function = name.trim_matches(|c: char| c <= ' ');
+                if registry::is_function(function) || looks_like_function(function) {
+                    let function = function.to_owned();
+                    return call(&function, start, reader, context);
+                }
+                name.push('(');
+            }
+            '}' => {
+                return if registry::is_function(&name) {
+                    make(&name, start, Vec::new(), context)
+                } else {
+                    context.variable(&name)
+                };
+            }
+            _ => {
+                name.push(c);
+                previous = c;
+            }
+        }
+    }
+    Segment::Text(name.into())
+}
+
+/// Names that only functions have: JMeter without the plugin that brings the function would send the text as it
+/// is, which nobody wants.
+fn looks_like_function(name: &str) -> bool {
+    name.strip_prefix("__").is_some_and(|rest| {
+        !rest.is_empty()
+            && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !rest.starts_with("jm__")
+    })
+}
+
+/// Reads the arguments after `name(` and the closing brace.
+fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
+    let raw = arguments(reader);
+    let before = reader.at;
+    loop {
+        match reader.next() {
+            Some('}') => break,
+            Some(c) if is_space(c) => {}
+            found => {
+                let message = match found {
+                    Some(_) => format!(
+                        "expected }} after the arguments of {name}, found {:?}",
+                        &reader.text[before..]
+                    ),
+                    None => format!("the call of {name} is not closed"),
+                };
+                let hint = format!("write ${{{name}(…)}}; a comma inside an argument is written \\,");
+                context.problems.push(Problem { kind: ProblemKind::Invalid, message, hint, offset: start });
+                return Segment::Text(Box::default());
+            }
+        }
+    }
+    let base = reader.base;
+    let values = raw.into_iter().map(|(at, text)| template(text, base + at, context)).collect();
+    make(name, start, values, context)
+}
+
+/// `Character.isSpaceChar`: Unicode's separators, hence neither tab nor line end.
+fn is_space(c: char) -> bool {
+    matches!(
+        c,
+        ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'
+            ..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+    )
+}
+
+/// Splits what follows `(` up to its `)`: each argument as written, with its place.
+fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
+    let mut found = Vec::new();
+    let mut from = reader.at;
+    let mut previous = ' ';
+    let mut references = 0_u32;
+    let mut parentheses = 0_u32;
+    while let Some(c) = reader.next() {
+        match c {
+            '\\' => {
+                previous = ' ';
+                reader.next();
+                continue;
+            }
+            ',' if references == 0 => {
+                found.push((from, &reader.text[from..reader.at - 1]));
+                from = reader.at;
+                // The character before the first of an argument is not looked at: `$,{` opens nothing, but
+                // JMeter keeps what it saw before the comma.
+                continue;
+            }
+            ')' if references == 0 && parentheses == 0 => {
+                let last = &reader.text[from..reader.at - 1];
+                if !(last.is_empty() && found.is_empty()) {
+                    found.push((from, last));
+                }
+                return found;
+            }
+            '{' if previous == '$' => references += 1,
+            '}' if references > 0 => references -= 1,
+            ')' if references == 0 => parentheses -= 1,
+            '(' if references == 0 => parentheses += 1,
+            _ => {}
+        }
+        previous = c;
+    }
+    found.push((from, reader.since(from)));
+    found
+}
+
+/// Makes the function, or notes why it cannot be had.
+fn make(name: &str, offset: usize, values: Vec<Template>, context: &mut Context<'_>) -> Segment {
+    let made = match registry::find(name) {
+        Some(info) => Arguments::checked(info, values, offset, context).and_then(|mut arguments| {
+            let build = info.build;
+            build(&mut arguments)
+        }),
+        None => Err(registry::refusal(name, offset)),
+    };
+    match made {
+        Ok(function) => Segment::Function(function),
+        Err(problem) => {
+            context.problems.push(problem);
+            Segment::Text(Box::default())
+        }
+    }
+}

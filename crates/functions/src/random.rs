@@ -1,0 +1,182 @@
+//! `__Random`, `__RandomString`, `__UUID`, and the plugins' `__chooseRandom`.
+//!
+//! All draw from the user's own stream: the same seed makes the same choices.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::UserState;
+use rand::{Rng as _, RngCore as _};
+
+use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
+
+#[derive(Debug)]
+struct Random {
+    minimum: Bound,
+    maximum: Bound,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Bound {
+    Constant(i64),
+    Varying(Template),
+}
+
+impl Bound {
+    fn value(&self, user: &mut UserState) -> Option<i64> {
+        match self {
+            Bound::Constant(value) => Some(*value),
+            Bound::Varying(template) => with_text(template, user, |user, text| {
+                let value = java_trim(text).parse().ok();
+                if value.is_none() {
+                    fail(user, "__Random", &format!("{text:?} is no whole number"));
+                }
+                value
+            }),
+        }
+    }
+}
+
+/// `${__Random(minimum, maximum, variable)}`, both ends included.
+pub(crate) fn random(arguments: &mut Arguments<'_, '_>) -> Made {
+    let minimum = bound(arguments, 0)?;
+    let maximum = bound(arguments, 1)?;
+    if let (Bound::Constant(minimum), Bound::Constant(maximum)) = (&minimum, &maximum) {
+        check(*minimum, *maximum).map_err(|message| arguments.invalid(message, ""))?;
+    }
+    Ok(Arc::new(Random { minimum, maximum, target: arguments.target(2) }))
+}
+
+fn bound(arguments: &mut Arguments<'_, '_>, index: usize) -> Result<Bound, crate::Problem> {
+    let template = arguments.take(index);
+    match template.as_literal() {
+        None => Ok(Bound::Varying(template)),
+        Some(text) => match java_trim(text).parse() {
+            Ok(value) => Ok(Bound::Constant(value)),
+            Err(_) => Err(arguments.invalid(format!("{text:?} is no whole number"), "")),
+        },
+    }
+}
+
+/// Java draws below maximum + 1, which must not wrap around.
+fn check(minimum: i64, maximum: i64) -> Result<(), String> {
+    if maximum < minimum {
+        Err(format!("the maximum {maximum} is less than the minimum {minimum}"))
+    } else if maximum == i64::MAX {
+        Err(format!("the maximum must be less than {maximum}"))
+    } else {
+        Ok(())
+    }
+}
+
+impl Function for Random {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let (Some(minimum), Some(maximum)) = (self.minimum.value(user), self.maximum.value(user)) else {
+            return;
+        };
+        if let Err(message) = check(minimum, maximum) {
+            fail(user, "__Random", &message);
+            return;
+        }
+        let start = out.len();
+        let value = user.random.random_range(minimum..=maximum);
+        let _ = write!(out, "{value}");
+        self.target.store(user, &out[start..]);
+    }
+}
+
+#[derive(Debug)]
+struct RandomString {
+    length: Template,
+    characters: Option<Template>,
+    target: Target,
+}
+
+/// `${__RandomString(length, characters, variable)}`
+pub(crate) fn random_string(arguments: &mut Arguments<'_, '_>) -> Made {
+    if let Some(text) = arguments.literal(0).filter(|text| !matches!(text.parse::<i32>(), Ok(0..))) {
+        return Err(arguments.invalid(format!("the length {text:?} is no whole number from 0 on"), ""));
+    }
+    let characters = arguments
+        .optional(1)
+        .filter(|template| template.as_literal().is_none_or(|text| !java_trim(text).is_empty()));
+    let target = arguments.target(2);
+    Ok(Arc::new(RandomString { length: arguments.take(0), characters, target }))
+}
+
+impl Function for RandomString {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let length = with_text(&self.length, user, |user, text| match text.parse::<i32>() {
+            Ok(length @ 0..) => Some(length.unsigned_abs()),
+            _ => {
+                fail(user, "__RandomString", &format!("the length {text:?} is no whole number from 0 on"));
+                None
+            }
+        });
+        let Some(length) = length else { return };
+        let start = out.len();
+        match &self.characters {
+            None => any_characters(user, length, out),
+            Some(characters) => with_text(characters, user, |user, characters| {
+                let characters = java_trim(characters);
+                if characters.is_empty() {
+                    any_characters(user, length, out);
+                } else if characters.is_ascii() {
+                    for _ in 0..length {
+                        let index = user.random.random_range(0..characters.len());
+                        out.push(char::from(characters.as_bytes()[index]));
+                    }
+                } else {
+                    let characters: Vec<char> = characters.chars().filter(|c| c.len_utf16() == 1).collect();
+                    for _ in 0..length {
+                        if let Some(index) =
+                            (!characters.is_empty()).then(|| user.random.random_range(0..characters.len()))
+                        {
+                            out.push(characters[index]);
+                        }
+                    }
+                }
+            }),
+        }
+        self.target.store(user, &out[start..]);
+    }
+}
+
+/// Characters of all scripts: each assigned code point outside the private areas is as likely as any other, and
+/// the length counts units of UTF-16.
+fn any_characters(user: &mut UserState, length: u32, out: &mut String) {
+    let mut left = length as usize;
+    while left > 0 {
+        let Some(c) = char::from_u32(user.random.random_range(0..0x11_0000)) else { continue };
+        if c.len_utf16() <= left && crate::unicode::is_assigned(c) {
+            out.push(c);
+            left -= c.len_utf16();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Uuid;
+
+/// `${__UUID}`: version 4 of RFC 9562.
+pub(crate) fn uuid(_: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(Uuid))
+}
+
+impl Function for Uuid {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let high = (user.random.next_u64() & !0xF000) | 0x4000;
+        let low = (user.random.next_u64() & !(0b11 << 62)) | (0b10 << 62);
+        let _ = write!(
+            out,
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xFFFF,
+            high & 0xFFFF,
+            low >> 48,
+            low & 0xFFFF_FFFF_FFFF
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! Which functions there are.
+
+use crate::arguments::{Arguments, Made};
+use crate::problem::{Problem, ProblemKind};
+use crate::{
+    dates, digest, encode, file, log, number, property, random, script, text, thread, time, variable,
+};
+
+/// A supported function.
+pub struct FunctionInfo {
+    /// Its name, with the two underscores.
+    pub name: &'static str,
+    /// Its arguments; what stands in brackets may be left out.
+    pub arguments: &'static str,
+    /// What it gives.
+    pub description: &'static str,
+    /// In what it differs from JMeter, or where it comes from; mostly empty.
+    pub note: &'static str,
+    pub(crate) min: usize,
+    pub(crate) max: usize,
+    pub(crate) build: fn(&mut Arguments<'_, '_>) -> Made,
+}
+
+impl std::fmt::Debug for FunctionInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}({})", self.name, self.arguments)
+    }
+}
+
+/// `min` and `max` of a function that takes any number of arguments from `min` on.
+const ANY: usize = usize::MAX;
+
+const fn function(
+    name: &'static str,
+    (min, max): (usize, usize),
+    arguments: &'static str,
+    build: fn(&mut Arguments<'_, '_>) -> Made,
+    description: &'static str,
+) -> FunctionInfo {
+    FunctionInfo { name, arguments, description, note: "", min, max, build }
+}
+
+impl FunctionInfo {
+    const fn noting(mut self, note: &'static str) -> Self {
+        self.note = note;
+        self
+    }
+}
+
+const PLUGIN: &str = "of jmeter-plugins";
+const PLAIN: &str = "plain expressions; what may mean something else in JMeter is refused";
+
+#[rustfmt::skip]
+static FUNCTIONS: &[FunctionInfo] = &[
+    function("__BeanShell", (1, 2), "script[, variable]", script::bean_shell, "result of a BeanShell script").noting(PLAIN),
+    function("__char", (1, ANY), "code[, code…]", text::character, "characters of these numbers"),
+    function("__changeCase", (1, 3), "text[, UPPER|LOWER|CAPITALIZE[, variable]]", text::change_case, "text in another case"),
+    function("__counter", (1, 2), "TRUE|FALSE[, variable]", number::counter, "1, 2, 3… per user (TRUE) or for all"),
+    function("__dateTimeConvert", (3, 4), "date, format, new format[, variable]", dates::convert, "date in another format").noting("English names of months and days"),
+    function("__digest", (2, 5), "algorithm, text[, salt[, TRUE[, variable]]]", digest::digest, "hash in hexadecimal digits"),
+    function("__escapeHtml", (1, 1), "text", encode::escape_html, "text with HTML entities"),
+    function("__escapeOroRegexpChars", (1, 2), "text[, variable]", text::quote_meta, "text that stands for itself in a regular expression"),
+    function("__escapeXml", (1, 1), "text", encode::escape_xml, "text with XML entities"),
+    function("__eval", (1, 1), "text", variable::eval, "text with the variables and functions in it replaced"),
+    function("__evalVar", (1, 1), "variable", variable::eval_var, "value of a variable with the variables and functions in it replaced"),
+    function("__FileToString", (1, 3), "file[, encoding[, variable]]", file::file_to_string, "content of a file"),
+    function("__groovy", (1, 2), "script[, variable]", script::groovy, "result of a Groovy script").noting(PLAIN),
+    function("__intSum", (2, ANY), "number, number…[, variable]", number::int_sum, "sum in 32 bits"),
+    function("__isPropDefined", (1, 1), "property", property::is_defined, "whether a property is set"),
+    function("__isVarDefined", (1, 1), "variable", variable::is_defined, "whether a variable is set"),
+    function("__javaScript", (1, 2), "script[, variable]", script::java_script, "result of a JavaScript script").noting("no Java classes"),
+    function("__jexl", (1, 2), "expression[, variable]", script::jexl2, "result of a JEXL 2 expression").noting(PLAIN),
+    function("__jexl2", (1, 2), "expression[, variable]", script::jexl2, "result of a JEXL 2 expression").noting(PLAIN),
+    function("__jexl3", (1, 2), "expression[, variable]", script::jexl3, "result of a JEXL 3 expression").noting(PLAIN),
+    function("__log", (1, 4), "text[, level[, throwable[, comment]]]", log::log, "the text, which is logged").noting("OUT and ERR go to the log"),
+    function("__logn", (1, 3), "text[, level[, throwable]]", log::logn, "nothing; the text is logged").noting("OUT and ERR go to the log"),
+    function("__longSum", (2, ANY), "number, number…[, variable]", number::long_sum, "sum in 64 bits"),
+    function("__machineIP", (0, 1), "[variable]", thread::machine_ip, "address of this machine"),
+    function("__machineName", (0, 1), "[variable]", thread::machine_name, "name of this machine"),
+    function("__P", (1, 2), "property[, default]", property::p, "value of a property, 1 if it is not set"),
+    function("__property", (1, 3), "property[, variable[, default]]", property::property, "value of a property, its name if it is not set"),
+    function("__Random", (2, 3), "minimum, maximum[, variable]", random::random, "random whole number, both ends included"),
+    function("__RandomDate", (3, 5), "format, from, to[, locale[, variable]]", dates::random_date, "random day, the end excluded").noting("English names of months and days"),
+    function("__RandomFromMultipleVars", (1, 2), "name|name…[, variable]", variable::random_from_multiple, "value of one of these variables"),
+    function("__RandomString", (1, 3), "length[, characters[, variable]]", random::random_string, "random characters"),
+    function("__samplerName", (0, 1), "[variable]", thread::sampler_name, "name of the sampler"),
+    function("__setProperty", (2, 3), "property, value[, TRUE]", property::set_property, "nothing, or the property's old value"),
+    function("__split", (2, 3), "text, variable[, delimiters]", variable::split, "the text; its parts become variable_1, variable_2…"),
+    function("__StringFromFile", (1, 4), "file[, variable[, first[, last]]]", file::string_from_file, "next line of a file, or of a sequence of files"),
+    function("__StringToFile", (2, 4), "file, text[, TRUE|FALSE[, encoding]]", file::string_to_file, "whether the text was written").noting("UTF-8, US-ASCII and ISO-8859-1"),
+    function("__TestPlanName", (0, 0), "", thread::plan_name, "name of the plan's file"),
+    function("__threadGroupName", (0, 0), "", thread::group_name, "name of the thread group"),
+    function("__threadNum", (0, 0), "", thread::thread_number, "number of the user in its group, from 1"),
+    function("__time", (0, 2), "[format[, variable]]", time::time, "the time, as milliseconds since 1970 or formatted").noting("English names of months and days"),
+    function("__timeShift", (4, 5), "format, date, shift, [locale, ]variable", dates::shift, "a date, or now, moved by an ISO 8601 duration").noting("English names of months and days"),
+    function("__unescape", (1, 1), "text", encode::unescape, "text with Java's escapes replaced"),
+    function("__unescapeHtml", (1, 1), "text", encode::unescape_html, "text with HTML entities replaced"),
+    function("__urldecode", (1, 1), "text", encode::url_decode, "form-decoded text"),
+    function("__urlencode", (1, 1), "text", encode::url_encode, "form-encoded text"),
+    function("__UUID", (0, 0), "", random::uuid, "random UUID, from the user's own stream"),
+    function("__V", (1, 2), "variable[, default]", variable::v, "value of a variable whose name is made up"),
+    function("__base64Decode", (1, 2), "text[, variable]", encode::base64_decode, "decoded text").noting(PLUGIN),
+    function("__base64Encode", (1, 2), "text[, variable]", encode::base64_encode, "encoded text").noting(PLUGIN),
+    function("__env", (1, 3), "name[, variable[, default]]", text::environment, "environment variable").noting(PLUGIN),
+    function("__iterationNum", (0, 0), "", thread::iteration, "number of the iteration, from 1").noting(PLUGIN),
+    function("__lowercase", (1, 2), "text[, variable]", text::lowercase, "text in lower case").noting(PLUGIN),
+    function("__MD5", (1, 2), "text[, variable]", digest::md5, "MD5 in hexadecimal digits").noting(PLUGIN),
+    function("__strLen", (1, 2), "text[, variable]", text::str_len, "length of the text").noting(PLUGIN),
+    function("__uppercase", (1, 2), "text[, variable]", text::uppercase, "text in upper case").noting(PLUGIN),
+];
+
+/// Functions of JMeter 5.6.3 that are not there, and what to do without them.
+const MISSING: &[(&str, &str)] = &[
+    ("__CSVRead", "a CSV Data Set Config reads the same file row by row"),
+    ("__regexFunction", "a Regular Expression Extractor does the same"),
+    ("__XPath", "an XPath Extractor does the same for a response"),
+];
+
+/// The functions that may be used, in the order JMeter lists its own, those of plugins last.
+pub fn supported() -> &'static [FunctionInfo] {
+    FUNCTIONS
+}
+
+/// The function of that name, if it can be had.
+pub(crate) fn find(name: &str) -> Option<&'static FunctionInfo> {
+    FUNCTIONS.iter().find(|info| info.name == name)
+}
+
+/// Whether the name is that of a function, be it there or not.
+pub(crate) fn is_function(name: &str) -> bool {
+    find(name).is_some() || MISSING.iter().any(|missing| missing.0 == name)
+}
+
+/// Why a function cannot be had.
+pub(crate) fn refusal(name: &str, offset: usize) -> Problem {
+    if let Some((_, hint)) = MISSING.iter().find(|missing| missing.0 == name) {
+        let message = format!("the function {name} is not supported");
+        return Problem { kind: ProblemKind::Unsupported, message, hint: (*hint).to_owned(), offset };
+    }
+    let message = format!("the function {name} is not known");
+    let similar = FUNCTIONS.iter().find(|info| info.name.eq_ignore_ascii_case(name));
+    let hint = match similar {
+        Some(info) => format!("did you mean {}? Names heed case", info.name),
+        None => format!(
+            "it may come from a plugin; JMeter without that plugin sends the text ${{{name}(…)}} as it is"
+        ),
+    };
+    Problem { kind: ProblemKind::Unsupported, message, hint, offset }
+}

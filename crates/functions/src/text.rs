@@ -1,0 +1,212 @@
+//! Texts and characters: `__changeCase`, `__char`, `__escapeOroRegexpChars`, and the plugins' `__lowercase`,
+//! `__uppercase`, `__strLen`, `__env`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::UserState;
+
+use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
+
+/// A function of one text.
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    name: &'static str,
+    text: Template,
+    map: fn(&str, &mut String) -> Result<(), String>,
+    target: Target,
+}
+
+impl Mapped {
+    /// A function of the first argument; the second, if the function has one, names the variable to set.
+    pub(crate) fn made(
+        arguments: &mut Arguments<'_, '_>,
+        map: fn(&str, &mut String) -> Result<(), String>,
+    ) -> Made {
+        let target = arguments.target(1);
+        Ok(Arc::new(Self { name: arguments.name, text: arguments.take(0), map, target }))
+    }
+}
+
+impl Function for Mapped {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        let done = with_text(&self.text, user, |user, text| match (self.map)(text, out) {
+            Ok(()) => true,
+            Err(message) => {
+                fail(user, self.name, &message);
+                false
+            }
+        });
+        if done {
+            self.target.store(user, &out[start..]);
+        } else {
+            out.truncate(start);
+        }
+    }
+}
+
+/// `${__lowercase(text, variable)}` of jmeter-plugins
+pub(crate) fn lowercase(arguments: &mut Arguments<'_, '_>) -> Made {
+    Mapped::made(arguments, |text, out| {
+        out.push_str(&text.to_lowercase());
+        Ok(())
+    })
+}
+
+/// `${__uppercase(text, variable)}` of jmeter-plugins
+pub(crate) fn uppercase(arguments: &mut Arguments<'_, '_>) -> Made {
+    Mapped::made(arguments, |text, out| {
+        out.push_str(&text.to_uppercase());
+        Ok(())
+    })
+}
+
+/// `${__strLen(text, variable)}` of jmeter-plugins: units of UTF-16.
+pub(crate) fn str_len(arguments: &mut Arguments<'_, '_>) -> Made {
+    Mapped::made(arguments, |text, out| {
+        let _ = write!(out, "{}", text.encode_utf16().count());
+        Ok(())
+    })
+}
+
+/// `${__escapeOroRegexpChars(text, variable)}`
+pub(crate) fn quote_meta(arguments: &mut Arguments<'_, '_>) -> Made {
+    Mapped::made(arguments, |text, out| {
+        for c in text.chars() {
+            if !(c.is_alphanumeric() || c == '_') {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        Ok(())
+    })
+}
+
+#[derive(Debug)]
+struct ChangeCase {
+    text: Template,
+    mode: Option<Template>,
+    target: Target,
+}
+
+/// `${__changeCase(text, UPPER | LOWER | CAPITALIZE, variable)}`
+pub(crate) fn change_case(arguments: &mut Arguments<'_, '_>) -> Made {
+    let target = arguments.target(2);
+    Ok(Arc::new(ChangeCase { text: arguments.take(0), mode: arguments.optional(1), target }))
+}
+
+impl Function for ChangeCase {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        with_text(&self.text, user, |user, text| match &self.mode {
+            None => out.push_str(&text.to_uppercase()),
+            Some(mode) => with_text(mode, user, |user, mode| {
+                if mode.is_empty() || mode.eq_ignore_ascii_case("upper") {
+                    out.push_str(&text.to_uppercase());
+                } else if mode.eq_ignore_ascii_case("lower") {
+                    out.push_str(&text.to_lowercase());
+                } else if mode.eq_ignore_ascii_case("capitalize") {
+                    capitalize(text, out);
+                } else {
+                    out.push_str(text);
+                    user.log(Level::Error, &format!("Unknown mode {mode}, returning {text} unchanged"));
+                }
+            }),
+        });
+        self.target.store(user, &out[start..]);
+    }
+}
+
+/// The first character in title case, which is one character; the rest stays.
+fn capitalize(text: &str, out: &mut String) {
+    let mut rest = text.chars();
+    if let Some(first) = rest.next() {
+        let mut upper = first.to_uppercase();
+        match (upper.next(), upper.next()) {
+            (Some(upper), None) => out.push(upper),
+            _ => out.push(first),
+        }
+        out.push_str(rest.as_str());
+    }
+}
+
+#[derive(Debug)]
+struct Characters {
+    codes: Vec<Template>,
+}
+
+/// `${__char(65, 0x42, 0103)}`
+pub(crate) fn character(arguments: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(Characters { codes: (0..arguments.count).map(|index| arguments.take(index)).collect() }))
+}
+
+impl Function for Characters {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let mut units = Vec::with_capacity(self.codes.len());
+        for code in &self.codes {
+            with_text(code, user, |user, text| {
+                let text = java_trim(text);
+                match decode(text) {
+                    // Java keeps the lowest 16 bits.
+                    Some(value) => units.push((value & 0xFFFF) as u16),
+                    None => user.log(
+                        Level::Warn,
+                        &format!("Could not parse {text} : no number that Long.decode reads"),
+                    ),
+                }
+            });
+        }
+        out.extend(char::decode_utf16(units).map(|c| c.unwrap_or('?')));
+    }
+}
+
+/// `Long.decode`: decimal, `0x…`, `#…` or octal after a leading zero, with a sign before.
+fn decode(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hexadecimal =
+        digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).or_else(|| digits.strip_prefix('#'));
+    let (digits, radix) = match hexadecimal {
+        Some(rest) => (rest, 16),
+        None if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
+        None => (digits, 10),
+    };
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    let magnitude = i128::from_str_radix(digits, radix).ok()?;
+    i64::try_from(if negative { -magnitude } else { magnitude }).ok()
+}
+
+#[derive(Debug)]
+struct Environment {
+    name: Template,
+    target: Target,
+    otherwise: Option<Template>,
+}
+
+/// `${__env(name, variable, default)}` of jmeter-plugins
+pub(crate) fn environment(arguments: &mut Arguments<'_, '_>) -> Made {
+    let target = arguments.target(1);
+    Ok(Arc::new(Environment { name: arguments.take(0), target, otherwise: arguments.optional(2) }))
+}
+
+impl Function for Environment {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        with_text(&self.name, user, |user, name| {
+            let usable = !name.is_empty() && !name.contains(['=', '\0']);
+            match (usable.then(|| std::env::var(name).ok()).flatten(), &self.otherwise) {
+                (Some(value), _) => out.push_str(&value),
+                (None, Some(otherwise)) => otherwise.render(user, out),
+                (None, None) => out.push_str(name),
+            }
+        });
+        self.target.store(user, &out[start..]);
+    }
+}

@@ -1,0 +1,144 @@
+//! Where the function runs: `__threadNum`, `__threadGroupName`, `__samplerName`, `__TestPlanName`,
+//! `__machineName`, `__machineIP`, and the plugins' `__iterationNum`.
+
+use std::fmt::Write as _;
+use std::net::{IpAddr, ToSocketAddrs as _};
+use std::sync::{Arc, OnceLock};
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::Function;
+use busyhour_engine::user::UserState;
+
+use crate::arguments::{Arguments, Made, Target};
+
+/// Name of the thread on which JMeter evaluates what it needs before the first user starts.
+const ENGINE_THREAD: &str = "StandardJMeterEngine";
+
+#[derive(Debug)]
+struct ThreadNumber;
+
+/// `${__threadNum}`
+pub(crate) fn thread_number(_: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(ThreadNumber))
+}
+
+impl Function for ThreadNumber {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        if user.core.is_none() && user.run.groups.is_empty() {
+            out.push_str(ENGINE_THREAD);
+        } else {
+            let _ = write!(out, "{}", user.number + 1);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct GroupName;
+
+/// `${__threadGroupName}`
+pub(crate) fn group_name(_: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(GroupName))
+}
+
+impl Function for GroupName {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        if let Some(group) = user.run.groups.get(user.group as usize) {
+            out.push_str(&group.name);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct SamplerName {
+    target: Target,
+}
+
+/// `${__samplerName(variable)}`
+pub(crate) fn sampler_name(arguments: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(SamplerName { target: arguments.target(0) }))
+}
+
+impl Function for SamplerName {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        out.push_str(&user.sampler_name);
+        self.target.store(user, &out[start..]);
+    }
+}
+
+#[derive(Debug)]
+struct PlanName;
+
+/// Name of the property that holds the plan's file name; the command line sets it.
+pub const PLAN_NAME_PROPERTY: &str = "busyhour.plan.file";
+
+/// `${__TestPlanName}`
+pub(crate) fn plan_name(_: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(PlanName))
+}
+
+impl Function for PlanName {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        user.run.properties.with(PLAN_NAME_PROPERTY, |name| out.push_str(name.unwrap_or_default()));
+    }
+}
+
+#[derive(Debug)]
+struct Iteration;
+
+/// `${__iterationNum}` of jmeter-plugins: the iteration of the thread group, from 1.
+pub(crate) fn iteration(_: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(Iteration))
+}
+
+impl Function for Iteration {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let _ = write!(out, "{}", user.iteration);
+    }
+}
+
+#[derive(Debug)]
+struct Machine {
+    what: fn() -> String,
+    /// Asked once: the machine does not change its name while the run goes on.
+    known: OnceLock<String>,
+    target: Target,
+}
+
+/// `${__machineName(variable)}`
+pub(crate) fn machine_name(arguments: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(Machine { what: host_name, known: OnceLock::new(), target: arguments.target(0) }))
+}
+
+/// `${__machineIP(variable)}`
+pub(crate) fn machine_ip(arguments: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(Machine { what: host_address, known: OnceLock::new(), target: arguments.target(0) }))
+}
+
+impl Function for Machine {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let text = self.known.get_or_init(self.what);
+        if text.is_empty() {
+            user.log(Level::Warn, "the name of this machine cannot be found out");
+        }
+        out.push_str(text);
+        self.target.store(user, text);
+    }
+}
+
+/// The name the kernel has for this machine.
+fn host_name() -> String {
+    let known = std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .or_else(|_| std::fs::read_to_string("/etc/hostname"));
+    match known {
+        Ok(name) => name.trim().to_owned(),
+        Err(_) => std::env::var("HOSTNAME").unwrap_or_default(),
+    }
+}
+
+/// The first address of that name.
+fn host_address() -> String {
+    let addresses = (host_name(), 0).to_socket_addrs();
+    let address = addresses.ok().and_then(|mut found| found.next()).map(|found| found.ip());
+    address.unwrap_or(IpAddr::from([127, 0, 0, 1])).to_string()
+}

@@ -1,0 +1,24 @@
+//! What Unicode says of characters.
+
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+/// Whether the character is assigned and not for private use.
+pub(crate) fn is_assigned(c: char) -> bool {
+    static UNUSABLE: OnceLock<Option<Regex>> = OnceLock::new();
+    let unusable = UNUSABLE.get_or_init(|| Regex::new(r"\A[\p{Cn}\p{Co}]\z").ok());
+    let mut buffer = [0; 4];
+    unusable.as_ref().is_none_or(|unusable| !unusable.is_match(c.encode_utf8(&mut buffer)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_assigned;
+
+    #[test]
+    fn private_and_unassigned_characters_are_told() {
+        assert!(is_assigned('a') && is_assigned('\u{24186}'));
+        assert!(!is_assigned('\u{e000}') && !is_assigned('\u{378}') && !is_assigned('\u{50000}'));
+    }
+}
