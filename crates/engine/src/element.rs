@@ -28,6 +28,12 @@ pub trait Assertion: Send + Sync + fmt::Debug {
         AssertionScope::Parent
     }
 
+    /// Whether the result counts as successful before this assertion looks at it, so that a failure can be what
+    /// is expected.
+    fn assumes_success(&self) -> bool {
+        false
+    }
+
     /// Looks at one result (the main one or a sub-result, which the engine has taken out of the user).
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult;
 
