@@ -12,10 +12,13 @@
 //! | [`javascript`] | `__javaScript`, conditions of the If Controller | Rhino 1.7.14 |
 
 mod error;
+mod evaluate;
 pub mod java_like;
 pub mod javascript;
 pub mod jexl;
+mod number;
 mod scope;
+mod syntax;
 mod value;
 
 pub use error::{Place, ScriptError};

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::java_like::Decimal;
+use crate::number::{double_to_java, float_to_java};
+
 /// What a script's expression is worth, typed as in Java.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -10,14 +13,28 @@ pub enum Value {
     Null,
     /// `java.lang.Boolean`
     Boolean(bool),
+    /// `java.lang.Character`: one unit of UTF-16.
+    Character(u16),
     /// `java.lang.Integer`
     Integer(i32),
     /// `java.lang.Long`
     Long(i64),
+    /// `java.math.BigInteger`, as far as 128 bits go.
+    BigInteger(i128),
+    /// `java.lang.Float`
+    Float(f32),
     /// `java.lang.Double`
     Double(f64),
+    /// `java.math.BigDecimal`
+    Decimal(Decimal),
     /// `java.lang.String`
     Text(Arc<str>),
+    /// A `java.util.List`.
+    List(Arc<[Value]>),
+    /// An array; its text in Java names its address, so that it is never a script's result.
+    Array(Arc<[Value]>),
+    /// An instance of `java.util.Random`; its numbers come from the virtual user's stream.
+    Random,
 }
 
 impl Value {
@@ -27,16 +44,30 @@ impl Value {
         Value::Text(Arc::from(text.as_ref()))
     }
 
-    /// The text that Java's `String.valueOf` gives; `null` for a null value.
+    /// A text value, or null.
+    pub(crate) fn text_or_null(text: Option<String>) -> Value {
+        text.map_or(Value::Null, |text| Value::Text(text.into()))
+    }
+
+    /// The text that Java's `String.valueOf` gives: `null` for a null value. Lists print as Groovy's lists do.
     #[must_use]
     pub fn to_java_string(&self) -> String {
         match self {
             Value::Null => "null".to_owned(),
             Value::Boolean(value) => value.to_string(),
+            Value::Character(unit) => String::from_utf16_lossy(&[*unit]),
             Value::Integer(value) => value.to_string(),
             Value::Long(value) => value.to_string(),
-            Value::Double(value) => value.to_string(),
+            Value::BigInteger(value) => value.to_string(),
+            Value::Float(value) => float_to_java(*value),
+            Value::Double(value) => double_to_java(*value),
+            Value::Decimal(value) => value.to_string(),
             Value::Text(text) => text.to_string(),
+            Value::List(items) | Value::Array(items) => {
+                let items: Vec<String> = items.iter().map(Value::to_java_string).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Value::Random => "java.util.Random".to_owned(),
         }
     }
 
@@ -45,5 +76,24 @@ impl Value {
     #[must_use]
     pub fn to_function_result(&self) -> String {
         if matches!(self, Value::Null) { String::new() } else { self.to_java_string() }
+    }
+
+    /// The value's type, as a reader of the plan knows it.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Boolean(_) => "a boolean",
+            Value::Character(_) => "a char",
+            Value::Integer(_) => "an int",
+            Value::Long(_) => "a long",
+            Value::BigInteger(_) => "a BigInteger",
+            Value::Float(_) => "a float",
+            Value::Double(_) => "a double",
+            Value::Decimal(_) => "a BigDecimal",
+            Value::Text(_) => "a String",
+            Value::List(_) => "a list",
+            Value::Array(_) => "an array",
+            Value::Random => "a Random",
+        }
     }
 }

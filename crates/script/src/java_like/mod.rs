@@ -1,6 +1,16 @@
 //! The plain subset of Groovy and BeanShell: arithmetic, comparison, texts, variables, a few classes of the JDK.
 
-use crate::{Place, Scope, ScriptError, Value};
+pub(crate) mod beanshell;
+mod decimal;
+pub(crate) mod groovy;
+
+pub use decimal::Decimal;
+
+use std::sync::Arc;
+
+use crate::syntax::ast::Tree;
+use crate::syntax::{Dialect, parse};
+use crate::{Scope, ScriptError, Value, evaluate};
 
 /// Which of the two languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,10 +21,10 @@ pub enum Language {
     Groovy,
 }
 
-/// A parsed script.
+/// A parsed script; copies share it.
 #[derive(Debug, Clone)]
 pub struct Script {
-    _language: Language,
+    tree: Arc<Tree>,
 }
 
 /// Parses a script.
@@ -22,8 +32,11 @@ pub struct Script {
 /// # Errors
 /// [`ScriptError::Syntax`] for what is neither, [`ScriptError::Unsupported`] for what may behave otherwise here.
 pub fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
-    let _ = (text, language);
-    Err(ScriptError::Unsupported { what: "this script".into(), place: Place { line: 1, column: 1 } })
+    let dialect = match language {
+        Language::BeanShell => Dialect::BeanShell,
+        Language::Groovy => Dialect::Groovy,
+    };
+    Ok(Script { tree: Arc::new(parse(text, dialect)?) })
 }
 
 impl Script {
@@ -32,7 +45,6 @@ impl Script {
     /// # Errors
     /// [`ScriptError::Evaluation`] where JMeter would log an error and use an empty text as the result.
     pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ScriptError> {
-        let _ = scope;
-        Ok(Value::Null)
+        evaluate::run(&self.tree, scope)
     }
 }

@@ -1,6 +1,12 @@
 //! JEXL 3 and JEXL 2, as in `${__jexl3(…)}`, `${__jexl2(…)}`, and conditions of If and While Controllers.
 
-use crate::{Place, Scope, ScriptError, Value};
+pub(crate) mod arithmetic;
+
+use std::sync::Arc;
+
+use crate::syntax::ast::Tree;
+use crate::syntax::{Dialect, parse};
+use crate::{Scope, ScriptError, Value, evaluate};
 
 /// Which version of the language: they differ in how texts are turned into numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,10 +17,10 @@ pub enum Version {
     Three,
 }
 
-/// A parsed script.
+/// A parsed script; copies share it.
 #[derive(Debug, Clone)]
 pub struct Script {
-    _version: Version,
+    tree: Arc<Tree>,
 }
 
 /// Parses a script.
@@ -22,8 +28,11 @@ pub struct Script {
 /// # Errors
 /// [`ScriptError::Syntax`] for what is no JEXL, [`ScriptError::Unsupported`] for what may behave otherwise here.
 pub fn compile(text: &str, version: Version) -> Result<Script, ScriptError> {
-    let _ = (text, version);
-    Err(ScriptError::Unsupported { what: "JEXL".into(), place: Place { line: 1, column: 1 } })
+    let dialect = match version {
+        Version::Two => Dialect::Jexl2,
+        Version::Three => Dialect::Jexl3,
+    };
+    Ok(Script { tree: Arc::new(parse(text, dialect)?) })
 }
 
 impl Script {
@@ -32,7 +41,6 @@ impl Script {
     /// # Errors
     /// [`ScriptError::Evaluation`] where JMeter would log an error and use an empty text as the result.
     pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ScriptError> {
-        let _ = scope;
-        Ok(Value::Null)
+        evaluate::run(&self.tree, scope)
     }
 }

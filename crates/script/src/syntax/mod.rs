@@ -1,0 +1,35 @@
+//! From text to tree: one scanner and one parser for the languages that look alike.
+
+pub(crate) mod ast;
+mod expression;
+pub(crate) mod names;
+mod parser;
+mod postfix;
+mod token;
+
+pub(crate) use parser::parse;
+
+use crate::{Place, ScriptError};
+
+/// The languages that the parser and the interpreter tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Dialect {
+    Jexl2,
+    Jexl3,
+    Groovy,
+    BeanShell,
+}
+
+impl Dialect {
+    pub(crate) fn is_jexl(self) -> bool {
+        matches!(self, Dialect::Jexl2 | Dialect::Jexl3)
+    }
+}
+
+pub(crate) fn syntax_error(text: &str, at: usize, message: impl Into<String>) -> ScriptError {
+    ScriptError::Syntax { message: message.into(), place: Place::of(text, at) }
+}
+
+pub(crate) fn unsupported(text: &str, at: usize, what: impl Into<String>) -> ScriptError {
+    ScriptError::Unsupported { what: what.into(), place: Place::of(text, at) }
+}

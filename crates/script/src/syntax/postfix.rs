@@ -1,0 +1,431 @@
+//! What binds tightest: literals, names, calls, properties, indices.
+
+use std::sync::Arc;
+
+use super::Dialect;
+use super::ast::{Expr, Host, Kind};
+use super::names::{self, Class, HostMethod};
+use super::parser::Parser;
+use super::token::{Part, TokenKind};
+use super::{syntax_error, unsupported};
+use crate::{ScriptError, Value};
+
+/// What stands before a dot.
+enum Base {
+    Value(Expr),
+    Host(Host),
+    Class(Class),
+    /// `java.util` of `java.util.UUID`.
+    Package(String),
+    /// `Thread` of `Thread.currentThread()`: its one use is spelt out.
+    ThreadClass,
+    CurrentThread,
+    /// `UUID.randomUUID()` and `ctx.getThread()` and the like, of which only the next call makes a value.
+    ContextVariables,
+}
+
+fn make(at: usize, kind: Kind) -> Expr {
+    Expr { at: at as u32, kind }
+}
+
+impl Parser<'_> {
+    pub(super) fn postfix(&mut self) -> Result<Expr, ScriptError> {
+        let start = self.place();
+        let mut base = self.primary()?;
+        let mut chain = 0_u32;
+        loop {
+            let at = self.place();
+            chain += 1;
+            if self.depth + chain > super::parser::DEPTH_MAX {
+                return Err(self.unsupported_here("so long a chain of calls"));
+            }
+            if self.is_sign(".") || self.is_sign("?.") {
+                let safe = self.is_sign("?.");
+                self.advance();
+                base = self.member(base, at, safe)?;
+            } else if self.is_sign("[") && !self.tokens[self.at].after_newline {
+                self.advance();
+                let index = self.expression()?;
+                self.expect("]")?;
+                base = Base::Value(self.indexed(base, index, at)?);
+            } else if self.is_sign("++") || self.is_sign("--") {
+                let Base::Value(Expr { kind: Kind::Local(local), .. }) = base else {
+                    return Err(self.unsupported_here("a step of anything but a variable"));
+                };
+                let step = if self.is_sign("++") { 1 } else { -1 };
+                self.advance();
+                self.assign_to(local)?;
+                base = Base::Value(make(at, Kind::Step(local, step, false)));
+            } else if self.is_sign("(") && !self.tokens[self.at].after_newline {
+                return Err(self.unsupported_here("calling a method of the script's own"));
+            } else {
+                break;
+            }
+        }
+        self.finish(base, start)
+    }
+
+    /// Host objects are no values; what may still be done with them is done here.
+    fn finish(&mut self, base: Base, start: usize) -> Result<Expr, ScriptError> {
+        match base {
+            Base::Value(expr) => Ok(expr),
+            Base::Host(Host::Sample) if self.null_comparison_ahead() => {
+                Ok(make(start, Kind::SampleIsPresent))
+            }
+            Base::Host(_) | Base::ContextVariables | Base::CurrentThread => {
+                Err(unsupported(self.text, start, "this object as a value"))
+            }
+            Base::Class(_) | Base::ThreadClass => Err(unsupported(self.text, start, "a class as a value")),
+            Base::Package(path) => {
+                if self.dialect.is_jexl() {
+                    // An undefined variable with dots in its name; reading it fails, as in JMeter.
+                    let local = self.local(&Arc::from(path));
+                    return Ok(make(start, Kind::Local(local)));
+                }
+                Err(unsupported(self.text, start, format!("`{path}`")))
+            }
+        }
+    }
+
+    fn null_comparison_ahead(&self) -> bool {
+        (self.is_sign("==") || self.is_sign("!="))
+            && matches!(self.peek_at(1), TokenKind::Name(word) if **word == *"null")
+    }
+
+    fn primary(&mut self) -> Result<Base, ScriptError> {
+        let at = self.place();
+        match self.peek().clone() {
+            TokenKind::Literal(value) => {
+                self.advance();
+                Ok(Base::Value(make(at, Kind::Literal(value))))
+            }
+            TokenKind::Join(parts) => {
+                self.advance();
+                self.join(&parts, at).map(Base::Value)
+            }
+            TokenKind::Sign("(") => {
+                self.advance();
+                let inner = self.expression()?;
+                self.expect(")")?;
+                Ok(Base::Value(inner))
+            }
+            TokenKind::Sign("[") if self.dialect != Dialect::BeanShell => self.list(at).map(Base::Value),
+            TokenKind::Sign("{") => Err(self.unsupported_here("a map, a set or a closure")),
+            TokenKind::Sign("/") if self.dialect == Dialect::Groovy => {
+                Err(self.unsupported_here("a regular expression"))
+            }
+            TokenKind::Sign(sign @ ("`" | "@" | "#" | "~")) => {
+                Err(self.unsupported_here(format!("`{sign}`")))
+            }
+            TokenKind::Name(name) => self.name(&name, at),
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    fn name(&mut self, name: &Arc<str>, at: usize) -> Result<Base, ScriptError> {
+        let literal = match &**name {
+            "true" => Some(Value::Boolean(true)),
+            "false" => Some(Value::Boolean(false)),
+            "null" => Some(Value::Null),
+            "NaN" if self.dialect == Dialect::Jexl3 => Some(Value::Double(f64::NAN)),
+            _ => None,
+        };
+        if let Some(value) = literal {
+            self.advance();
+            return Ok(Base::Value(make(at, Kind::Literal(value))));
+        }
+        let jexl = self.dialect.is_jexl();
+        if jexl
+            && matches!(
+                &**name,
+                "if" | "else"
+                    | "for"
+                    | "while"
+                    | "var"
+                    | "return"
+                    | "div"
+                    | "mod"
+                    | "eq"
+                    | "ne"
+                    | "lt"
+                    | "gt"
+                    | "le"
+                    | "ge"
+                    | "and"
+                    | "or"
+            )
+        {
+            return Err(self.unexpected("an expression"));
+        }
+        if &**name == "new" {
+            self.advance();
+            return self.constructor(at).map(Base::Value);
+        }
+        if matches!(&**name, "function" if self.dialect == Dialect::Jexl3) {
+            return Err(self.unsupported_here("a function of the script's own"));
+        }
+        if self.sign_at(1, "(") {
+            return Err(self.unsupported_here(format!("the function `{name}`")));
+        }
+        if self.sign_at(1, "->") {
+            return Err(self.unsupported_here("a function of the script's own"));
+        }
+        self.advance();
+        if self.is_declared(name) {
+            return Ok(Base::Value(make(at, Kind::Local(self.local(name)))));
+        }
+        if &**name == "threadName" {
+            return Ok(Base::Value(make(at, Kind::ThreadName)));
+        }
+        if let Some(host) = names::host(name, self.dialect) {
+            return Ok(Base::Host(host));
+        }
+        if names::is_foreign_object(name, self.dialect) {
+            return Err(unsupported(self.text, at, format!("`{name}`")));
+        }
+        if !jexl {
+            if let Some(class) = names::class(name) {
+                return Ok(Base::Class(class));
+            }
+            if &**name == "Thread" {
+                return Ok(Base::ThreadClass);
+            }
+            if matches!(&**name, "java" | "org" | "com" | "javax" | "groovy") {
+                return Ok(Base::Package(name.to_string()));
+            }
+            if &**name == "this" || &**name == "super" {
+                return Err(unsupported(self.text, at, format!("`{name}`")));
+            }
+        }
+        Ok(Base::Value(make(at, Kind::Local(self.local(name)))))
+    }
+
+    fn join(&mut self, parts: &[Part], at: usize) -> Result<Expr, ScriptError> {
+        self.join_seen = true;
+        let mut items = Vec::new();
+        for part in parts {
+            match part {
+                Part::Text(text) if text.is_empty() => {}
+                Part::Text(text) => items.push(make(at, Kind::Literal(Value::text(text)))),
+                Part::Code(from, to) => items.push(self.embedded(*from, *to)?),
+            }
+        }
+        Ok(make(at, Kind::Join(items)))
+    }
+
+    fn list(&mut self, at: usize) -> Result<Expr, ScriptError> {
+        self.expect("[")?;
+        let mut items = Vec::new();
+        if self.is_sign(":") {
+            return Err(self.unsupported_here("a map"));
+        }
+        while !self.is_sign("]") {
+            items.push(self.expression()?);
+            if self.is_sign(":") {
+                return Err(self.unsupported_here("a map"));
+            }
+            if !self.accept(",") {
+                break;
+            }
+        }
+        self.expect("]")?;
+        Ok(make(at, Kind::List(items)))
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Expr>, ScriptError> {
+        self.expect("(")?;
+        let mut arguments = Vec::new();
+        if !self.is_sign(")") {
+            loop {
+                if self.dialect == Dialect::Groovy && self.sign_at(1, ":") && !self.sign_at(0, "(") {
+                    return Err(self.unsupported_here("a named argument"));
+                }
+                arguments.push(self.expression()?);
+                if !self.accept(",") {
+                    break;
+                }
+            }
+        }
+        self.expect(")")?;
+        if self.is_sign("{") && self.dialect == Dialect::Groovy && !self.tokens[self.at].after_newline {
+            // `if (x.equals(y)) {` never gets here: its parenthesis closes first.
+            return Err(self.unsupported_here("a closure"));
+        }
+        Ok(arguments)
+    }
+
+    fn constructor(&mut self, at: usize) -> Result<Expr, ScriptError> {
+        if self.dialect.is_jexl() {
+            return Err(unsupported(self.text, at, "`new`"));
+        }
+        let mut path = String::new();
+        while let TokenKind::Name(part) = self.peek().clone() {
+            path.push_str(&part);
+            self.advance();
+            if !self.accept(".") {
+                break;
+            }
+            path.push('.');
+        }
+        let class = names::class(&path);
+        if !self.is_sign("(") {
+            return Err(unsupported(self.text, at, format!("`new {path}`")));
+        }
+        let arguments = self.arguments()?;
+        match (class, arguments.len()) {
+            (Some(class @ Class::Random), 0) | (Some(class @ Class::Text), 1) => {
+                Ok(make(at, Kind::New(class, arguments)))
+            }
+            _ => Err(unsupported(self.text, at, format!("`new {path}` with {} arguments", arguments.len()))),
+        }
+    }
+
+    fn indexed(&mut self, base: Base, index: Expr, at: usize) -> Result<Expr, ScriptError> {
+        match base {
+            Base::Value(value) => Ok(make(at, Kind::Index(Box::new(value), Box::new(index)))),
+            Base::Host(Host::Vars) | Base::ContextVariables if self.dialect == Dialect::Groovy => {
+                Ok(make(at, Kind::HostCall(HostMethod::GetVariable, vec![index])))
+            }
+            Base::Host(Host::Props) if self.dialect == Dialect::Groovy => {
+                Ok(make(at, Kind::HostCall(HostMethod::GetProperty, vec![index])))
+            }
+            _ => Err(unsupported(self.text, at, "an index here")),
+        }
+    }
+
+    fn member(&mut self, base: Base, at: usize, safe: bool) -> Result<Base, ScriptError> {
+        let name = match self.peek().clone() {
+            TokenKind::Name(name) => name,
+            // `vars.'my name'`
+            TokenKind::Literal(Value::Text(name)) if !self.sign_at(1, "(") => name,
+            _ => return Err(self.unexpected("a name")),
+        };
+        self.advance();
+        let is_call = self.is_sign("(") && !self.tokens[self.at].after_newline;
+        if is_call {
+            let arguments = self.arguments()?;
+            return self.call(base, &name, arguments, at, safe);
+        }
+        if self.command_argument_ahead(&base) {
+            let argument = self.expression()?;
+            return self.call(base, &name, vec![argument], at, safe);
+        }
+        self.property(base, &name, at)
+    }
+
+    /// Groovy's `log.info "text"`.
+    fn command_argument_ahead(&self, base: &Base) -> bool {
+        self.dialect == Dialect::Groovy
+            && matches!(base, Base::Host(_))
+            && !self.tokens[self.at].after_newline
+            && matches!(self.peek(), TokenKind::Literal(_) | TokenKind::Join(_))
+    }
+
+    fn call(
+        &mut self,
+        base: Base,
+        name: &str,
+        arguments: Vec<Expr>,
+        at: usize,
+        safe: bool,
+    ) -> Result<Base, ScriptError> {
+        let count = arguments.len();
+        let refused =
+            |what: &str| Err(unsupported(self.text, at, format!("{what}`{name}` with {count} arguments")));
+        match base {
+            Base::Host(Host::Context) if name == "getVariables" && count == 0 => Ok(Base::ContextVariables),
+            Base::Host(Host::Context) if name == "getPreviousResult" && count == 0 => {
+                Ok(Base::Host(Host::Sample))
+            }
+            Base::Host(Host::Vars) | Base::ContextVariables => {
+                match names::host_method(Host::Vars, name, count) {
+                    Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, arguments)))),
+                    None => refused("the method of `vars` "),
+                }
+            }
+            Base::Host(host) => match names::host_method(host, name, count) {
+                Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, arguments)))),
+                None => refused("the method "),
+            },
+            Base::Class(class) => match names::static_method(class, name, count) {
+                Some(method) => {
+                    self.wrapper_seen |= method == "valueOf" && class != Class::Text;
+                    Ok(Base::Value(make(at, Kind::StaticCall(class, method, arguments))))
+                }
+                None => refused("the method "),
+            },
+            Base::ThreadClass if name == "currentThread" && count == 0 => Ok(Base::CurrentThread),
+            Base::CurrentThread if name == "getName" && count == 0 => {
+                Ok(Base::Value(make(at, Kind::ThreadName)))
+            }
+            Base::ThreadClass | Base::CurrentThread | Base::Package(_) => refused("the method "),
+            Base::Value(receiver) => {
+                if name == "equals" {
+                    self.equals_seen = Some(at);
+                }
+                match names::value_method(name, count, self.dialect) {
+                    Some(method) => {
+                        if let ("matches" | "replaceAll" | "replaceFirst" | "split", Some(first)) =
+                            (name, arguments.first())
+                            && let Kind::Literal(Value::Text(pattern)) = &first.kind
+                        {
+                            self.check_pattern(pattern, at)?;
+                        }
+                        let receiver = Box::new(receiver);
+                        Ok(Base::Value(make(at, Kind::Call(receiver, method, arguments, safe))))
+                    }
+                    None => refused("the method "),
+                }
+            }
+        }
+    }
+
+    fn property(&mut self, base: Base, name: &str, at: usize) -> Result<Base, ScriptError> {
+        let groovy = self.dialect == Dialect::Groovy;
+        match base {
+            Base::Package(path) => {
+                let path = format!("{path}.{name}");
+                Ok(names::class(&path).map_or(Base::Package(path), Base::Class))
+            }
+            // JMeter's variables and properties have `get`, which Groovy and JEXL take for all their properties.
+            Base::Host(host @ (Host::Vars | Host::Props)) if groovy || self.dialect.is_jexl() => {
+                let method =
+                    if host == Host::Vars { HostMethod::GetVariable } else { HostMethod::GetProperty };
+                if matches!(
+                    name,
+                    "class" | "empty" | "properties" | "iterator" | "entrySet" | "iteration" | "threadName"
+                ) {
+                    return Err(unsupported(self.text, at, format!("the property `{name}`")));
+                }
+                let argument = make(at, Kind::Literal(Value::text(name)));
+                Ok(Base::Value(make(at, Kind::HostCall(method, vec![argument]))))
+            }
+            Base::Host(Host::Context) if groovy && name == "variables" => Ok(Base::ContextVariables),
+            Base::Host(Host::Context) if groovy && name == "previousResult" => Ok(Base::Host(Host::Sample)),
+            Base::Host(host) if self.dialect != Dialect::BeanShell => {
+                match names::property_getter(host, name) {
+                    Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, Vec::new())))),
+                    None => Err(unsupported(self.text, at, format!("the property `{name}`"))),
+                }
+            }
+            Base::Value(Expr { kind: Kind::Local(local), .. }) if self.dialect.is_jexl() => {
+                let path = format!("{}.{name}", self.name_text(local));
+                Ok(Base::Package(path))
+            }
+            Base::Value(value) if name == "length" && !self.dialect.is_jexl() => {
+                Ok(Base::Value(make(at, Kind::Length(Box::new(value)))))
+            }
+            Base::Value(_) if self.dialect.is_jexl() => {
+                // `1.x`, `"a".b`: texts and numbers have no properties there either.
+                Err(syntax_error(self.text, at, format!("there is no property `{name}`")))
+            }
+            Base::Value(Expr { kind: Kind::Local(local), .. })
+                if !self.is_declared(&self.name_text(local)) =>
+            {
+                // `foo.bar` of a text that was meant to stand in quotes: reading `foo` fails.
+                Ok(Base::Value(make(at, Kind::Local(local))))
+            }
+            _ => Err(unsupported(self.text, at, format!("the property `{name}`"))),
+        }
+    }
+}
