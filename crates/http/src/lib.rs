@@ -1,1 +1,30 @@
 //! The HTTP sampler: raw HTTP/1.1 connections owned by their virtual user.
+//!
+//! A request is rendered into one buffer and written at once; the response is parsed where it was read, in one
+//! buffer per thread. What nobody needs of a response is counted, not kept. Names of failures are those that
+//! JMeter's HttpClient 4 gives, since plans and people match on them.
+
+pub mod auth;
+pub mod cache;
+mod connection;
+pub mod cookies;
+mod dates;
+mod dns;
+mod encode;
+mod exchange;
+mod failure;
+mod files;
+mod form;
+mod head;
+pub mod origin;
+pub mod response;
+mod sampler;
+mod session;
+mod tls;
+mod url_parts;
+
+pub use failure::Failure;
+pub use files::FileStore;
+pub use sampler::{Argument, Charset, FileArgument, Header, HttpSampler, Proxy, Redirects, SharedHttp};
+pub use session::HttpSession;
+pub use tls::{TlsPolicy, tls_config};

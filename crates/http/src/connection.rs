@@ -1,0 +1,361 @@
+//! One connection, and what is sent and read over it.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use busyhour_engine::clock::Clock;
+use busyhour_record::Nanos;
+use tokio::io::{AsyncRead, AsyncWriteExt as _, ReadBuf};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::failure::Failure;
+use crate::origin::Origin;
+use crate::response::{Progress, ResponseReader, Sink};
+use crate::sampler::SharedHttp;
+use crate::session::ProxyAddress;
+
+/// One read takes at most so much.
+const READ_BYTES: usize = 64 * 1024;
+
+/// The same where the body is not kept: what is not read need not be copied, see [`poll_skip`].
+const READ_BYTES_SKIPPING: usize = 16 * 1024;
+
+/// A body of which nothing is kept is thrown away inside the kernel when so much of it is still to come.
+const SKIP_BYTES_MIN: u64 = 8 * 1024;
+
+/// JMeter's `httpclient4.time_to_live`: no connection is used for longer, in seconds.
+const TIME_TO_LIVE_S: u64 = 60;
+
+thread_local! {
+    /// The read buffer of all connections of a thread.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A connection to an origin, perhaps through a proxy.
+pub(crate) struct Connection {
+    stream: Stream,
+    /// Where it leads.
+    pub(crate) origin: Arc<Origin>,
+    /// Through whom.
+    pub(crate) proxy: Option<Arc<ProxyAddress>>,
+    expires: Nanos,
+}
+
+/// What connecting needs to know.
+pub(crate) struct ConnectOptions<'a> {
+    /// Settings of the run.
+    pub(crate) shared: &'a SharedHttp,
+    /// The clock.
+    pub(crate) clock: &'a Clock,
+    /// Connect timeout.
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Connection {
+    /// Connects to `origin`; TLS handshake included.
+    pub(crate) async fn open(
+        origin: &Arc<Origin>,
+        proxy: Option<&Arc<ProxyAddress>>,
+        options: &ConnectOptions<'_>,
+    ) -> Result<Self, Failure> {
+        let (host, port) = match proxy {
+            Some(proxy) => (proxy.host.as_str(), proxy.port),
+            None => (origin.bare_host(), origin.port),
+        };
+        let mut stream = connect(host, port, options).await?;
+        if let Some(proxy) = proxy
+            && origin.secure
+        {
+            tunnel(&mut stream, origin, proxy).await?;
+        }
+        let stream = if origin.secure {
+            Stream::Tls(Box::new(handshake(stream, origin, options).await?))
+        } else {
+            Stream::Plain(stream)
+        };
+        let expires = options.clock.now() + Nanos::from_secs(TIME_TO_LIVE_S).0;
+        Ok(Self { stream, origin: Arc::clone(origin), proxy: proxy.cloned(), expires })
+    }
+
+    /// Whether an idle connection can carry another request: neither too old nor closed by the other side.
+    pub(crate) fn is_usable(&mut self, now: Nanos) -> bool {
+        if now >= self.expires {
+            return false;
+        }
+        let mut byte = [0];
+        match &mut self.stream {
+            // Asks the kernel only when the reactor has seen something.
+            Stream::Plain(stream) => {
+                matches!(stream.try_read(&mut byte), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+            }
+            Stream::Tls(stream) => {
+                let mut nobody = Context::from_waker(Waker::noop());
+                Pin::new(&mut **stream).poll_read(&mut nobody, &mut ReadBuf::new(&mut byte)).is_pending()
+            }
+        }
+    }
+
+    /// The server promised to keep the idle connection for so many seconds.
+    pub(crate) fn promised(&mut self, now: Nanos, seconds: u64) {
+        self.expires = self.expires.min(now + Nanos::from_secs(seconds).0);
+    }
+
+    /// Sends a rendered request.
+    pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), Failure> {
+        let sent = match &mut self.stream {
+            Stream::Plain(stream) => {
+                // One write does for nearly every request; the long way round is for the rest.
+                match stream.try_write(request) {
+                    Ok(written) if written == request.len() => return Ok(()),
+                    Ok(written) => stream.write_all(&request[written..]).await,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        stream.write_all(request).await
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Stream::Tls(stream) => match stream.write_all(request).await {
+                Ok(()) => stream.flush().await,
+                Err(error) => Err(error),
+            },
+        };
+        sent.map_err(|error| Failure::socket(&error))
+    }
+
+    /// Reads the response to its end. Gives the time of its first byte; `timeout` is the longest silence.
+    pub(crate) async fn receive(
+        &mut self,
+        reader: &mut ResponseReader,
+        sink: &mut impl Sink,
+        clock: &Clock,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Nanos>, Failure> {
+        let mut first = None;
+        let authority = Arc::clone(&self.origin);
+        loop {
+            let read = poll_fn(|cx| self.poll_step(cx, reader, sink));
+            let step = match timeout {
+                None => read.await,
+                Some(timeout) => match tokio::time::timeout(timeout, read).await {
+                    Ok(step) => step,
+                    Err(_) => Err(Failure::read_timeout()),
+                },
+            };
+            match step {
+                Ok(Step::Read(progress)) => {
+                    if first.is_none() {
+                        first = Some(clock.now());
+                    }
+                    if progress == Progress::Done {
+                        return Ok(first);
+                    }
+                }
+                Ok(Step::Closed) => {
+                    reader.end(&authority.with_port())?;
+                    return Ok(first);
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    fn poll_step(
+        &mut self,
+        cx: &mut Context<'_>,
+        reader: &mut ResponseReader,
+        sink: &mut impl Sink,
+    ) -> Poll<Result<Step, Failure>> {
+        let failed = |error: io::Error| {
+            // A TLS connection torn down without farewell ends a body as a plain one would.
+            if error.kind() == io::ErrorKind::UnexpectedEof {
+                Ok(Step::Closed)
+            } else {
+                Err(Failure::socket(&error))
+            }
+        };
+        if let Stream::Plain(stream) = &mut self.stream
+            && sink.ignores_body()
+            && reader.skippable() >= SKIP_BYTES_MIN
+        {
+            return poll_skip(stream, cx, reader).map(|skipped| match skipped {
+                Ok(0) => Ok(Step::Closed),
+                Ok(bytes) => Ok(Step::Read(reader.skipped(bytes))),
+                Err(error) => failed(error),
+            });
+        }
+        BUFFER.with_borrow_mut(|buffer| {
+            if buffer.capacity() == 0 {
+                buffer.reserve_exact(READ_BYTES);
+            }
+            buffer.clear();
+            let most = if sink.ignores_body() { READ_BYTES_SKIPPING } else { READ_BYTES };
+            let mut read = ReadBuf::uninit(&mut buffer.spare_capacity_mut()[..most]);
+            let polled = match &mut self.stream {
+                Stream::Plain(stream) => Pin::new(stream).poll_read(cx, &mut read),
+                Stream::Tls(stream) => Pin::new(&mut **stream).poll_read(cx, &mut read),
+            };
+            match polled {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Err(error)) => Poll::Ready(failed(error)),
+                Poll::Ready(Ok(())) if read.filled().is_empty() => Poll::Ready(Ok(Step::Closed)),
+                Poll::Ready(Ok(())) => Poll::Ready(reader.feed(read.filled(), sink).map(Step::Read)),
+            }
+        })
+    }
+}
+
+enum Step {
+    Read(Progress),
+    Closed,
+}
+
+/// Throws bytes of a body away without copying them out of the kernel (`MSG_TRUNC` on TCP).
+#[cfg(target_os = "linux")]
+fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) -> Poll<io::Result<u64>> {
+    use rustix::net::{RecvFlags, recv};
+    let want = usize::try_from(reader.skippable()).unwrap_or(usize::MAX).min(SKIP_BYTES_MAX);
+    loop {
+        std::task::ready!(stream.poll_read_ready(cx))?;
+        let skipped = BUFFER.with_borrow_mut(|buffer| {
+            if buffer.capacity() < SKIP_BYTES_MAX {
+                // Address space only: the kernel writes nothing into it.
+                *buffer = Vec::with_capacity(SKIP_BYTES_MAX);
+            }
+            buffer.clear();
+            let space = &mut buffer.spare_capacity_mut()[..want];
+            stream.try_io(tokio::io::Interest::READABLE, || {
+                let (_, bytes) = recv(stream, space, RecvFlags::TRUNC)?;
+                Ok(bytes as u64)
+            })
+        });
+        match skipped {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            other => return Poll::Ready(other),
+        }
+    }
+}
+
+/// Most bytes thrown away at once.
+#[cfg(target_os = "linux")]
+const SKIP_BYTES_MAX: usize = 1 << 20;
+
+#[cfg(not(target_os = "linux"))]
+fn poll_skip(
+    stream: &mut TcpStream,
+    cx: &mut Context<'_>,
+    _reader: &ResponseReader,
+) -> Poll<io::Result<u64>> {
+    BUFFER.with_borrow_mut(|buffer| {
+        if buffer.capacity() == 0 {
+            buffer.reserve_exact(READ_BYTES);
+        }
+        buffer.clear();
+        let mut read = ReadBuf::uninit(buffer.spare_capacity_mut());
+        Pin::new(stream).poll_read(cx, &mut read).map_ok(|()| read.filled().len() as u64)
+    })
+}
+
+async fn connect(host: &str, port: u16, options: &ConnectOptions<'_>) -> Result<TcpStream, Failure> {
+    let addresses = crate::dns::resolve(host, port, options.clock.now()).await?;
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in &addresses {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+        let attempt = async { socket?.connect(*address).await };
+        let connected = match options.timeout {
+            None => attempt.await,
+            Some(timeout) => match tokio::time::timeout(timeout, attempt).await {
+                Ok(connected) => connected,
+                Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut)),
+            },
+        };
+        match connected {
+            Ok(stream) => {
+                // Without it a request sent in two pieces could wait for an acknowledgement.
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+    }
+    // Java prints an address as name/number, or /number when there is no name.
+    let name = if host.parse::<std::net::IpAddr>().is_ok() { "" } else { host };
+    let printed: Vec<String> = addresses.iter().map(|address| format!("{name}/{}", address.ip())).collect();
+    Err(Failure::connect(&last, &format!("{host}:{port}"), &format!("[{}]", printed.join(", "))))
+}
+
+async fn handshake(
+    stream: TcpStream,
+    origin: &Origin,
+    options: &ConnectOptions<'_>,
+) -> Result<TlsStream<TcpStream>, Failure> {
+    let failed = |message: String| Failure::new("javax.net.ssl.SSLHandshakeException", message);
+    let name = rustls::pki_types::ServerName::try_from(origin.bare_host().to_owned())
+        .map_err(|error| failed(error.to_string()))?;
+    let config = options.shared.tls().map_err(|error| failed(error.to_string()))?;
+    let shake = TlsConnector::from(config).connect(name, stream);
+    let shaken = match options.timeout {
+        None => shake.await,
+        Some(timeout) => match tokio::time::timeout(timeout, shake).await {
+            Ok(shaken) => shaken,
+            Err(_) => return Err(Failure::read_timeout()),
+        },
+    };
+    shaken.map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => failed("Remote host terminated the handshake".into()),
+        io::ErrorKind::ConnectionReset => Failure::socket(&error),
+        _ => match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            Some(rustls::Error::InvalidMessage(_)) => {
+                Failure::new("javax.net.ssl.SSLException", "Unsupported or unrecognized SSL message")
+            }
+            _ => failed(error.to_string()),
+        },
+    })
+}
+
+/// Asks a proxy for a tunnel (CONNECT) to the origin.
+async fn tunnel(stream: &mut TcpStream, origin: &Origin, proxy: &ProxyAddress) -> Result<(), Failure> {
+    use tokio::io::AsyncReadExt as _;
+    let authority = origin.with_port();
+    let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
+    request.push_str("User-Agent: ");
+    request.push_str(crate::head::USER_AGENT);
+    request.push_str("\r\n");
+    if let Some(credentials) = &proxy.authorization {
+        request.push_str("Proxy-Authorization: ");
+        request.push_str(credentials);
+        request.push_str("\r\n");
+    }
+    request.push_str("\r\n");
+    stream.write_all(request.as_bytes()).await.map_err(|error| Failure::socket(&error))?;
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            Ok(byte) => head.push(byte),
+            Err(_) => return Err(Failure::no_response(&format!("{}:{}", proxy.host, proxy.port))),
+        }
+        if head.len() > 64 * 1024 {
+            return Err(Failure::protocol());
+        }
+    }
+    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    if line.len() > 9 && line.starts_with(b"HTTP/1.") && line[9] == b'2' {
+        return Ok(());
+    }
+    let line = String::from_utf8_lossy(line);
+    Err(Failure::new(
+        "org.apache.http.impl.execchain.TunnelRefusedException",
+        format!("CONNECT refused by proxy: {line}"),
+    ))
+}

@@ -1,0 +1,291 @@
+//! Cookies of a user, as JMeter's HTTP Cookie Manager keeps them under its `standard` policy (RFC 6265, lenient).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+
+use crate::dates;
+use crate::origin::Origin;
+
+/// A cookie the plan gives every user to start with.
+#[derive(Debug, Clone)]
+pub struct InitialCookie {
+    /// Name.
+    pub name: Template,
+    /// `Cookie.value`.
+    pub value: Template,
+    /// `Cookie.domain`.
+    pub domain: Template,
+    /// `Cookie.path`.
+    pub path: Template,
+    /// `Cookie.secure`.
+    pub secure: bool,
+    /// `Cookie.expires`, seconds since 1970; 0: with the session.
+    pub expires_s: i64,
+    /// `Cookie.domain_specified`.
+    pub domain_specified: bool,
+}
+
+/// An HTTP Cookie Manager.
+#[derive(Debug, Clone, Default)]
+pub struct CookieManager {
+    /// Cookies to start with.
+    pub initial: Vec<InitialCookie>,
+    /// `CookieManager.clearEachIteration`.
+    pub clear_each_iteration: bool,
+    /// `CookieManager.controlledByThreadGroup`: cleared when the group's iterations are new visitors.
+    pub controlled_by_group: bool,
+    /// Policy `ignoreCookies`: none are sent or kept.
+    pub ignore: bool,
+    /// Prefix of the variables that receive the cookies (property `CookieManager.save.cookies`), if they do.
+    pub save_as: Option<String>,
+    /// Whether cookies without a value are dropped (property `CookieManager.delete_null_cookies`).
+    pub delete_empty: bool,
+    /// Whether cookies must fit the URL they came from (property `CookieManager.check.cookies`).
+    pub check: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Cookie {
+    name: String,
+    value: String,
+    domain: String,
+    path: String,
+    secure: bool,
+    /// Milliseconds since 1970; 0: with the session.
+    expires_ms: i64,
+    domain_specified: bool,
+}
+
+/// The cookies of one user under one manager.
+#[derive(Debug)]
+pub struct Jar {
+    /// Whose cookies.
+    pub manager: Arc<CookieManager>,
+    cookies: Vec<Cookie>,
+}
+
+impl Jar {
+    /// The jar of a user that has made no request yet.
+    pub fn new(manager: &Arc<CookieManager>, user: &mut UserState) -> Self {
+        let mut jar = Self { manager: Arc::clone(manager), cookies: Vec::new() };
+        jar.restart(user);
+        jar
+    }
+
+    /// Forgets everything but the cookies to start with.
+    pub fn restart(&mut self, user: &mut UserState) {
+        self.cookies.clear();
+        for cookie in &self.manager.initial {
+            self.cookies.push(Cookie {
+                name: cookie.name.text(user).into_owned(),
+                value: cookie.value.text(user).into_owned(),
+                domain: cookie.domain.text(user).to_ascii_lowercase(),
+                path: cookie.path.text(user).into_owned(),
+                secure: cookie.secure,
+                expires_ms: cookie.expires_s.saturating_mul(1000),
+                domain_specified: cookie.domain_specified,
+            });
+        }
+    }
+
+    /// An iteration begins; `same_user`: as the same visitor.
+    pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
+        let manager = &self.manager;
+        let clear = if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
+        if clear {
+            self.restart(user);
+        }
+    }
+
+    /// Appends the value of the `Cookie` header for a request; tells whether there is one.
+    pub fn write(&self, origin: &Origin, path: &str, now_ms: i64, out: &mut Vec<u8>) -> bool {
+        if self.cookies.is_empty() || self.manager.ignore {
+            return false;
+        }
+        let host = origin.bare_host();
+        let path = path_only(path);
+        let mut fitting: Vec<&Cookie> = self
+            .cookies
+            .iter()
+            .filter(|cookie| {
+                (cookie.expires_ms == 0 || cookie.expires_ms > now_ms)
+                    && (!cookie.secure || origin.secure)
+                    && domain_fits(cookie, host)
+                    && path_fits(&cookie.path, path)
+            })
+            .collect();
+        // Longer paths first; the sort keeps the order of arrival among equals.
+        fitting.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        for (index, cookie) in fitting.iter().enumerate() {
+            if index > 0 {
+                out.extend_from_slice(b"; ");
+            }
+            out.extend_from_slice(cookie.name.as_bytes());
+            out.push(b'=');
+            out.extend_from_slice(cookie.value.as_bytes());
+        }
+        !fitting.is_empty()
+    }
+
+    /// Takes a `Set-Cookie` header; gives name and value of the cookie kept, both empty when it only took one away.
+    ///
+    /// # Errors
+    /// Why the cookie is not kept, for the log: it is malformed or does not fit the URL it came from.
+    pub fn receive(
+        &mut self,
+        header: &str,
+        origin: &Origin,
+        path: &str,
+        now_ms: i64,
+    ) -> Result<(String, String), String> {
+        let none = Ok((String::new(), String::new()));
+        if self.manager.ignore {
+            return none;
+        }
+        let host = origin.bare_host().to_ascii_lowercase();
+        let cookie = parse(header, &host, path_only(path), now_ms)?;
+        if self.manager.check && !(cookie.domain == host || domain_matches(&cookie.domain, &host)) {
+            return Err(format!(
+                "Not storing invalid cookie: <{header}> for URL {}{path} (Illegal 'domain' attribute \"{}\". Domain of \
+                 origin: \"{host}\")",
+                origin.prefix, cookie.domain
+            ));
+        }
+        self.cookies.retain(|own| {
+            !(own.name == cookie.name && own.path == cookie.path && own.domain == cookie.domain)
+        });
+        let expired = cookie.expires_ms != 0 && cookie.expires_ms < now_ms;
+        if expired || (self.manager.delete_empty && cookie.value.is_empty()) {
+            return none;
+        }
+        let kept = (cookie.name.clone(), cookie.value.clone());
+        self.cookies.push(cookie);
+        Ok(kept)
+    }
+}
+
+fn path_only(target: &str) -> &str {
+    let path = &target[..target.find(['?', '#']).unwrap_or(target.len())];
+    if path.is_empty() { "/" } else { path }
+}
+
+fn domain_fits(cookie: &Cookie, host: &str) -> bool {
+    let domain = cookie.domain.strip_prefix('.').unwrap_or(&cookie.domain);
+    host.eq_ignore_ascii_case(domain) || (cookie.domain_specified && domain_matches(domain, host))
+}
+
+fn domain_matches(domain: &str, host: &str) -> bool {
+    if host.parse::<IpAddr>().is_ok() {
+        return false;
+    }
+    let host = host.to_ascii_lowercase();
+    host.strip_suffix(domain).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+fn path_fits(cookie: &str, path: &str) -> bool {
+    let cookie = if cookie.is_empty() { "/" } else { cookie };
+    let cookie = if cookie.len() > 1 { cookie.strip_suffix('/').unwrap_or(cookie) } else { cookie };
+    path.strip_prefix(cookie).is_some_and(|rest| cookie == "/" || rest.is_empty() || rest.starts_with('/'))
+}
+
+fn default_path(path: &str) -> String {
+    match path.rfind('/') {
+        Some(0) | None => "/".into(),
+        Some(slash) => path[..slash].to_owned(),
+    }
+}
+
+fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, String> {
+    let mut parts = header.split(';');
+    let pair = parts.next().unwrap_or_default();
+    let Some((name, value)) = pair.split_once('=') else {
+        return Err(format!("Unable to add the cookie: Cookie value is invalid: '{header}'"));
+    };
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() {
+        return Err(format!("Unable to add the cookie: Cookie name is invalid: '{header}'"));
+    }
+    let mut cookie = Cookie {
+        name: name.into(),
+        value: value.into(),
+        domain: host.into(),
+        path: default_path(path),
+        secure: false,
+        expires_ms: 0,
+        domain_specified: false,
+    };
+    let mut max_age = None;
+    let mut expires = None;
+    for part in parts {
+        let (name, value) =
+            part.split_once('=').map_or((part.trim(), ""), |(name, value)| (name.trim(), value.trim()));
+        match name.to_ascii_lowercase().as_str() {
+            "path" => cookie.path = if value.is_empty() { "/".into() } else { value.into() },
+            "domain" => {
+                if value.is_empty() {
+                    return Err(format!(
+                        "Unable to add the cookie: Blank or null value for domain attribute: '{header}'"
+                    ));
+                }
+                cookie.domain = value.strip_prefix('.').unwrap_or(value).to_ascii_lowercase();
+                cookie.domain_specified = true;
+            }
+            "secure" => cookie.secure = true,
+            "max-age" => max_age = value.parse::<i64>().ok().or(max_age),
+            "expires" => expires = dates::parse_ms(value).or(expires),
+            _ => {}
+        }
+    }
+    if let Some(seconds) = max_age {
+        // 0 would mean "with the session" here: an age of nothing is in the past.
+        cookie.expires_ms =
+            if seconds <= 0 { 1 } else { now_ms.saturating_add(seconds.saturating_mul(1000)) };
+    } else if let Some(at_ms) = expires {
+        cookie.expires_ms = at_ms.max(1);
+    }
+    Ok(cookie)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_700_000_000_000;
+
+    fn kept(header: &str) -> Result<Cookie, String> {
+        parse(header, "shop.example.org", "/a/b/c", NOW)
+    }
+
+    #[test]
+    fn attributes_are_read() {
+        let cookie = kept(
+            "JSESSIONID=x=y; Path=/shop; Secure; HttpOnly; Max-Age=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+        )
+        .unwrap();
+        assert_eq!((cookie.name.as_str(), cookie.value.as_str()), ("JSESSIONID", "x=y"));
+        assert_eq!(cookie.path, "/shop");
+        assert!(cookie.secure && !cookie.domain_specified);
+        assert_eq!(cookie.expires_ms, NOW + 10_000);
+        assert_eq!(kept("a=b").unwrap().path, "/a/b");
+        assert_eq!(kept("a=b; domain=.Example.org").unwrap().domain, "example.org");
+        assert!(kept("a").is_err() && kept("=b").is_err() && kept("a=b; domain=").is_err());
+        assert_eq!(kept("a=b; max-age=0").unwrap().expires_ms, 1);
+    }
+
+    #[test]
+    fn paths_and_domains_fit_at_their_boundaries() {
+        assert!(
+            path_fits("/a", "/a/b")
+                && path_fits("/a/", "/a/b")
+                && path_fits("/", "/x")
+                && path_fits("/a", "/a")
+        );
+        assert!(!path_fits("/a", "/ab") && !path_fits("/a/b", "/a"));
+        assert!(domain_matches("example.org", "shop.example.org"));
+        assert!(!domain_matches("ample.org", "example.org"));
+        assert!(!domain_matches("0.0.1", "127.0.0.1"));
+    }
+}

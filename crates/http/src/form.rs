@@ -1,0 +1,237 @@
+//! The query and the body of a request, made of a sampler's arguments and files.
+
+use busyhour_engine::user::UserState;
+
+use crate::encode;
+use crate::failure::Failure;
+use crate::head::Rendered;
+use crate::sampler::{Argument, Charset, HttpSampler};
+
+/// Appends the query that a sampler's arguments make (`getQueryString`).
+pub(crate) fn query(arguments: &[Argument], user: &mut UserState, out: &mut String) {
+    let mut first = true;
+    let mut text = user.take_buffer();
+    for argument in arguments {
+        text.clear();
+        argument.name.render(user, &mut text);
+        if text.is_empty() {
+            continue;
+        }
+        if !first {
+            out.push('&');
+        }
+        first = false;
+        append(&text, argument.encode, out);
+        text.clear();
+        argument.value.render(user, &mut text);
+        if argument.use_equals || !text.is_empty() {
+            out.push('=');
+        }
+        append(&text, argument.encode, out);
+    }
+    user.give_back(text);
+}
+
+fn append(text: &str, encoded: bool, out: &mut String) {
+    if encoded { encode::form(text, out) } else { out.push_str(text) }
+}
+
+/// Renders the body of a request that has one (`setupHttpEntityEnclosingRequestData`).
+pub(crate) async fn body(
+    sampler: &HttpSampler,
+    user: &mut UserState,
+    request: &mut Rendered,
+) -> Result<(), Failure> {
+    request.has_body = true;
+    let mut files = Vec::new();
+    for file in &sampler.files {
+        let path = file.path.text(user).into_owned();
+        files.push((path, file.parameter.text(user).into_owned(), file.mime.text(user).into_owned()));
+    }
+    let as_body = files.len() == 1 && !files[0].0.is_empty() && files[0].1.is_empty();
+    let complete = !files.is_empty() && files.iter().all(|(path, ..)| !path.is_empty());
+    if sampler.multipart || (complete && !as_body) {
+        return multipart(sampler, user, request, &files).await;
+    }
+    let file_type = files.first().map(|(.., mime)| mime.as_str()).filter(|mime| !mime.is_empty());
+    if sampler.arguments.is_empty() && as_body {
+        if let Some(mime) = file_type.filter(|_| !request.has_content_type) {
+            request.content_type.push_str(mime);
+        }
+        let content = load(sampler, &files[0].0).await?;
+        request.body.extend_from_slice(&content);
+        return Ok(());
+    }
+    if sends_values_as_body(sampler, user) {
+        if let Some(mime) = file_type.filter(|_| !request.has_content_type) {
+            request.content_type.push_str(mime);
+        }
+        let mut text = user.take_buffer();
+        let mut encoded = user.take_buffer();
+        for argument in &sampler.arguments {
+            text.clear();
+            argument.value.render(user, &mut text);
+            append(&text, argument.encode, &mut encoded);
+        }
+        sampler.charset.encode(&encoded, &mut request.body);
+        request.entity_type.push_str("text/plain; charset=");
+        request.entity_type.push_str(sampler.charset.name());
+        user.give_back(text);
+        user.give_back(encoded);
+        return Ok(());
+    }
+    form(sampler, user, request);
+    Ok(())
+}
+
+/// Whether no argument has a name, so that their values are the body.
+pub(crate) fn sends_values_as_body(sampler: &HttpSampler, user: &mut UserState) -> bool {
+    sampler.raw_body
+        || (!sampler.arguments.is_empty()
+            && sampler.arguments.iter().all(|argument| match argument.name.as_literal() {
+                Some(name) => name.is_empty(),
+                None => argument.name.text(user).is_empty(),
+            }))
+}
+
+fn form(sampler: &HttpSampler, user: &mut UserState, request: &mut Rendered) {
+    let mut first = true;
+    let mut out = user.take_buffer();
+    for argument in &sampler.arguments {
+        let mut name = argument.name.text(user).into_owned();
+        if name.trim().is_empty() {
+            continue;
+        }
+        let mut value = argument.value.text(user).into_owned();
+        if !argument.encode {
+            // Already encoded by the user: decoded here, since what follows encodes.
+            name = encode::form_decode(&name).unwrap_or(name);
+            value = encode::form_decode(&value).unwrap_or(value);
+        }
+        if !first {
+            out.push('&');
+        }
+        first = false;
+        encode::form(&name, &mut out);
+        out.push('=');
+        encode::form(&value, &mut out);
+    }
+    request.body.extend_from_slice(out.as_bytes());
+    request.entity_type.push_str("application/x-www-form-urlencoded; charset=");
+    request.entity_type.push_str(sampler.charset.name());
+    user.give_back(out);
+}
+
+async fn load(sampler: &HttpSampler, path: &str) -> Result<std::sync::Arc<[u8]>, Failure> {
+    sampler.shared.files.content(path).await.map_err(|error| {
+        let reason = if error.kind() == std::io::ErrorKind::NotFound {
+            "No such file or directory".to_owned()
+        } else {
+            error.to_string()
+        };
+        Failure::new("java.io.FileNotFoundException", format!("{path} ({reason})"))
+    })
+}
+
+async fn multipart(
+    sampler: &HttpSampler,
+    user: &mut UserState,
+    request: &mut Rendered,
+    files: &[(String, String, String)],
+) -> Result<(), Failure> {
+    drop_content_type(request);
+    let charset = sampler.charset;
+    let boundary = boundary(user);
+    let mut body = Vec::new();
+    for argument in &sampler.arguments {
+        let name = argument.name.text(user).into_owned();
+        if name.trim().is_empty() {
+            continue;
+        }
+        let value = argument.value.text(user).into_owned();
+        part_head(&mut body, &boundary, charset, &name, None);
+        if !sampler.browser_compatible {
+            let mime = argument.content_type.text(user);
+            let mime = if mime.is_empty() { "text/plain" } else { &*mime };
+            body.extend_from_slice(b"Content-Type: ");
+            body.extend_from_slice(mime.as_bytes());
+            if !mime.contains(';') {
+                body.extend_from_slice(b"; charset=");
+                body.extend_from_slice(charset.name().as_bytes());
+            }
+            body.extend_from_slice(b"\r\nContent-Transfer-Encoding: 8bit\r\n");
+        }
+        body.extend_from_slice(b"\r\n");
+        charset.encode(&value, &mut body);
+        body.extend_from_slice(b"\r\n");
+    }
+    for (path, parameter, mime) in files {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        part_head(&mut body, &boundary, charset, parameter, Some(name));
+        body.extend_from_slice(b"Content-Type: ");
+        body.extend_from_slice(if mime.is_empty() { b"application/octet-stream" } else { mime.as_bytes() });
+        body.extend_from_slice(b"\r\n");
+        if !sampler.browser_compatible {
+            body.extend_from_slice(b"Content-Transfer-Encoding: binary\r\n");
+        }
+        body.extend_from_slice(b"\r\n");
+        let content = load(sampler, path).await?;
+        body.extend_from_slice(&content);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(b"--");
+    body.extend_from_slice(boundary.as_bytes());
+    body.extend_from_slice(b"--\r\n");
+    request.body = body;
+    request.entity_type.push_str("multipart/form-data; boundary=");
+    request.entity_type.push_str(&boundary);
+    request.entity_type.push_str("; charset=");
+    request.entity_type.push_str(charset.name());
+    Ok(())
+}
+
+fn drop_content_type(request: &mut Rendered) {
+    if !request.has_content_type {
+        return;
+    }
+    request.has_content_type = false;
+    let lines = std::mem::take(&mut request.headers);
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        let is_it = line.len() > 13 && line[..13].eq_ignore_ascii_case(b"content-type:");
+        if !is_it {
+            request.headers.extend_from_slice(line);
+        }
+    }
+}
+
+fn part_head(body: &mut Vec<u8>, boundary: &str, charset: Charset, name: &str, file: Option<&str>) {
+    body.extend_from_slice(b"--");
+    body.extend_from_slice(boundary.as_bytes());
+    body.extend_from_slice(b"\r\nContent-Disposition: form-data; name=\"");
+    charset.encode(&name.replace('\\', "\\\\").replace('"', "\\\""), body);
+    body.push(b'"');
+    if let Some(file) = file {
+        body.extend_from_slice(b"; filename=\"");
+        let mut escaped = String::new();
+        for character in file.chars() {
+            // JMeter escapes these like browsers do.
+            match character {
+                '"' => escaped.push_str("%22"),
+                '\n' => escaped.push_str("%0A"),
+                '\r' => escaped.push_str("%0D"),
+                other => escaped.push(other),
+            }
+        }
+        charset.encode(&escaped, body);
+        body.push(b'"');
+    }
+    body.extend_from_slice(b"\r\n");
+}
+
+/// A boundary of 30 to 40 characters, as HttpClient draws it, from the user's own random stream.
+fn boundary(user: &mut UserState) -> String {
+    use rand::Rng as _;
+    const ALPHABET: &[u8] = b"-_1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let length = user.random.random_range(30..=40);
+    (0..length).map(|_| char::from(ALPHABET[user.random.random_range(0..ALPHABET.len())])).collect()
+}

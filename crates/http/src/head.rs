@@ -1,0 +1,179 @@
+//! Putting a request together, in the order HttpClient 4.5 writes it.
+
+use std::cell::RefCell;
+use std::io::Write as _;
+
+use crate::origin::Origin;
+use crate::session::ProxyAddress;
+
+/// What JMeter 5.6.3 on Java 17 calls itself unless a header manager says otherwise. Servers may answer by it, so it is
+/// part of doing the same requests.
+pub(crate) const USER_AGENT: &str = "Apache-HttpClient/4.5.14 (Java/17.0.13)";
+
+/// A request being rendered. The buffers go back to a pool of the thread, so that a user that thinks holds none.
+#[derive(Debug, Default)]
+pub(crate) struct Rendered {
+    /// Method.
+    pub(crate) method: String,
+    /// Whole URL, as it is recorded.
+    pub(crate) url: String,
+    /// Index in `url` at which the path begins.
+    pub(crate) path_at: usize,
+    /// Header lines of the plan, each with its line end.
+    pub(crate) headers: Vec<u8>,
+    /// A header manager names a `Host`.
+    pub(crate) has_host: bool,
+    /// A header manager names a `User-Agent`.
+    pub(crate) has_user_agent: bool,
+    /// A header manager names a `Content-Type`.
+    pub(crate) has_content_type: bool,
+    /// Content type set by the sampler itself, before the entity's.
+    pub(crate) content_type: String,
+    /// Content type of the entity, unless another is set.
+    pub(crate) entity_type: String,
+    /// Body.
+    pub(crate) body: Vec<u8>,
+    /// There is a body, even if it is empty.
+    pub(crate) has_body: bool,
+    /// `Authorization`.
+    pub(crate) authorization: Option<String>,
+    /// Value of `Cookie`.
+    pub(crate) cookies: Vec<u8>,
+    /// Everything, ready to be sent.
+    pub(crate) wire: Vec<u8>,
+    /// A text in the making.
+    pub(crate) scratch: String,
+}
+
+thread_local! {
+    static POOL: RefCell<Vec<Box<Rendered>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Buffers larger than this are not kept for the next request.
+const KEEP_BYTES: usize = 64 * 1024;
+
+impl Rendered {
+    /// An empty request with the buffers of an earlier one.
+    pub(crate) fn take() -> Box<Self> {
+        POOL.with_borrow_mut(Vec::pop).unwrap_or_default()
+    }
+
+    /// Gives the buffers back.
+    pub(crate) fn give_back(mut self: Box<Self>) {
+        if self.body.capacity() > KEEP_BYTES || self.wire.capacity() > KEEP_BYTES {
+            return;
+        }
+        self.clear();
+        POOL.with_borrow_mut(|pool| {
+            if pool.len() < 256 {
+                pool.push(self);
+            }
+        });
+    }
+
+    /// Empties everything.
+    pub(crate) fn clear(&mut self) {
+        self.method.clear();
+        self.url.clear();
+        self.path_at = 0;
+        self.clear_entity();
+        self.headers.clear();
+        self.has_host = false;
+        self.has_user_agent = false;
+        self.has_content_type = false;
+        self.authorization = None;
+        self.cookies.clear();
+        self.wire.clear();
+        self.scratch.clear();
+    }
+
+    /// Takes the body away (a redirect is followed without it).
+    pub(crate) fn clear_entity(&mut self) {
+        self.content_type.clear();
+        self.entity_type.clear();
+        self.body.clear();
+        self.has_body = false;
+    }
+
+    /// Writes the request into `wire`; gives the range of its header lines (without the request line and the empty
+    /// line), as JMeter shows them.
+    pub(crate) fn assemble(
+        &mut self,
+        origin: &Origin,
+        proxy: Option<&ProxyAddress>,
+        keep_alive: bool,
+    ) -> std::ops::Range<usize> {
+        let mut wire = std::mem::take(&mut self.wire);
+        wire.clear();
+        wire.extend_from_slice(self.method.as_bytes());
+        wire.push(b' ');
+        let plain_proxy = proxy.filter(|_| !origin.secure);
+        if plain_proxy.is_some() {
+            wire.extend_from_slice(origin.prefix.as_bytes());
+        }
+        self.write_target(&mut wire);
+        wire.extend_from_slice(b" HTTP/1.1\r\n");
+        let begin = wire.len();
+        wire.extend_from_slice(if keep_alive {
+            b"Connection: keep-alive\r\n"
+        } else {
+            b"Connection: close\r\n"
+        });
+        wire.extend_from_slice(&self.headers);
+        if !self.cookies.is_empty() {
+            header(&mut wire, b"Cookie", &self.cookies);
+        }
+        if !self.content_type.is_empty() {
+            header(&mut wire, b"Content-Type", self.content_type.as_bytes());
+        }
+        if self.has_body {
+            let _ = write!(wire, "Content-Length: {}\r\n", self.body.len());
+            if !self.entity_type.is_empty() && self.content_type.is_empty() && !self.has_content_type {
+                header(&mut wire, b"Content-Type", self.entity_type.as_bytes());
+            }
+        }
+        if !self.has_host {
+            header(&mut wire, b"Host", origin.authority.as_bytes());
+        }
+        if plain_proxy.is_some() {
+            header(&mut wire, b"Proxy-Connection", b"Keep-Alive");
+        }
+        if !self.has_user_agent {
+            header(&mut wire, b"User-Agent", USER_AGENT.as_bytes());
+        }
+        if let Some(credentials) = plain_proxy.and_then(|proxy| proxy.authorization.as_deref()) {
+            header(&mut wire, b"Proxy-Authorization", credentials.as_bytes());
+        }
+        if let Some(credentials) = &self.authorization {
+            header(&mut wire, b"Authorization", credentials.as_bytes());
+        }
+        let end = wire.len();
+        wire.extend_from_slice(b"\r\n");
+        wire.extend_from_slice(&self.body);
+        self.wire = wire;
+        begin..end
+    }
+
+    fn write_target(&mut self, wire: &mut Vec<u8>) {
+        let target = &self.url[self.path_at..];
+        let target = &target[..target.find('#').unwrap_or(target.len())];
+        let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
+        if !path.is_empty() && crate::encode::is_normal_path(path) {
+            wire.extend_from_slice(path.as_bytes());
+        } else {
+            let mut normal = std::mem::take(&mut self.scratch);
+            normal.clear();
+            crate::encode::normal_path(path, &mut normal);
+            wire.extend_from_slice(normal.as_bytes());
+            self.scratch = normal;
+        }
+        wire.extend_from_slice(query.as_bytes());
+    }
+}
+
+fn header(wire: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    wire.extend_from_slice(name);
+    wire.extend_from_slice(b": ");
+    wire.extend_from_slice(value);
+    wire.extend_from_slice(b"\r\n");
+}

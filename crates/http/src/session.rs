@@ -1,0 +1,139 @@
+//! What a user keeps between requests: connections, cookies, caches.
+
+use std::sync::Arc;
+
+use busyhour_engine::user::UserState;
+use busyhour_record::Nanos;
+
+use crate::cache::{Cache, CacheManager};
+use crate::connection::Connection;
+use crate::cookies::{CookieManager, Jar};
+use crate::origin::Origin;
+
+/// A proxy as it is used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ProxyAddress {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Value of `Proxy-Authorization`.
+    pub(crate) authorization: Option<String>,
+}
+
+/// What a user keeps between requests.
+#[derive(Default)]
+pub struct HttpSession {
+    idle: Vec<Connection>,
+    origins: Vec<(Box<str>, Arc<Origin>)>,
+    jars: Vec<Jar>,
+    caches: Vec<Cache>,
+    /// The iteration is a new visitor's: connections are closed before the next request.
+    new_visitor: bool,
+}
+
+impl std::fmt::Debug for HttpSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpSession").field("idle", &self.idle.len()).finish_non_exhaustive()
+    }
+}
+
+/// Idle connections a user keeps at most; browsers and JMeter's pool keep few, too.
+const IDLE_MAX: usize = 20;
+
+/// Origins remembered per user.
+const ORIGINS_MAX: usize = 64;
+
+impl HttpSession {
+    /// An iteration begins; `same_user`: as the same visitor.
+    pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
+        self.new_visitor = !same_user;
+        for jar in &mut self.jars {
+            jar.iteration_started(user, same_user);
+        }
+        for cache in &mut self.caches {
+            cache.iteration_started(same_user);
+        }
+    }
+
+    /// Closes the connections of the visitor before, if there was one.
+    pub(crate) fn greet_visitor(&mut self, reset: bool) {
+        if std::mem::take(&mut self.new_visitor) && reset {
+            self.idle.clear();
+        }
+    }
+
+    /// An idle connection that leads there.
+    pub(crate) fn take(
+        &mut self,
+        origin: &Arc<Origin>,
+        proxy: Option<&Arc<ProxyAddress>>,
+        now: Nanos,
+    ) -> Option<Connection> {
+        let mut at = 0;
+        while at < self.idle.len() {
+            let leads_there = {
+                let idle = &self.idle[at];
+                (Arc::ptr_eq(&idle.origin, origin) || idle.origin == *origin) && idle.proxy.as_ref() == proxy
+            };
+            if leads_there {
+                let mut connection = self.idle.swap_remove(at);
+                if connection.is_usable(now) {
+                    return Some(connection);
+                }
+            } else {
+                at += 1;
+            }
+        }
+        None
+    }
+
+    /// Keeps a connection for the next request.
+    pub(crate) fn keep(&mut self, connection: Connection) {
+        if self.idle.len() >= IDLE_MAX {
+            self.idle.remove(0);
+        }
+        if self.idle.is_empty() {
+            self.idle.reserve_exact(1);
+        }
+        self.idle.push(connection);
+    }
+
+    /// The origin that `key` (as rendered) stands for, if it was seen before.
+    pub(crate) fn origin(&self, key: &str) -> Option<&Arc<Origin>> {
+        self.origins.iter().find(|(known, _)| **known == *key).map(|(_, origin)| origin)
+    }
+
+    /// Remembers what `key` stands for.
+    pub(crate) fn remember_origin(&mut self, key: &str, origin: Arc<Origin>) {
+        if self.origins.len() >= ORIGINS_MAX {
+            self.origins.clear();
+        }
+        if self.origins.is_empty() {
+            self.origins.reserve_exact(1);
+        }
+        self.origins.push((key.into(), origin));
+    }
+
+    /// The user's jar under a manager.
+    pub(crate) fn jar(&mut self, manager: &Arc<CookieManager>, user: &mut UserState) -> &mut Jar {
+        let at = match self.jars.iter().position(|jar| Arc::ptr_eq(&jar.manager, manager)) {
+            Some(at) => at,
+            None => {
+                self.jars.push(Jar::new(manager, user));
+                self.jars.len() - 1
+            }
+        };
+        &mut self.jars[at]
+    }
+
+    /// The user's cache under a manager.
+    pub(crate) fn cache(&mut self, manager: &Arc<CacheManager>) -> &mut Cache {
+        let at = match self.caches.iter().position(|cache| Arc::ptr_eq(&cache.manager, manager)) {
+            Some(at) => at,
+            None => {
+                self.caches.push(Cache::new(manager));
+                self.caches.len() - 1
+            }
+        };
+        &mut self.caches[at]
+    }
+}

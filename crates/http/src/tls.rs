@@ -1,0 +1,81 @@
+//! TLS: certificates accepted as JMeter accepts them, which is all of them, or verified when asked for.
+
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+/// Which servers are trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TlsPolicy {
+    /// Any certificate, as JMeter does.
+    #[default]
+    AcceptAny,
+    /// Only those that the usual roots of the web vouch for.
+    Verify,
+}
+
+/// The configuration that all users share. Sessions are not resumed: every connection makes a full handshake, as the
+/// first connection of each JMeter thread does.
+///
+/// # Errors
+/// When the cryptography provider has no common protocol version (never with the one built in).
+pub fn tls_config(policy: TlsPolicy) -> Result<Arc<ClientConfig>, Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
+    let mut config = match policy {
+        TlsPolicy::AcceptAny => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AcceptAny(provider)))
+            .with_no_client_auth(),
+        TlsPolicy::Verify => {
+            let roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
+            builder.with_root_certificates(roots).with_no_client_auth()
+        }
+    };
+    config.resumption = Resumption::disabled();
+    Ok(Arc::new(config))
+}
+
+/// Accepts any certificate; signatures are still checked, so that the handshake costs what it costs.
+#[derive(Debug)]
+struct AcceptAny(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AcceptAny {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,138 @@
+//! Taking URLs apart and resolving relative ones.
+
+use crate::failure::Failure;
+
+/// The parts of an absolute URL.
+#[derive(Debug, PartialEq, Eq)]
+pub struct UrlParts<'u> {
+    /// `https`.
+    pub secure: bool,
+    /// Host, in brackets when it is an IPv6 address.
+    pub host: &'u str,
+    /// Port if named.
+    pub port: Option<u16>,
+    /// Path with query and fragment; may be empty.
+    pub rest: &'u str,
+}
+
+/// Takes an absolute `http` or `https` URL apart.
+///
+/// # Errors
+/// The failure JMeter would record: an unknown protocol or a bad port.
+pub fn split(url: &str) -> Result<UrlParts<'_>, Failure> {
+    let malformed = |message: String| Failure::new("java.net.MalformedURLException", message);
+    let Some((scheme, after)) = url.split_once("://") else {
+        return Err(malformed(format!("no protocol: {url}")));
+    };
+    let secure = if scheme.eq_ignore_ascii_case("https") {
+        true
+    } else if scheme.eq_ignore_ascii_case("http") {
+        false
+    } else {
+        return Err(malformed(format!("unknown protocol: {}", scheme.to_lowercase())));
+    };
+    let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+    let (authority, rest) = after.split_at(end);
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (host, port) = match authority.rfind(':') {
+        Some(colon) if !authority[colon..].contains(']') => (&authority[..colon], &authority[colon + 1..]),
+        _ => (authority, ""),
+    };
+    let port = match port {
+        "" => None,
+        text => Some(text.parse().map_err(|_| malformed(format!("For input string: \"{text}\"")))?),
+    };
+    Ok(UrlParts { secure, host, port, rest })
+}
+
+/// Resolves a `Location` against the URL it came from (RFC 3986, section 5.2, as `java.net.URL` does it).
+pub fn resolve(base: &str, location: &str) -> String {
+    let location = location.trim();
+    if location.contains("://") && location.find("://") < location.find(['/', '?', '#']) {
+        return location.to_owned();
+    }
+    let Some(scheme_end) = base.find("://") else { return location.to_owned() };
+    if location.starts_with("//") {
+        return format!("{}:{location}", &base[..scheme_end]);
+    }
+    let authority_end =
+        base[scheme_end + 3..].find(['/', '?', '#']).map_or(base.len(), |at| scheme_end + 3 + at);
+    let (prefix, rest) = base.split_at(authority_end);
+    let path = &rest[..rest.find(['?', '#']).unwrap_or(rest.len())];
+    if location.is_empty() {
+        return base.to_owned();
+    }
+    if let Some(query) = location.strip_prefix('?') {
+        let path = if path.is_empty() { "/" } else { path };
+        return format!("{prefix}{path}?{query}");
+    }
+    let joined = if location.starts_with('/') {
+        location.to_owned()
+    } else {
+        let directory = path.rfind('/').map_or("/", |slash| &path[..=slash]);
+        format!("{directory}{location}")
+    };
+    let (path, tail) = joined.split_at(joined.find(['?', '#']).unwrap_or(joined.len()));
+    format!("{prefix}{}{tail}", without_dots(path))
+}
+
+fn without_dots(path: &str) -> String {
+    if !path.contains("/.") {
+        return path.to_owned();
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        let last = segments.peek().is_none();
+        match segment {
+            "." if last => kept.push(""),
+            "." => {}
+            ".." => {
+                kept.pop();
+                if last {
+                    kept.push("");
+                }
+            }
+            other => kept.push(other),
+        }
+    }
+    let mut out = String::new();
+    for segment in kept {
+        out.push('/');
+        out.push_str(segment);
+    }
+    if out.is_empty() { "/".into() } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let parts = split("http://[::1]:8080/a?b").unwrap();
+        assert_eq!((parts.host, parts.port, parts.rest), ("[::1]", Some(8080), "/a?b"));
+        assert_eq!(split("https://h").unwrap().port, None);
+        assert_eq!(split("ftp://h/").unwrap_err().message, "unknown protocol: ftp");
+        assert!(split("h/x").is_err());
+        assert!(split("http://h:99999/").is_err());
+    }
+
+    #[test]
+    fn locations_are_resolved() {
+        let base = "http://h:1/a/b?c";
+        for (location, absolute) in [
+            ("/x", "http://h:1/x"),
+            ("x", "http://h:1/a/x"),
+            ("../x?y", "http://h:1/x?y"),
+            ("?q", "http://h:1/a/b?q"),
+            ("//other/x", "http://other/x"),
+            ("https://o/", "https://o/"),
+            ("./", "http://h:1/a/"),
+            ("/x?u=http://z/", "http://h:1/x?u=http://z/"),
+        ] {
+            assert_eq!(resolve(base, location), absolute, "{location}");
+        }
+        assert_eq!(resolve("http://h", "x"), "http://h/x");
+    }
+}
