@@ -1,1 +1,31 @@
-//! Summaries of a run and the caveats that go with them.
+//! Summaries of a run and the caveats that go with them. Pure functions: no files, no clock.
+//!
+//! ```
+//! use busyhour_analysis::{RunFacts, Summary};
+//! use busyhour_record::{Recorder, RecorderConfig};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (recorder, writers) = Recorder::start(RecorderConfig::default())?;
+//! drop(writers);
+//! // Of a run that has just ended: `RunFacts::from_manifest` tells about the run and its generator.
+//! let summary = Summary::new(RunFacts::default(), &recorder.finish());
+//! let json = summary.to_json();
+//! assert_eq!(Summary::from_json(&json)?, summary);
+//! for told in &summary.caveats {
+//!     assert!(!told.message.is_empty() && !told.advice.is_empty());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod caveat;
+mod facts;
+mod row;
+mod series;
+mod summary;
+
+pub use caveat::{Caveat, Told};
+pub use facts::RunFacts;
+pub use row::{ElapsedSummary, ErrorRow, Row, Times};
+pub use series::{DistributionPoint, Series};
+pub use summary::{SUMMARY_VERSION, Summary, SummaryError};

@@ -1,1 +1,37 @@
 //! From a run's summary to HTML, JSON and terminal tables.
+//!
+//! ```
+//! use busyhour_analysis::{RunFacts, Summary};
+//! use busyhour_report::{Look, end_of_run, html_report, statistics_json};
+//! # use busyhour_record::{Recorder, RecorderConfig};
+//! # let (recorder, writers) = Recorder::start(RecorderConfig::default())?;
+//! # drop(writers);
+//! # let totals = recorder.finish();
+//!
+//! // At the end of a run:
+//! let summary = Summary::new(RunFacts::default(), &totals);
+//! let text = end_of_run(&summary, &["report.html".into()], Look { width: Some(120), colour: false });
+//! let page = html_report(&summary);
+//! let statistics = statistics_json(&summary);
+//! // With a run directory: `write_reports(&dir, &summary)?` writes summary.json and report.html, and later
+//! // `summarise(&dir)?` makes the same summary again from the record.
+//! assert!(page.starts_with("<!doctype html>") && statistics.contains("\"Total\""));
+//! assert!(text.contains("Total"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chart;
+mod files;
+mod html;
+mod numbers;
+mod progress;
+mod statistics;
+mod summariser;
+mod table;
+
+pub use files::{ReportError, summarise, summarise_jtl, write_reports};
+pub use html::html_report;
+pub use progress::{Progress, progress_line};
+pub use statistics::statistics_json;
+pub use summariser::{UserCounts, summariser_end, summariser_interval};
+pub use table::{Look, end_of_run};

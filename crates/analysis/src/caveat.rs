@@ -1,0 +1,313 @@
+//! Doubts about a result, each with its advice.
+
+use std::fmt;
+
+use busyhour_record::{RecorderEvent, RunEnd, RunTotals};
+use serde::{Deserialize, Serialize};
+
+use crate::facts::RunFacts;
+
+/// A core that was busy for this part of the run cannot be trusted to have been in time.
+const BUSY_MEAN: f64 = 0.80;
+
+/// The same for its busiest second.
+const BUSY_SECOND: f64 = 0.95;
+
+/// A quantile that rests on fewer samples beyond it than this is hardly more than an extreme value.
+const TAIL_SAMPLES: u64 = 10;
+
+/// One doubt about a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum Caveat {
+    /// No request ended.
+    NoSamples,
+    /// The manifest has no outcome: the run was cut off, or goes on.
+    Unfinished,
+    /// The run was stopped before it was through.
+    StoppedEarly {
+        /// By whom.
+        end: RunEnd,
+    },
+    /// Samples under way at the end are in no number.
+    Interrupted {
+        /// How many.
+        samples: u64,
+    },
+    /// A core of the generator was busy: what looks like response time may be its own.
+    GeneratorBusy {
+        /// Its CPU time over the run's length, in per cent.
+        busy_percent: f64,
+        /// The same over its busiest second; 0 when unknown.
+        busy_second_percent: f64,
+        /// Cores that were this busy.
+        cores: u32,
+    },
+    /// The recorder was behind and held users back.
+    RecorderStalled {
+        /// How often.
+        stalls: u64,
+        /// How long, over all cores, in seconds.
+        stalled_s: f64,
+    },
+    /// Samples were made but not recorded.
+    SamplesLost {
+        /// How many.
+        samples: u64,
+    },
+    /// A file lacks rows.
+    OutputLost {
+        /// Which.
+        file: String,
+        /// The system's words.
+        error: String,
+        /// Rows or samples it lacks.
+        lost: u64,
+    },
+    /// A listener's file was not written.
+    ListenerNotWritten {
+        /// Which.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+    /// The recorder failed.
+    RecorderFailed {
+        /// What is known.
+        error: String,
+    },
+    /// The tail of the record is missing.
+    RecordCut,
+    /// The record has one clock in whole milliseconds.
+    OneClock,
+    /// Requests started later than they were meant to.
+    LateStarts {
+        /// Mean lateness in ms.
+        mean_ms: f64,
+    },
+    /// Many requests failed, and their times are mixed with those of the others.
+    ManyErrors {
+        /// Failed requests in per cent.
+        percent: f64,
+    },
+    /// A high quantile rests on a handful of samples.
+    ThinTail {
+        /// The quantile, in per cent.
+        percentile: f64,
+        /// Samples beyond it.
+        beyond: u64,
+    },
+    /// Samples before the measured part are in no number.
+    WarmupLeftOut {
+        /// How many.
+        samples: u64,
+    },
+    /// A doubt that the compilation of the plan found.
+    Plan {
+        /// Its kind.
+        kind: String,
+        /// What is the matter.
+        note: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+}
+
+/// A caveat with its words, as `summary.json` has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// The caveat.
+    #[serde(flatten)]
+    pub caveat: Caveat,
+    /// What is in doubt.
+    pub message: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+impl From<Caveat> for Told {
+    fn from(caveat: Caveat) -> Told {
+        Told { message: caveat.to_string(), advice: caveat.advice(), caveat }
+    }
+}
+
+fn times(n: u64, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}
+
+impl fmt::Display for Caveat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Caveat::NoSamples => f.write_str("no request ended in this run"),
+            Caveat::Unfinished => f.write_str("the run was cut off: its manifest does not say how it ended"),
+            Caveat::StoppedEarly { end } => f.write_str(match end {
+                RunEnd::StoppedByPlan => "the plan stopped the run before every user was through",
+                RunEnd::Aborted => "the run was aborted; users did not finish their samples",
+                RunEnd::Failed => "the generator failed before the run was through",
+                RunEnd::Interrupted | RunEnd::Completed => {
+                    "the run was stopped from outside before it was through"
+                }
+            }),
+            Caveat::Interrupted { samples } => {
+                let samples = times(*samples, "sample was", "samples were");
+                write!(f, "{samples} under way when the run was stopped, and in no number")
+            }
+            Caveat::GeneratorBusy { busy_percent, busy_second_percent, cores } => {
+                write!(f, "the generator used {busy_percent:.0} % of its busiest core")?;
+                if *busy_second_percent > 0.0 {
+                    write!(f, " ({busy_second_percent:.0} % in the worst second)")?;
+                }
+                write!(f, "; {} this busy", times(u64::from(*cores), "core was", "cores were"))
+            }
+            Caveat::RecorderStalled { stalls, stalled_s } => {
+                let stalls = times(*stalls, "time", "times");
+                write!(f, "the recorder was behind {stalls} and held users back for {stalled_s:.3} s in all")
+            }
+            Caveat::SamplesLost { samples } => {
+                write!(f, "{} made but not recorded", times(*samples, "sample was", "samples were"))
+            }
+            Caveat::OutputLost { file, error, lost } => {
+                write!(f, "{file} lacks {}: {error}", times(*lost, "row", "rows"))
+            }
+            Caveat::ListenerNotWritten { file, reason } => write!(f, "{file} was not written: {reason}"),
+            Caveat::RecorderFailed { error } => write!(f, "the recorder failed: {error}"),
+            Caveat::RecordCut => {
+                f.write_str("the tail of the record is missing; the numbers are of what can be read")
+            }
+            Caveat::OneClock => f.write_str(
+                "the record has one clock in whole milliseconds: response times count from the actual start",
+            ),
+            Caveat::LateStarts { mean_ms } => {
+                write!(f, "requests started {mean_ms:.3} ms later than they were meant to, on average")
+            }
+            Caveat::ManyErrors { percent } => {
+                write!(
+                    f,
+                    "{percent:.1} % of the requests failed; the times are of good and failed ones together"
+                )
+            }
+            Caveat::ThinTail { percentile, beyond } => {
+                write!(f, "p{percentile} rests on {} beyond it", times(*beyond, "sample", "samples"))
+            }
+            Caveat::WarmupLeftOut { samples } => {
+                let samples = times(*samples, "sample", "samples");
+                write!(f, "{samples} before the measured part of the run are left out")
+            }
+            Caveat::Plan { note, .. } => f.write_str(note),
+        }
+    }
+}
+
+impl Caveat {
+    /// What to do about it.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        let text = match self {
+            Caveat::NoSamples => "check that the plan's thread groups are enabled and reach a sampler",
+            Caveat::Unfinished => "treat the numbers as those of a part of the run",
+            Caveat::StoppedEarly { .. } => "compare it only with runs of the same length",
+            Caveat::Interrupted { .. } => "let the users finish (one Ctrl-C) when the slowest samples matter",
+            Caveat::GeneratorBusy { .. } => {
+                "treat latencies as upper bounds and the rate as the generator's; use more cores or machines"
+            }
+            Caveat::RecorderStalled { .. } => "write the results to a faster disk, or write fewer columns",
+            Caveat::SamplesLost { .. } | Caveat::RecorderFailed { .. } => {
+                "do not use the counts of this run; report this as a fault of the program"
+            }
+            Caveat::OutputLost { .. } => {
+                "make room on the disk; the table and the summary are complete all the same"
+            }
+            Caveat::ListenerNotWritten { .. } => "use CSV and a path that can be written",
+            Caveat::RecordCut => "treat the numbers as those of a part of the run",
+            Caveat::OneClock => "run the plan with busyhour to see what waiting before the start adds",
+            Caveat::LateStarts { .. } => {
+                "read response times, not service times; look for a busy generator or too few users"
+            }
+            Caveat::ManyErrors { .. } => "look at the errors before the times",
+            Caveat::ThinTail { .. } => "run longer before relying on it",
+            Caveat::WarmupLeftOut { .. } => "no action is needed; the result files hold them",
+            Caveat::Plan { hint, .. } => hint.as_deref().unwrap_or("check what it means for this plan"),
+        };
+        text.to_owned()
+    }
+}
+
+/// The doubts about a run.
+pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    let total = &totals.total;
+    if total.samples == 0 {
+        found.push(Caveat::NoSamples);
+    }
+    if facts.has_manifest && facts.end.is_none() {
+        found.push(Caveat::Unfinished);
+    }
+    if let Some(end) = facts.end.filter(|end| *end != RunEnd::Completed) {
+        found.push(Caveat::StoppedEarly { end });
+    }
+    let generator = &facts.generator;
+    let busy =
+        |core: &&busyhour_record::CoreFacts| core.busy >= BUSY_MEAN || core.busy_second_max >= BUSY_SECOND;
+    let cores = generator.cores.iter().filter(busy).count() as u32;
+    if cores > 0 {
+        let most = |of: fn(&busyhour_record::CoreFacts) -> f64| {
+            generator.cores.iter().map(of).fold(0.0, f64::max) * 100.0
+        };
+        found.push(Caveat::GeneratorBusy {
+            busy_percent: most(|core| core.busy),
+            busy_second_percent: most(|core| core.busy_second_max),
+            cores,
+        });
+    }
+    if generator.recorder_stalls > 0 {
+        let stalled_s = generator.recorder_stall_ns as f64 / 1e9;
+        found.push(Caveat::RecorderStalled { stalls: generator.recorder_stalls, stalled_s });
+    }
+    if generator.lost_samples > 0 {
+        found.push(Caveat::SamplesLost { samples: generator.lost_samples });
+    }
+    if generator.interrupted_samples > 0 {
+        found.push(Caveat::Interrupted { samples: generator.interrupted_samples });
+    }
+    let events = if facts.recorder_events.is_empty() { &totals.events } else { &facts.recorder_events };
+    found.extend(events.iter().cloned().map(|event| match event {
+        RecorderEvent::LostOutput { file, error, lost } => Caveat::OutputLost { file, error, lost },
+        RecorderEvent::XmlNotWritten { file } => {
+            Caveat::ListenerNotWritten { file, reason: "it asks for XML, which is not written yet".into() }
+        }
+        RecorderEvent::NotOpened { file, error } => Caveat::ListenerNotWritten { file, reason: error },
+        RecorderEvent::Failed { error } => Caveat::RecorderFailed { error },
+    }));
+    if facts.record_cut {
+        found.push(Caveat::RecordCut);
+    }
+    if facts.one_clock {
+        found.push(Caveat::OneClock);
+    }
+    let late_ms = total.response.mean_ms() - total.service.mean_ms();
+    // Below a millisecond, or a twentieth of what is measured, lateness changes no conclusion.
+    if late_ms > 1.0 && late_ms > total.service.mean_ms() / 20.0 {
+        found.push(Caveat::LateStarts { mean_ms: late_ms });
+    }
+    if total.samples > 0 && total.errors * 20 >= total.samples {
+        found.push(Caveat::ManyErrors { percent: total.errors as f64 * 100.0 / total.samples as f64 });
+    }
+    if total.samples > 0 {
+        for (percentile, one_in) in [(99.0, 100), (99.9, 1000)] {
+            let beyond = total.samples / one_in;
+            if beyond < TAIL_SAMPLES {
+                found.push(Caveat::ThinTail { percentile, beyond });
+                break;
+            }
+        }
+    }
+    if totals.warmup_samples > 0 {
+        found.push(Caveat::WarmupLeftOut { samples: totals.warmup_samples });
+    }
+    found.extend(facts.notes.iter().map(|note| Caveat::Plan {
+        kind: note.code.clone(),
+        note: note.message.clone(),
+        hint: note.hint.clone(),
+    }));
+    found
+}

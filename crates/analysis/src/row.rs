@@ -1,0 +1,160 @@
+//! The rows of a summary.
+
+use busyhour_record::{Clock, ErrorKind, SampleKind, Totals};
+use serde::{Deserialize, Serialize};
+
+/// Rounds to microseconds: what a time in ms is shown with, and more than its histogram knows.
+pub(crate) fn round(ms: f64) -> f64 {
+    (ms * 1e3).round() / 1e3
+}
+
+/// The distribution of one clock, in ms. Quantiles come from a histogram of three significant digits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Mean, from the exact sum.
+    pub mean: f64,
+    /// Standard deviation (divisor n − 1), from exact sums.
+    pub stddev: f64,
+    /// Least, exact.
+    pub min: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p99_9: f64,
+    /// Largest, exact.
+    pub max: f64,
+}
+
+impl Times {
+    pub(crate) fn of(clock: &Clock) -> Times {
+        let quantile = |q| round(clock.quantile_ms(q));
+        Times {
+            mean: round(clock.mean_ms()),
+            stddev: round(clock.stddev_ms()),
+            min: round(clock.min_ms()),
+            p50: quantile(0.5),
+            p90: quantile(0.9),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+            p99_9: quantile(0.999),
+            max: round(clock.max_ms()),
+        }
+    }
+}
+
+/// JMeter's `elapsed`, in whole ms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ElapsedSummary {
+    /// Mean.
+    pub mean: f64,
+    /// Least.
+    pub min: i64,
+    /// Largest.
+    pub max: i64,
+}
+
+/// One row of a summary: a label, or the total.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The label.
+    pub label: String,
+    /// What was counted.
+    pub kind: SampleKind,
+    /// Samples.
+    pub samples: u64,
+    /// Failed ones.
+    pub errors: u64,
+    /// Failed ones in per cent.
+    pub error_percent: f64,
+    /// Samples per second of the run's span (first start to last end over all requests), so that the rates of labels
+    /// add up to the total's.
+    pub rate_per_s: f64,
+    /// KiB received per second of that span.
+    pub received_kib_per_s: f64,
+    /// KiB sent per second of that span.
+    pub sent_kib_per_s: f64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Response time: end − intended start.
+    pub response: Times,
+    /// Service time: end − actual start.
+    pub service: Times,
+    /// JMeter's view.
+    pub elapsed: ElapsedSummary,
+    /// First start, in seconds from the start of the run.
+    pub first_start_s: f64,
+    /// Last end, likewise.
+    pub last_end_s: f64,
+}
+
+impl Row {
+    pub(crate) fn of(label: &str, kind: SampleKind, totals: &Totals, span_s: f64) -> Row {
+        let samples = totals.samples;
+        let per_s = |value: f64| if span_s > 0.0 { round(value / span_s) } else { 0.0 };
+        let rows = totals.service.count();
+        let elapsed = if rows == 0 {
+            ElapsedSummary::default()
+        } else {
+            let mean = round(totals.elapsed.sum as f64 / rows as f64);
+            ElapsedSummary { mean, min: totals.elapsed.min, max: totals.elapsed.max }
+        };
+        Row {
+            label: label.to_owned(),
+            kind,
+            samples,
+            errors: totals.errors,
+            error_percent: if samples == 0 { 0.0 } else { totals.errors as f64 * 100.0 / samples as f64 },
+            rate_per_s: per_s(samples as f64),
+            received_kib_per_s: per_s(totals.bytes as f64 / 1024.0),
+            sent_kib_per_s: per_s(totals.sent_bytes as f64 / 1024.0),
+            bytes: totals.bytes,
+            sent_bytes: totals.sent_bytes,
+            response: Times::of(&totals.response),
+            service: Times::of(&totals.service),
+            elapsed,
+            first_start_s: if rows == 0 { 0.0 } else { totals.first_start.as_secs_f64() },
+            last_end_s: totals.last_end.as_secs_f64(),
+        }
+    }
+}
+
+/// One way in which requests failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ErrorRow {
+    /// Response code.
+    pub code: String,
+    /// Message of the first failed assertion, or of the response.
+    pub message: String,
+    /// How many.
+    pub count: u64,
+    /// Their part of all errors, in per cent.
+    pub percent_of_errors: f64,
+    /// Label of the first.
+    pub example_label: String,
+    /// End of the first, in seconds from the start of the run.
+    pub first_s: f64,
+    /// End of the last, likewise.
+    pub last_s: f64,
+}
+
+impl ErrorRow {
+    pub(crate) fn of(kind: &ErrorKind, errors: u64) -> ErrorRow {
+        ErrorRow {
+            code: kind.code.clone(),
+            message: kind.message.clone(),
+            count: kind.count,
+            percent_of_errors: if errors == 0 { 0.0 } else { kind.count as f64 * 100.0 / errors as f64 },
+            example_label: kind.example_label.clone(),
+            first_s: kind.first.as_secs_f64(),
+            last_s: kind.last.as_secs_f64(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The summary of a run, as `summary.json` holds it.
+
+use busyhour_record::{RunTotals, SampleKind};
+use serde::{Deserialize, Serialize};
+
+use crate::caveat::{self, Told};
+use crate::facts::RunFacts;
+use crate::row::{ErrorRow, Row};
+use crate::series::{DistributionPoint, Series, distribution};
+
+/// Version of the summary that is written, and the only one that is read.
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SUMMARY_VERSION`].
+    pub version: u32,
+    /// The run.
+    pub run: RunFacts,
+    /// From the first start to the last end of a request, in seconds: what rates are over.
+    pub span_s: f64,
+    /// Most active users seen.
+    pub users_max: u32,
+    /// All requests: without samples of transaction controllers and without sub-results.
+    pub total: Row,
+    /// Per label, in order of first appearance: requests and transactions.
+    pub labels: Vec<Row>,
+    /// How requests failed, most frequent first.
+    pub errors: Vec<ErrorRow>,
+    /// Errors of further kinds.
+    pub errors_other: u64,
+    /// What is in doubt.
+    pub caveats: Vec<Told>,
+    /// The quantile function of all requests.
+    pub distribution: Vec<DistributionPoint>,
+    /// Second by second.
+    pub series: Series,
+}
+
+/// A summary that cannot be read.
+#[derive(Debug)]
+pub enum SummaryError {
+    /// The text is no summary.
+    Json(serde_json::Error),
+    /// It is of another version.
+    Version(u32),
+}
+
+impl std::fmt::Display for SummaryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SummaryError::Json(_) => f.write_str("the text is no summary of a run"),
+            SummaryError::Version(version) => {
+                write!(f, "the summary is of version {version}; this program reads version {SUMMARY_VERSION}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SummaryError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SummaryError::Json(error) => Some(error),
+            SummaryError::Version(_) => None,
+        }
+    }
+}
+
+impl Summary {
+    /// Sums up a run.
+    #[must_use]
+    pub fn new(run: RunFacts, totals: &RunTotals) -> Summary {
+        let span_s = if totals.total.samples == 0 { 0.0 } else { totals.total.span_s() };
+        let caveats = caveat::find(&run, totals).into_iter().map(Told::from).collect();
+        Summary {
+            version: SUMMARY_VERSION,
+            span_s,
+            users_max: totals.seconds.iter().map(|point| point.users).max().unwrap_or(0),
+            total: Row::of("Total", SampleKind::Request, &totals.total, span_s),
+            labels: totals
+                .labels
+                .iter()
+                .filter(|label| label.kind != SampleKind::SubResult)
+                .map(|label| Row::of(&label.name, label.kind, &label.totals, span_s))
+                .collect(),
+            errors: totals.errors.iter().map(|kind| ErrorRow::of(kind, totals.total.errors)).collect(),
+            errors_other: totals.errors_other,
+            caveats,
+            distribution: distribution(&totals.total.response, &totals.total.service),
+            series: Series::of(&totals.seconds),
+            run,
+        }
+    }
+
+    /// The text of `summary.json`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // The summary holds strings, numbers and lists: every one has a JSON form.
+        let mut text = serde_json::to_string(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Reads what [`Summary::to_json`] wrote.
+    ///
+    /// # Errors
+    /// The text is no summary, or one of another version.
+    pub fn from_json(text: &str) -> Result<Summary, SummaryError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let Version { version } = serde_json::from_str(text).map_err(SummaryError::Json)?;
+        if version != SUMMARY_VERSION {
+            return Err(SummaryError::Version(version));
+        }
+        serde_json::from_str(text).map_err(SummaryError::Json)
+    }
+}

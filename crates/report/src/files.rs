@@ -1,0 +1,77 @@
+//! From a run directory or a result file to a summary, and from a summary to files.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_analysis::{RunFacts, Summary};
+use busyhour_record::{Replay, RunDir, RunDirError};
+
+use crate::html::html_report;
+
+/// A report cannot be made.
+#[derive(Debug)]
+pub enum ReportError {
+    /// The run directory cannot be used.
+    RunDir(RunDirError),
+    /// The result file cannot be read.
+    Jtl {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: busyhour_record::JtlError,
+    },
+}
+
+impl std::fmt::Display for ReportError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReportError::RunDir(error) => error.fmt(f),
+            ReportError::Jtl { path, .. } => write!(f, "cannot read {}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for ReportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ReportError::RunDir(error) => std::error::Error::source(error),
+            ReportError::Jtl { source, .. } => Some(source),
+        }
+    }
+}
+
+impl From<RunDirError> for ReportError {
+    fn from(error: RunDirError) -> ReportError {
+        ReportError::RunDir(error)
+    }
+}
+
+/// The summary of the run in `dir`, made again from its manifest and its record of samples.
+///
+/// # Errors
+/// One of the two cannot be read.
+pub fn summarise(dir: &RunDir) -> Result<Summary, ReportError> {
+    let mut facts = RunFacts::from_manifest(&dir.read_manifest()?);
+    let replay = dir.replay()?;
+    facts.record_cut = replay.end.cut_at.is_some();
+    Ok(Summary::new(facts, &replay.totals))
+}
+
+/// The summary of a result file that JMeter wrote.
+///
+/// # Errors
+/// It cannot be read, or is no CSV with column names.
+pub fn summarise_jtl(path: &Path) -> Result<Summary, ReportError> {
+    let replay = Replay::of_jtl(path).map_err(|source| ReportError::Jtl { path: path.to_owned(), source })?;
+    Ok(Summary::new(RunFacts::from_jtl(path.display().to_string(), &replay), &replay.totals))
+}
+
+/// Writes `summary.json` and `report.html` into `dir`; gives their paths.
+///
+/// # Errors
+/// The system's.
+pub fn write_reports(dir: &RunDir, summary: &Summary) -> Result<[PathBuf; 2], ReportError> {
+    let (json, html) = (dir.summary_path(), dir.report_path());
+    RunDir::write_whole(&json, summary.to_json().as_bytes())?;
+    RunDir::write_whole(&html, html_report(summary).as_bytes())?;
+    Ok([json, html])
+}

@@ -1,0 +1,69 @@
+//! How numbers are written for people.
+
+/// A time in ms, with three digits or so that matter.
+pub(crate) fn ms(value: f64) -> String {
+    match value.abs() {
+        v if v < 9.995 => format!("{value:.2}"),
+        v if v < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A rate or a size, likewise.
+pub(crate) fn rate(value: f64) -> String {
+    match value.abs() {
+        v if v < 999.95 => format!("{value:.1}"),
+        _ => thousands(value.round() as u64),
+    }
+}
+
+/// A percentage; what is not zero does not look like it.
+pub(crate) fn percent(value: f64) -> String {
+    if value > 0.0 && value < 0.005 { "<0.01".into() } else { format!("{value:.2}") }
+}
+
+/// A count with its thousands set apart.
+pub(crate) fn thousands(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A length of time: `12.3 s`, `4 min 05 s`, `1 h 02 min`.
+pub(crate) fn duration(seconds: f64) -> String {
+    if seconds < 59.95 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round() as u64;
+    if whole < 3600 {
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// `hh:mm:ss`
+pub(crate) fn clock(seconds: u64) -> String {
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds % 3600 / 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([ms(0.123), ms(12.34), ms(123.4), ms(9.999)], ["0.12", "12.3", "123", "10.0"]);
+        assert_eq!([rate(0.04), rate(999.9), rate(1234.5)], ["0.0", "999.9", "1,235"]);
+        assert_eq!([percent(0.0), percent(0.001), percent(12.345)], ["0.00", "<0.01", "12.35"]);
+        assert_eq!([thousands(0), thousands(999), thousands(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([duration(3.21), duration(65.0), duration(3725.0)], ["3.2 s", "1 min 05 s", "1 h 02 min"]);
+        assert_eq!(clock(3725), "01:02:05");
+    }
+}

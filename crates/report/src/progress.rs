@@ -1,0 +1,54 @@
+//! The line that moves while a run goes on.
+
+use std::time::Duration;
+
+use busyhour_record::Live;
+
+use crate::numbers::{clock, ms, percent, rate, thousands};
+use crate::summariser::UserCounts;
+
+/// What a progress line shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'l> {
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Length of the whole run, if it is known.
+    pub length: Option<Duration>,
+    /// The users.
+    pub users: UserCounts,
+    /// The recorder's view.
+    pub live: &'l Live,
+}
+
+/// The progress line, without an end, cut to `width` characters.
+#[must_use]
+pub fn progress_line(progress: &Progress<'_>, width: usize) -> String {
+    let live = progress.live;
+    let mut line = match progress.length {
+        Some(length) => format!("{} of {}", clock(progress.elapsed.as_secs()), clock(length.as_secs())),
+        None => clock(progress.elapsed.as_secs()),
+    };
+    line += &format!("  {} users", thousands(progress.users.active));
+    match &live.last_second {
+        Some(second) => {
+            line += &format!(
+                "  {} req/s  mean {} ms  p95 {} ms",
+                rate(second.requests as f64),
+                ms(second.response.mean),
+                ms(second.response.p95)
+            );
+        }
+        None => line += "  waiting for the first responses",
+    }
+    line += &format!("  {} requests", thousands(live.total.samples));
+    if live.total.errors > 0 {
+        let part = live.total.errors as f64 * 100.0 / live.total.samples.max(1) as f64;
+        line += &format!("  {} errors ({} %)", thousands(live.total.errors), percent(part));
+    } else {
+        line += "  no errors";
+    }
+    if live.events > 0 {
+        line += "  results cannot all be written";
+    }
+    line.chars().take(width).collect()
+}

@@ -1,0 +1,64 @@
+//! JMeter's `statistics.json` (`-e -o`).
+
+use busyhour_analysis::{Row, Summary};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// One entry; field names are JMeter's.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Statistic<'r> {
+    transaction: &'r str,
+    sample_count: u64,
+    error_count: u64,
+    error_pct: f32,
+    mean_res_time: f64,
+    median_res_time: f64,
+    min_res_time: f64,
+    max_res_time: f64,
+    pct1_res_time: f64,
+    pct2_res_time: f64,
+    pct3_res_time: f64,
+    throughput: f64,
+    #[serde(rename = "receivedKBytesPerSec")]
+    received_kbytes_per_sec: f64,
+    #[serde(rename = "sentKBytesPerSec")]
+    sent_kbytes_per_sec: f64,
+}
+
+impl Statistic<'_> {
+    /// As JMeter has it: times are `elapsed`, each row's rates are over the row's own span, whole milliseconds.
+    fn of(row: &Row) -> Statistic<'_> {
+        let span_s = ((row.last_end_s * 1e3).floor() - (row.first_start_s * 1e3).floor()) / 1e3;
+        let per_s = |value: f64| if span_s > 0.0 { value / span_s } else { 0.0 };
+        Statistic {
+            transaction: &row.label,
+            sample_count: row.samples,
+            error_count: row.errors,
+            error_pct: row.error_percent as f32,
+            mean_res_time: row.elapsed.mean,
+            median_res_time: row.service.p50.round(),
+            min_res_time: row.elapsed.min as f64,
+            max_res_time: row.elapsed.max as f64,
+            pct1_res_time: row.service.p90.round(),
+            pct2_res_time: row.service.p95.round(),
+            pct3_res_time: row.service.p99.round(),
+            throughput: per_s(row.samples as f64),
+            received_kbytes_per_sec: per_s(row.bytes as f64 / 1024.0),
+            sent_kbytes_per_sec: per_s(row.sent_bytes as f64 / 1024.0),
+        }
+    }
+}
+
+/// The text of `statistics.json`: `Total` and every label. Percentiles are of the whole run, where JMeter takes the
+/// last 20,000 samples.
+#[must_use]
+pub fn statistics_json(summary: &Summary) -> String {
+    let mut all = Map::new();
+    for row in summary.labels.iter().chain([&summary.total]) {
+        // Strings and finite numbers always have a JSON form. JMeter's total replaces a label of its name, too.
+        let value = serde_json::to_value(Statistic::of(row)).unwrap_or(Value::Null);
+        all.insert(row.label.clone(), value);
+    }
+    serde_json::to_string_pretty(&all).unwrap_or_default()
+}

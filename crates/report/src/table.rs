@@ -1,0 +1,217 @@
+//! What a person reads at the end of a run.
+
+use busyhour_analysis::{Row, Summary, Times};
+use busyhour_record::{RunEnd, SampleKind};
+
+use crate::numbers::{duration, ms, percent, rate, thousands};
+
+/// How text is to look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Columns of the terminal; `None` when there is none: then labels are not cut.
+    pub width: Option<usize>,
+    /// Whether colours and weights can be shown.
+    pub colour: bool,
+}
+
+/// Most kinds of error that are listed.
+const ERRORS_SHOWN: usize = 8;
+
+/// Labels are not cut below this many characters.
+const LABEL_MIN: usize = 12;
+
+const BOLD: &str = "1";
+const DIM: &str = "2";
+const RED: &str = "31";
+const YELLOW: &str = "33";
+
+impl Look {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// The result of a run: a heading, the table per label and total, the most frequent errors, caveats, and the paths of
+/// what was `written`. Lines end with `\n`.
+#[must_use]
+pub fn end_of_run(summary: &Summary, written: &[String], look: Look) -> String {
+    let mut out = heading(summary, look);
+    out.push('\n');
+    out += &times_table(summary, look);
+    errors(summary, look, &mut out);
+    caveats(summary, look, &mut out);
+    if !written.is_empty() {
+        out.push('\n');
+        for path in written {
+            out += &format!("{} {path}\n", look.paint(DIM, "wrote"));
+        }
+    }
+    out
+}
+
+fn heading(summary: &Summary, look: Look) -> String {
+    let run = &summary.run;
+    let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
+    let mut parts = vec![duration(run.duration_s.unwrap_or(summary.span_s))];
+    match run.users_started {
+        Some(users) => parts.push(format!("{} users", thousands(users))),
+        None if summary.users_max > 0 => parts.push(format!("up to {} users", summary.users_max)),
+        None => {}
+    }
+    parts.push(format!("{} requests", thousands(summary.total.samples)));
+    parts.push(format!("{}/s", rate(summary.total.rate_per_s)));
+    if summary.total.errors > 0 {
+        let errors = format!("{} errors", thousands(summary.total.errors));
+        parts.push(look.paint(RED, &errors));
+    } else {
+        parts.push("no errors".into());
+    }
+    if let Some(RunEnd::Aborted | RunEnd::Interrupted | RunEnd::Failed) = run.end {
+        parts.push(look.paint(YELLOW, "stopped early"));
+    }
+    let name = name.map(|name| look.paint(BOLD, name) + ": ").unwrap_or_default();
+    format!("{name}{}\n", parts.join(", "))
+}
+
+/// Columns: a heading and how a row fills it.
+type Column = (&'static str, fn(&Row) -> String);
+
+const COUNTS: [Column; 5] = [
+    ("samples", |row| thousands(row.samples)),
+    ("err %", |row| percent(row.error_percent)),
+    ("rate/s", |row| rate(row.rate_per_s)),
+    ("KiB/s in", |row| rate(row.received_kib_per_s)),
+    ("KiB/s out", |row| rate(row.sent_kib_per_s)),
+];
+
+const RESPONSE: [Column; 7] = [
+    ("mean", |row| ms(row.response.mean)),
+    ("p50", |row| ms(row.response.p50)),
+    ("p90", |row| ms(row.response.p90)),
+    ("p95", |row| ms(row.response.p95)),
+    ("p99", |row| ms(row.response.p99)),
+    ("p99.9", |row| ms(row.response.p99_9)),
+    ("max", |row| ms(row.response.max)),
+];
+
+const SERVICE: [Column; 7] = [
+    ("mean", |row| ms(row.service.mean)),
+    ("p50", |row| ms(row.service.p50)),
+    ("p90", |row| ms(row.service.p90)),
+    ("p95", |row| ms(row.service.p95)),
+    ("p99", |row| ms(row.service.p99)),
+    ("p99.9", |row| ms(row.service.p99_9)),
+    ("max", |row| ms(row.service.max)),
+];
+
+fn times_table(summary: &Summary, look: Look) -> String {
+    let columns: Vec<Column> = COUNTS.into_iter().chain(RESPONSE).collect();
+    let mut out = table(summary, "response time in ms", &columns, look);
+    if clocks_differ(&summary.total.response, &summary.total.service) {
+        out.push('\n');
+        out += &table(summary, "service time in ms (from the actual start)", &SERVICE, look);
+    }
+    out
+}
+
+/// Whether the two clocks tell different stories.
+fn clocks_differ(response: &Times, service: &Times) -> bool {
+    let differ = |a: f64, b: f64| (a - b).abs() > 0.5 && (a - b).abs() > 0.02 * b;
+    differ(response.mean, service.mean) || differ(response.p99, service.p99)
+}
+
+fn table(summary: &Summary, title: &str, columns: &[Column], look: Look) -> String {
+    let rows: Vec<&Row> = summary.labels.iter().chain([&summary.total]).collect();
+    let label = |row: &Row| {
+        let text = printable(&row.label);
+        if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
+    };
+    let cells: Vec<Vec<String>> =
+        rows.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()).collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, (name, _))| cells.iter().map(|row| row[at].len()).max().unwrap_or(0).max(name.len()))
+        .collect();
+    let numbers: usize = widths.iter().map(|width| width + 2).sum();
+    let longest = rows.iter().map(|row| label(row).chars().count()).max().unwrap_or(0).max(LABEL_MIN);
+    let room = look.width.map_or(longest, |width| width.saturating_sub(numbers).clamp(LABEL_MIN, longest));
+
+    let times: usize = widths.iter().rev().take(7).map(|width| width + 2).sum();
+    let before = room + numbers - times;
+    let title = format!("{:before$}  {title}", "");
+    let mut out = look.paint(DIM, title.trim_end()) + "\n";
+    let mut head = format!("{:room$}", "label");
+    for ((name, _), width) in columns.iter().zip(&widths) {
+        head += &format!("  {name:>width$}");
+    }
+    out += &(look.paint(DIM, &head) + "\n");
+    for (row, cells) in rows.iter().zip(&cells) {
+        let total = std::ptr::eq(*row, &summary.total);
+        let mut line = format!("{:room$}", cut(&label(row), room));
+        for ((cell, width), (name, _)) in cells.iter().zip(&widths).zip(columns) {
+            let text = format!("  {cell:>width$}");
+            line += &if *name == "err %" && row.errors > 0 { look.paint(RED, &text) } else { text };
+        }
+        out += &if total { look.paint(BOLD, &line) } else { line };
+        out.push('\n');
+    }
+    out
+}
+
+fn errors(summary: &Summary, look: Look, out: &mut String) {
+    if summary.errors.is_empty() {
+        return;
+    }
+    *out += &format!("\n{}\n", look.paint(BOLD, "Most frequent errors"));
+    let width = summary.errors.iter().take(ERRORS_SHOWN).map(|e| thousands(e.count).len()).max().unwrap_or(0);
+    for error in summary.errors.iter().take(ERRORS_SHOWN) {
+        let mut what = printable(&error.code);
+        if !error.message.is_empty() {
+            what += if what.is_empty() { "" } else { ": " };
+            what += &printable(&error.message);
+        }
+        let line = format!(
+            "{:>width$}  {:>5.1} %  {what} ({})",
+            thousands(error.count),
+            error.percent_of_errors,
+            printable(&error.example_label)
+        );
+        *out += &(cut(&line, look.width.unwrap_or(usize::MAX)) + "\n");
+    }
+    let shown: u64 = summary.errors.iter().take(ERRORS_SHOWN).map(|error| error.count).sum();
+    let listed: u64 = summary.errors.iter().map(|error| error.count).sum();
+    let rest = listed - shown + summary.errors_other;
+    if rest > 0 {
+        *out += &format!("{:>width$}  of other kinds\n", thousands(rest));
+    }
+}
+
+fn caveats(summary: &Summary, look: Look, out: &mut String) {
+    if summary.caveats.is_empty() {
+        return;
+    }
+    *out += &format!("\n{}\n", look.paint(BOLD, "Caveats"));
+    for told in &summary.caveats {
+        *out += &format!("{} {}\n", look.paint(YELLOW, "-"), printable(&told.message));
+        *out += &format!("  {}\n", look.paint(DIM, &format!("{}.", capital(&printable(&told.advice)))));
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// `text` on one line and without control characters, which a label or a server's message may hold.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// At most `width` characters of `text`.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
