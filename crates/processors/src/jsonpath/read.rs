@@ -4,11 +4,9 @@ use super::value::Value;
 
 /// The text is not JSON, not even generously.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("net.minidev.json.parser.ParseException: Unexpected {found} at position {position}.")]
+#[error("net.minidev.json.parser.ParseException: Unexpected {found}")]
 pub struct NotJson {
-    /// Byte offset of what could not be read.
-    pub position: usize,
-    /// What stands there.
+    /// What stands where, in json-smart's words.
     pub found: String,
 }
 
@@ -41,10 +39,10 @@ impl Reader<'_> {
 
     fn fail<T>(&self) -> Result<T, NotJson> {
         let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
-            Some(character) => format!("character ({character})"),
-            None => "End Of File".to_owned(),
+            Some(character) => format!("character ({character}) at position {}.", self.at),
+            None => format!("End Of File position {}: null", self.at.saturating_sub(1)),
         };
-        Err(NotJson { position: self.at, found })
+        Err(NotJson { found })
     }
 
     /// Reads a value; a bare word ends at one of `stops`.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// A JSON value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Value {
     /// `null`
     Null,
@@ -25,7 +25,35 @@ pub enum Value {
     Object(Vec<(String, Value)>),
 }
 
+/// Java's `equals`: the order of an object's members does not matter, the type of a number does.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(left), Self::Bool(right)) => left == right,
+            (Self::Integer(left), Self::Integer(right)) => left == right,
+            (Self::Double(left), Self::Double(right)) => left == right,
+            (Self::BigInteger(left), Self::BigInteger(right))
+            | (Self::Decimal(left), Self::Decimal(right))
+            | (Self::Text(left), Self::Text(right)) => left == right,
+            (Self::Array(left), Self::Array(right)) => left == right,
+            (Self::Object(left), Self::Object(_)) => {
+                self.members_count() == other.members_count()
+                    && left.iter().all(|(key, value)| other.member(key) == Some(value))
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Value {
+    fn members_count(&self) -> usize {
+        match self {
+            Self::Object(members) => members.len(),
+            _ => 0,
+        }
+    }
+
     /// The member of an object.
     pub fn member(&self, name: &str) -> Option<&Value> {
         match self {
@@ -93,7 +121,7 @@ impl Value {
     }
 
     /// What Java's `Map.toString` and its like give, for messages.
-    pub(super) fn java_text(&self) -> String {
+    pub(crate) fn java_text(&self) -> String {
         match self {
             Self::Object(members) => {
                 let members: Vec<String> =

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regex_syntax::hir::{Hir, HirKind};
 
-pub use cache::PatternText;
+pub(crate) use cache::bad_expression;
+pub use cache::{PatternText, Ready};
 pub use translate::PatternError;
 
 /// A compiled pattern.

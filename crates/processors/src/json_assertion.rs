@@ -1,0 +1,225 @@
+//! The JSON assertion.
+
+use busyhour_engine::element::Assertion;
+use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+
+use crate::json_extractor::{fixed_path, kept_path};
+use crate::jsonpath::{self, JsonPath, Value};
+use crate::oro::{PatternText, Ready, bad_expression};
+use crate::refusal::Refusal;
+
+/// What a plan says of a JSON assertion.
+#[derive(Clone, Debug)]
+pub struct JsonAssertionSettings {
+    /// `TestElement.name`
+    pub name: Template,
+    /// `JSON_PATH`
+    pub path: Template,
+    /// `JSONVALIDATION`: also compare the value.
+    pub validate: bool,
+    /// `EXPECTED_VALUE`
+    pub expected: Template,
+    /// `ISREGEX`: the expected value is a regular expression; true when absent.
+    pub is_regex: bool,
+    /// `EXPECT_NULL`: null is what is expected.
+    pub expect_null: bool,
+    /// `INVERT`: fail when all is as described.
+    pub invert: bool,
+}
+
+impl Default for JsonAssertionSettings {
+    fn default() -> Self {
+        Self {
+            name: Template::default(),
+            path: Template::default(),
+            validate: false,
+            expected: Template::default(),
+            is_regex: true,
+            expect_null: false,
+            invert: false,
+        }
+    }
+}
+
+/// The JSON assertion.
+#[derive(Debug)]
+pub struct JsonAssertion {
+    settings: JsonAssertionSettings,
+    path: Option<JsonPath>,
+    pattern: Option<PatternText>,
+}
+
+impl JsonAssertion {
+    /// Takes an assertion out of the plan.
+    ///
+    /// # Errors
+    /// For paths that are none or not supported, and regular expressions whose matches are not promised.
+    pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
+        let path = settings.path.as_literal().map(fixed_path).transpose()?;
+        let uses_pattern = settings.validate && settings.is_regex;
+        let pattern = uses_pattern.then(|| PatternText::new(settings.expected.clone(), false)).transpose()?;
+        Ok(Self { settings, path, pattern })
+    }
+
+    /// `Err` with JMeter's message when the document is not as described.
+    fn compare(
+        &self,
+        user: &mut UserState,
+        text: &str,
+        path_text: &str,
+        expected: &str,
+    ) -> Result<(), String> {
+        let document = jsonpath::read(text).map_err(|error| error.to_string())?;
+        let kept;
+        let path = match &self.path {
+            Some(path) => path,
+            None => {
+                kept = kept_path(path_text);
+                kept.as_ref().as_ref().map_err(ToString::to_string)?
+            }
+        };
+        let value = path.find(&document).map_err(|error| error.to_string())?;
+        if !self.settings.validate {
+            let empty = matches!(value.as_ref(), Value::Array(items) if items.is_empty());
+            if empty && !path.is_definite() {
+                return Err(format!(
+                    "JSONPath '{path_text}' is indefinite and the extracted Value is an empty Array. Please use an \
+                     assertion value, to be sure to get a correct result. Expected value was '{expected}'"
+                ));
+            }
+            return Ok(());
+        }
+        let pattern = self.pattern.as_ref().map(|pattern| pattern.get(user));
+        let equals = |value: &Value| equals(pattern.as_ref(), expected, value);
+        let expect_null = self.settings.expect_null;
+        let fits = match value.as_ref() {
+            Value::Array(items) => {
+                let mut fits = items.is_empty() && expected == "[]";
+                for item in items {
+                    fits = fits || (expect_null && *item == Value::Null) || equals(item)?;
+                }
+                fits || equals(&value)?
+            }
+            single => (expect_null && *single == Value::Null) || equals(single)?,
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(if expect_null {
+            format!("Value in json path '{path_text}' expected to be null, but found '{}'", value.java_text())
+        } else if self.settings.is_regex {
+            format!(
+                "Value in json path '{path_text}' expected to match regexp '{expected}', but it did not match: '{}'",
+                value.asserted()
+            )
+        } else {
+            format!(
+                "Value in json path '{path_text}' expected to be '{expected}', but found '{}'",
+                value.asserted()
+            )
+        })
+    }
+}
+
+fn equals(pattern: Option<&Ready<'_>>, expected: &str, value: &Value) -> Result<bool, String> {
+    match pattern {
+        Some(ready) => {
+            let pattern = ready.pattern().map_err(|error| bad_expression(ready.source(), error))?;
+            pattern.matches(&value.asserted()).map_err(|error| error.to_string())
+        }
+        // What cannot be read is null, as json-smart's simple reader has it.
+        None => Ok(jsonpath::read(expected).unwrap_or(Value::Null) == *value),
+    }
+}
+
+impl Assertion for JsonAssertion {
+    fn name(&self, user: &mut UserState) -> String {
+        self.settings.name.text(user).into_owned()
+    }
+
+    fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
+        let text = result.body_text();
+        let failure =
+            |message: String| AssertionResult { failure: true, message, ..AssertionResult::default() };
+        if text.is_empty() {
+            return failure("Response was null".to_owned());
+        }
+        let path = self.settings.path.text(user);
+        let expected = self.settings.expected.text(user);
+        match (self.compare(user, &text, &path, &expected), self.settings.invert) {
+            (Err(message), false) => failure(message),
+            (Ok(()), true) if !self.settings.validate => {
+                failure(format!("Failed that JSONPath not exists: {path}"))
+            }
+            (Ok(()), true) if self.settings.expect_null => {
+                failure(format!("Failed that JSONPath {path} not matches null"))
+            }
+            (Ok(()), true) => failure(format!("Failed that JSONPath {path} not matches {expected}")),
+            _ => AssertionResult::default(),
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: true, ..Keep::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::user_with_body;
+
+    const BODY: &str =
+        r#"{"a":1,"s":"xyz","l":[1,"b",null],"n":null,"o":{"k":1.5,"b":true},"e":[],"d":10.0}"#;
+
+    fn message(path: &str, expected: Option<&str>, change: impl Fn(&mut JsonAssertionSettings)) -> String {
+        let mut settings = JsonAssertionSettings {
+            path: Template::literal(path),
+            validate: expected.is_some(),
+            expected: Template::literal(expected.unwrap_or_default()),
+            ..JsonAssertionSettings::default()
+        };
+        change(&mut settings);
+        let mut user = user_with_body(BODY);
+        let result = std::mem::take(&mut user.result);
+        let outcome = JsonAssertion::new(settings).expect("supported").check(&mut user, &result);
+        if outcome.failure { outcome.message } else { "ok".to_owned() }
+    }
+
+    #[test]
+    fn existence() {
+        insta::assert_snapshot!(message("$.a", None, |_| {}), @"ok");
+        insta::assert_snapshot!(message("$.n", None, |_| {}), @"ok");
+        insta::assert_snapshot!(message("$.x", None, |_| {}), @"No results for path: $['x']");
+        insta::assert_snapshot!(message("$.x.y", None, |_| {}), @"Missing property in path $['x']");
+        insta::assert_snapshot!(message("$..x", None, |_| {}), @"JSONPath '$..x' is indefinite and the extracted Value is an empty Array. Please use an assertion value, to be sure to get a correct result. Expected value was ''");
+        insta::assert_snapshot!(message("$.a", None, |s| s.invert = true), @"Failed that JSONPath not exists: $.a");
+        insta::assert_snapshot!(message("$.x", None, |s| s.invert = true), @"ok");
+    }
+
+    #[test]
+    fn values() {
+        insta::assert_snapshot!(message("$.a", Some("1"), |_| {}), @"ok");
+        insta::assert_snapshot!(message("$.a", Some("[2-9]"), |_| {}), @"Value in json path '$.a' expected to match regexp '[2-9]', but it did not match: '1'");
+        insta::assert_snapshot!(message("$.s", Some("x"), |_| {}), @"Value in json path '$.s' expected to match regexp 'x', but it did not match: 'xyz'");
+        insta::assert_snapshot!(message("$.s", Some("xyz"), |s| s.is_regex = false), @"ok");
+        insta::assert_snapshot!(message("$.s", Some("x"), |s| s.is_regex = false), @"Value in json path '$.s' expected to be 'x', but found 'xyz'");
+        insta::assert_snapshot!(message("$.l", Some("b"), |_| {}), @"ok");
+        insta::assert_snapshot!(message("$.l[*]", Some("c"), |_| {}), @r#"Value in json path '$.l[*]' expected to match regexp 'c', but it did not match: '[1,"b",null]'"#);
+        insta::assert_snapshot!(message("$.n", Some(""), |s| s.expect_null = true), @"ok");
+        insta::assert_snapshot!(message("$.o", Some(""), |s| s.expect_null = true), @"Value in json path '$.o' expected to be null, but found '{k=1.5, b=true}'");
+        insta::assert_snapshot!(message("$.o", Some(r#"{"b":true,"k":1.5}"#), |s| s.is_regex = false), @"ok");
+        insta::assert_snapshot!(message("$.e", Some("[]"), |_| {}), @"ok");
+        insta::assert_snapshot!(message("$.d", Some("10.0"), |_| {}), @"ok");
+        insta::assert_snapshot!(message("$.d", Some("10"), |s| s.is_regex = false), @"Value in json path '$.d' expected to be '10', but found '10.0'");
+        insta::assert_snapshot!(message("$.a", Some("1"), |s| s.invert = true), @"Failed that JSONPath $.a not matches 1");
+        insta::assert_snapshot!(message("$.n", Some("1"), |s| { s.invert = true; s.expect_null = true; }), @"Failed that JSONPath $.n not matches null");
+        insta::assert_snapshot!(message("$.l.length()", Some("3"), |_| {}), @"ok");
+        insta::assert_snapshot!(message("$.a", Some("(1"), |_| {}), @r"
+        Invalid expression: (1
+        Unmatched parentheses.
+        ");
+    }
+}

@@ -1,0 +1,346 @@
+//! The JSON extractor.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use busyhour_engine::element::Processor;
+use busyhour_engine::result::Keep;
+use busyhour_engine::run::Level;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use rand::Rng as _;
+
+use crate::java;
+use crate::jsonpath::{self, JsonPath, PathError, Value};
+use crate::refusal::Refusal;
+use crate::scope::Scope;
+
+/// What a plan says of a JSON extractor. Several variables, paths, defaults and numbers are separated by `;`.
+#[derive(Clone, Debug, Default)]
+pub struct JsonExtractorSettings {
+    /// `TestElement.name`
+    pub name: String,
+    /// `JSONPostProcessor.referenceNames`
+    pub names: Template,
+    /// `JSONPostProcessor.jsonPathExprs`
+    pub paths: Template,
+    /// `JSONPostProcessor.match_numbers`: per path 0 a random match, −1 all, else that one.
+    pub match_numbers: Template,
+    /// `JSONPostProcessor.defaultValues`
+    pub defaults: Template,
+    /// `JSONPostProcessor.compute_concat`: all matches also as one text in `_ALL`.
+    pub concatenate: bool,
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    pub scope: Scope,
+}
+
+/// The JSON extractor.
+#[derive(Debug)]
+pub struct JsonExtractor {
+    settings: JsonExtractorSettings,
+    /// The paths when nothing in them varies.
+    paths: Option<Vec<JsonPath>>,
+}
+
+/// Paths kept per thread that are made of variables.
+const KEPT_MAX: usize = 1000;
+
+/// JMeter's text when the lists differ in length.
+const MISMATCH: &str = "Mismatch between number of variables, json expressions and default values";
+
+/// A path kept for its text, or why there is none.
+pub(crate) type KeptPath = Rc<Result<JsonPath, PathError>>;
+
+thread_local! {
+    static KEPT: RefCell<HashMap<String, KeptPath>> = RefCell::default();
+}
+
+/// The path of a text that came up during the run.
+pub(crate) fn kept_path(text: &str) -> KeptPath {
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(path) = kept.get(text) {
+            return Rc::clone(path);
+        }
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        let path = Rc::new(JsonPath::compile(text));
+        kept.insert(text.to_owned(), Rc::clone(&path));
+        path
+    })
+}
+
+/// Compiles a path that stands in the plan.
+pub(crate) fn fixed_path(text: &str) -> Result<JsonPath, Refusal> {
+    JsonPath::compile(text).map_err(|error| match error {
+        PathError::Invalid(why) => Refusal::invalid(format!("has the JSON path `{text}`: {why}")),
+        PathError::Unsupported(what) => {
+            Refusal::unsupported(format!("has the JSON path `{text}` with {what}"))
+        }
+    })
+}
+
+impl JsonExtractor {
+    /// Takes an extractor out of the plan.
+    ///
+    /// # Errors
+    /// For paths that are none or not supported, and for lists of different lengths, with which JMeter fails at
+    /// each sample.
+    pub fn new(settings: JsonExtractorSettings) -> Result<Self, Refusal> {
+        let paths = match settings.paths.as_literal() {
+            Some(text) => Some(
+                java::split(text, ';')
+                    .into_iter()
+                    .map(|path| fixed_path(java::trim(path)))
+                    .collect::<Result<Vec<_>, _>>()?,
+            ),
+            None => None,
+        };
+        let count = |template: &Template| template.as_literal().map(|text| java::split(text, ';').len());
+        let lengths = [count(&settings.names), paths.as_ref().map(Vec::len), count(&settings.defaults)];
+        let mut known = lengths.iter().flatten();
+        if let Some(first) = known.next()
+            && known.any(|length| length != first)
+        {
+            return Err(Refusal::invalid(format!("has lists of different lengths: {MISMATCH}")));
+        }
+        if let Some(text) = settings.match_numbers.as_literal() {
+            let expected = lengths.iter().flatten().next().copied().unwrap_or(usize::MAX);
+            match_numbers(text, expected)
+                .map_err(|why| Refusal::invalid(format!("has the match numbers `{text}`: {why}")))?;
+        }
+        Ok(Self { settings, paths })
+    }
+
+    /// The documents to search: `Err` for a text that JSON cannot be read from.
+    fn documents(&self, user: &UserState, variable: Option<&str>) -> Vec<Result<Value, String>> {
+        let read = |text: &str| {
+            if text.is_empty() {
+                return Err("json string can not be null or empty".to_owned());
+            }
+            jsonpath::read(text).map_err(|error| error.to_string())
+        };
+        if let Some(variable) = variable {
+            return vec![read(user.variables.get(variable).unwrap_or_default())];
+        }
+        let mut documents = Vec::new();
+        if user.has_result {
+            self.settings.scope.visit(&user.result, |result| {
+                let text = result.body_text();
+                if !java::is_blank(&text) {
+                    documents.push(read(&text));
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        documents
+    }
+}
+
+/// One number per path; nothing means 0 for all.
+fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, String> {
+    if java::is_blank(text) {
+        return Ok(Vec::new());
+    }
+    let parts = java::split(text, ';');
+    if parts.len() > expected {
+        return Err(format!("Index {expected} out of bounds for length {expected}"));
+    }
+    parts
+        .into_iter()
+        .map(|part| {
+            let part = java::trim(part);
+            part.parse().map_err(|_| format!("For input string: \"{part}\""))
+        })
+        .collect()
+}
+
+/// All that a path finds in all documents, as text; `None` for null.
+fn extract(documents: &[Result<Value, String>], path: &JsonPath) -> Result<Vec<Option<String>>, String> {
+    let mut found = Vec::new();
+    for document in documents {
+        let document = document.as_ref().map_err(Clone::clone)?;
+        let values = path.find_all(document).map_err(|error| error.to_string())?;
+        found.extend(values.iter().map(|value| value.extracted()));
+    }
+    Ok(found)
+}
+
+impl JsonExtractor {
+    fn save(&self, user: &mut UserState, name: &str, default: &str, wanted: i32, found: &[Option<String>]) {
+        let mut key = user.take_buffer();
+        let text = |index: usize| found[index].as_deref().unwrap_or(default);
+        let mut set = |user: &mut UserState, suffix: std::fmt::Arguments<'_>, value: &str| {
+            key.clear();
+            key.push_str(name);
+            let _ = key.write_fmt(suffix);
+            user.variables.set(&key, value);
+        };
+        let all = wanted < 0;
+        if found.is_empty() {
+            set(user, format_args!(""), default);
+            set(user, format_args!("_matchNr"), "0");
+            if all && self.settings.concatenate {
+                set(user, format_args!("_ALL"), "");
+            }
+        } else if all {
+            let mut joined = String::new();
+            for index in 0..found.len() {
+                set(user, format_args!("_{}", index + 1), text(index));
+                if self.settings.concatenate {
+                    if index > 0 {
+                        joined.push(',');
+                    }
+                    joined.push_str(text(index));
+                }
+            }
+            if self.settings.concatenate {
+                set(user, format_args!("_ALL"), &joined);
+            }
+        } else {
+            // A single match is taken whatever number is asked for.
+            let chosen = match usize::try_from(wanted).unwrap_or(0) {
+                _ if found.len() == 1 => Some(0),
+                0 => Some(user.random.random_range(0..found.len())),
+                number => (number <= found.len()).then(|| number - 1),
+            };
+            set(user, format_args!(""), chosen.map_or(default, text));
+        }
+        if wanted != 0 && !found.is_empty() {
+            set(user, format_args!("_matchNr"), &found.len().to_string());
+        }
+        user.give_back(key);
+    }
+}
+
+/// Removes `_matchNr` and `_1`, `_2`, … of an earlier search.
+fn clear_old(user: &mut UserState, name: &str) {
+    let mut key = user.take_buffer();
+    let _ = write!(key, "{name}_matchNr");
+    user.variables.remove(&key);
+    for number in 1.. {
+        key.clear();
+        let _ = write!(key, "{name}_{number}");
+        if !user.variables.remove(&key) {
+            break;
+        }
+    }
+    user.give_back(key);
+}
+
+impl Processor for JsonExtractor {
+    fn process(&self, user: &mut UserState) {
+        let settings = &self.settings;
+        let names = settings.names.text(user);
+        let defaults = settings.defaults.text(user);
+        let numbers = settings.match_numbers.text(user);
+        let path_texts: Cow<'_, str> =
+            if self.paths.is_some() { Cow::Borrowed("") } else { settings.paths.text(user) };
+        let variable = match &settings.scope {
+            Scope::Variable(name) => Some(name.text(user)),
+            _ => None,
+        };
+        let names = java::split(&names, ';');
+        let defaults = java::split(&defaults, ';');
+        let path_texts = java::split(&path_texts, ';');
+        let paths = self.paths.as_ref().map_or(path_texts.len(), Vec::len);
+        let fail = |user: &UserState, why: &str| {
+            user.log(
+                Level::Error,
+                &format!("Error processing JSON content in {}, message: {why}", settings.name),
+            );
+        };
+        let numbers = match match_numbers(&numbers, defaults.len()) {
+            Ok(numbers) => numbers,
+            Err(why) => return fail(user, &why),
+        };
+        if names.len() != paths || names.len() != defaults.len() {
+            return fail(user, MISMATCH);
+        }
+        let documents = self.documents(user, variable.as_deref());
+        for (index, (name, default)) in names.iter().zip(&defaults).enumerate() {
+            let name = java::trim(name);
+            clear_old(user, name);
+            if documents.is_empty() {
+                user.variables.set(name, default);
+                continue;
+            }
+            let found = match &self.paths {
+                Some(paths) => extract(&documents, &paths[index]),
+                None => match kept_path(java::trim(path_texts[index])).as_ref() {
+                    Ok(path) => extract(&documents, path),
+                    Err(error) => Err(error.to_string()),
+                },
+            };
+            match found {
+                Ok(found) => self.save(user, name, default, numbers.get(index).copied().unwrap_or(0), &found),
+                Err(why) => {
+                    fail(user, &why);
+                    user.variables.set(name, default);
+                }
+            }
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{all_variables, user_with_body};
+
+    fn extractor(names: &str, paths: &str, numbers: &str, defaults: &str) -> Result<JsonExtractor, Refusal> {
+        let literal = Template::literal;
+        JsonExtractor::new(JsonExtractorSettings {
+            names: literal(names),
+            paths: literal(paths),
+            match_numbers: literal(numbers),
+            defaults: literal(defaults),
+            concatenate: true,
+            ..JsonExtractorSettings::default()
+        })
+    }
+
+    fn after(body: &str, names: &str, paths: &str, numbers: &str, defaults: &str) -> String {
+        let mut user = user_with_body(body);
+        extractor(names, paths, numbers, defaults).expect("supported").process(&mut user);
+        all_variables(&user)
+    }
+
+    #[test]
+    fn several_paths_at_once() {
+        let body = r#"{"a":[1,2,null],"b":{"c":"x"},"d":null}"#;
+        insta::assert_snapshot!(after(body, "p;q;r", "$.a[*]; $.b.c ;$.b", "-1;1;5", "N;M;O"),
+            @r#"p_1=1 p_2=2 p_3=N p_ALL=1,2,N p_matchNr=3 q=x q_matchNr=1 r={"c":"x"} r_matchNr=1"#);
+        insta::assert_snapshot!(after(body, "p", "$.a[*]", "2", "N"), @"p=2 p_matchNr=3");
+        insta::assert_snapshot!(after(body, "p", "$.a[*]", "4", "N"), @"p=N p_matchNr=3");
+        insta::assert_snapshot!(after(body, "p", "$.x", "", "N"), @"p=N p_matchNr=0");
+        insta::assert_snapshot!(after(body, "p", "$.x", "-1", "N"), @"p=N p_ALL= p_matchNr=0");
+        insta::assert_snapshot!(after(body, "p", "$.d", "", "N"), @"p=N");
+        insta::assert_snapshot!(after(body, "p", "$.b.c", "-1", "N"), @"p_1=x p_ALL=x p_matchNr=1");
+    }
+
+    #[test]
+    fn what_is_not_json() {
+        insta::assert_snapshot!(after("", "p", "$.x", "-1", "N"), @"p=N");
+        insta::assert_snapshot!(after("{\"x\":", "p", "$.x", "-1", "N"), @"p=N");
+        insta::assert_snapshot!(after("<html></html>", "p", "$.x", "1", "N"), @"p=N p_matchNr=0");
+    }
+
+    #[test]
+    fn lists_of_different_lengths_are_refused() {
+        assert!(extractor("a;b", "$.a", "", "x;y").is_err());
+        assert!(extractor("a;b", "$.a;$.b", "1", "x").is_err());
+        assert!(extractor("a", "$.a", "1;2", "x").is_err());
+        assert!(extractor("a", "$.a", "one", "x").is_err());
+        assert!(extractor("a", "$a", "1", "x").is_err());
+        assert!(extractor("a", "$.a.length()", "1", "x").is_ok());
+    }
+}

@@ -1,0 +1,333 @@
+//! The response assertion.
+
+use std::borrow::Cow;
+
+use busyhour_engine::element::{Assertion, AssertionScope};
+use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+
+use crate::oro::{PatternText, bad_expression};
+use crate::refusal::Refusal;
+use crate::scope::{Field, Scope};
+
+/// What a plan says of a response assertion.
+#[derive(Clone, Debug, Default)]
+pub struct ResponseAssertionSettings {
+    /// `TestElement.name`
+    pub name: Template,
+    /// `Assertion.test_field`, through [`Field::of_assertion`].
+    pub field: Field,
+    /// `Asserion.test_strings` (spelled so), in order.
+    pub test_strings: Vec<Template>,
+    /// `Assertion.test_type`, a sum of 1 matches, 2 contains, 4 not, 8 equals, 16 substring, 32 or; 2 when absent.
+    pub test_type: i32,
+    /// `Assertion.assume_success`
+    pub assume_success: bool,
+    /// `Assertion.custom_message`
+    pub custom_message: Template,
+    /// `Assertion.scope` with `Scope.variable`, through [`Scope::of`].
+    pub scope: Scope,
+}
+
+const MATCHES: i32 = 1;
+const CONTAINS: i32 = 2;
+const NOT: i32 = 4;
+const EQUALS: i32 = 8;
+const SUBSTRING: i32 = 16;
+const OR: i32 = 32;
+
+/// How a text is compared; the first of these whose bit is set in the type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Contains,
+    Equals,
+    Substring,
+    Matches,
+}
+
+/// The response assertion.
+#[derive(Debug)]
+pub struct ResponseAssertion {
+    settings: ResponseAssertionSettings,
+    kind: Kind,
+    /// One per test string where they are patterns.
+    patterns: Vec<PatternText>,
+}
+
+impl ResponseAssertion {
+    /// Takes an assertion out of the plan.
+    ///
+    /// # Errors
+    /// For regular expressions whose matches are not promised.
+    pub fn new(settings: ResponseAssertionSettings) -> Result<Self, Refusal> {
+        let has = |bit: i32| settings.test_type & bit != 0;
+        let kind = if has(CONTAINS) {
+            Kind::Contains
+        } else if has(EQUALS) {
+            Kind::Equals
+        } else if has(SUBSTRING) {
+            Kind::Substring
+        } else {
+            Kind::Matches
+        };
+        let patterns = if matches!(kind, Kind::Contains | Kind::Matches) {
+            let patterns = settings.test_strings.iter().map(|text| PatternText::new(text.clone(), false));
+            patterns.collect::<Result<_, _>>()?
+        } else {
+            Vec::new()
+        };
+        Ok(Self { settings, kind, patterns })
+    }
+
+    /// Whether the text is as test string number `index` wants it (`not` left aside), and that string.
+    fn found(&self, user: &mut UserState, index: usize, text: &str) -> Result<(bool, String), String> {
+        if let Kind::Equals | Kind::Substring = self.kind {
+            let wanted = self.settings.test_strings[index].text(user);
+            let found =
+                if self.kind == Kind::Equals { text == wanted } else { text.contains(wanted.as_ref()) };
+            // The string is only needed for a message.
+            let needed = found == self.is(NOT);
+            return Ok((found, if needed { wanted.into_owned() } else { String::new() }));
+        }
+        let ready = self.patterns[index].get(user);
+        let pattern = ready.pattern().map_err(|error| {
+            let why = bad_expression(ready.source(), error);
+            format!("Bad test configuration org.apache.oro.text.MalformedCachePatternException: {why}")
+        })?;
+        let found = if self.kind == Kind::Contains { pattern.contains(text) } else { pattern.matches(text) };
+        let found = found.map_err(|error| format!("Bad test configuration {error}"))?;
+        let needed = found == self.is(NOT);
+        Ok((found, if needed { ready.source().to_owned() } else { String::new() }))
+    }
+
+    fn is(&self, bit: i32) -> bool {
+        self.settings.test_type & bit != 0
+    }
+
+    fn custom_message(&self, user: &mut UserState) -> Option<String> {
+        let custom = self.settings.custom_message.text(user);
+        (!custom.is_empty()).then(|| custom.into_owned())
+    }
+
+    fn fail_text(&self, user: &mut UserState, wanted: &str, text: &str) -> String {
+        let subject = match (&self.settings.scope, self.settings.field) {
+            (Scope::Variable(name), _) => Cow::Owned(format!("variable({})", name.text(user))),
+            (_, Field::Body) => "text".into(),
+            (_, Field::Code) => "code".into(),
+            (_, Field::Message) => "message".into(),
+            (_, Field::RequestHeaders) => "request headers".into(),
+            (_, Field::RequestData) => "request data".into(),
+            (_, Field::ResponseHeaders) => "headers".into(),
+            (_, Field::Url) => "URL".into(),
+        };
+        let expectation = match self.settings.test_type & !NOT {
+            CONTAINS | SUBSTRING => "contain",
+            MATCHES => "match",
+            EQUALS => "equal",
+            _ => "",
+        };
+        let expectation = match (expectation, self.is(NOT)) {
+            ("", _) => "expected something using".to_owned(),
+            (verb, false) => format!("expected to {verb}"),
+            (verb, true) => format!("expected not to {verb}"),
+        };
+        let compared =
+            if self.is(EQUALS) { Cow::Owned(difference(user, text, wanted)) } else { Cow::Borrowed(wanted) };
+        format!("Test failed: {subject} {expectation} /{compared}/")
+    }
+}
+
+impl Assertion for ResponseAssertion {
+    fn name(&self, user: &mut UserState) -> String {
+        self.settings.name.text(user).into_owned()
+    }
+
+    fn scope(&self) -> AssertionScope {
+        self.settings.scope.for_assertion()
+    }
+
+    fn assumes_success(&self) -> bool {
+        self.settings.assume_success
+    }
+
+    fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
+        let mut outcome = AssertionResult::default();
+        let text = match &self.settings.scope {
+            Scope::Variable(name) => {
+                let name = name.text(user);
+                user.variables.get(&name).unwrap_or_default().to_owned().into()
+            }
+            _ => self.settings.field.text(result),
+        };
+        if text.is_empty() {
+            if !self.is(NOT) {
+                outcome.failure = true;
+                outcome.message.push_str("Response was null");
+            }
+            return outcome;
+        }
+        let mut failures = String::new();
+        for index in 0..self.settings.test_strings.len() {
+            let (found, wanted) = match self.found(user, index, &text) {
+                Ok(found) => found,
+                Err(message) => return AssertionResult { error: true, message, ..outcome },
+            };
+            let pass = found != self.is(NOT);
+            match (self.is(OR), pass) {
+                (true, true) => return outcome,
+                (true, false) => {
+                    failures.push_str(&self.fail_text(user, &wanted, &text));
+                    failures.push('\t');
+                }
+                (false, true) => {}
+                (false, false) => {
+                    outcome.failure = true;
+                    outcome.message = match self.custom_message(user) {
+                        Some(custom) => custom,
+                        None => self.fail_text(user, &wanted, &text),
+                    };
+                    return outcome;
+                }
+            }
+        }
+        if self.is(OR) {
+            // With no test string at all JMeter joins nothing and still appends the separator.
+            if failures.is_empty() {
+                failures.push('\t');
+            }
+            outcome.failure = true;
+            outcome.message = self.custom_message(user).unwrap_or(failures);
+        }
+        outcome
+    }
+
+    fn keep(&self) -> Keep {
+        if self.settings.scope.is_variable() { Keep::default() } else { self.settings.field.keep() }
+    }
+}
+
+/// Shows where two texts differ, with brackets around what does, cut to a length that properties set.
+fn difference(user: &UserState, received: &str, wanted: &str) -> String {
+    let properties = &user.run.properties;
+    let length_max: usize = properties.number("assertion.equals_section_diff_len", 100);
+    let open = properties.get("assertion.equals_diff_delta_start").unwrap_or_else(|| "[[[".to_owned());
+    let close = properties.get("assertion.equals_diff_delta_end").unwrap_or_else(|| "]]]".to_owned());
+    let received: Vec<u16> = received.encode_utf16().collect();
+    let wanted: Vec<u16> = wanted.encode_utf16().collect();
+    let first = received.iter().zip(&wanted).take_while(|(left, right)| left == right).count();
+    // The ends are compared from the back, but at least one unit each is left to differ.
+    let mut received_end = received.len();
+    let mut wanted_end = wanted.len();
+    while received_end > first + 1
+        && wanted_end > first + 1
+        && received[received_end - 1] == wanted[wanted_end - 1]
+    {
+        received_end -= 1;
+        wanted_end -= 1;
+    }
+    let head = |units: &[u16]| match units.get(..length_max) {
+        Some(cut) if units.len() > length_max => format!("{}...", String::from_utf16_lossy(cut)),
+        _ => String::from_utf16_lossy(units),
+    };
+    let tail = |units: &[u16]| match units.len().checked_sub(length_max) {
+        Some(from) if from > 0 => format!("...{}", String::from_utf16_lossy(&units[from..])),
+        _ => String::from_utf16_lossy(units),
+    };
+    let before = tail(&received[..first]);
+    let after = head(&received[received_end..]);
+    let mut received_part = head(&received[first..received_end]);
+    let mut wanted_part = head(&wanted[first..wanted_end]);
+    let (received_length, wanted_length) =
+        (crate::java::length(&received_part), crate::java::length(&wanted_part));
+    let pad = " ".repeat(received_length.abs_diff(wanted_length));
+    if received_length > wanted_length {
+        wanted_part.push_str(&pad);
+    } else {
+        received_part.push_str(&pad);
+    }
+    format!(
+        "\n\n****** received  : {before}{open}{received_part}{close}{after}\n\n\
+         ****** comparison: {before}{open}{wanted_part}{close}{after}\n\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::user_with_body;
+
+    fn assertion(test_type: i32, strings: &[&str]) -> ResponseAssertion {
+        ResponseAssertion::new(ResponseAssertionSettings {
+            name: Template::literal("A"),
+            test_strings: strings.iter().map(|text| Template::literal(text)).collect(),
+            test_type,
+            ..ResponseAssertionSettings::default()
+        })
+        .expect("supported")
+    }
+
+    fn message(body: &str, test_type: i32, strings: &[&str]) -> String {
+        let mut user = user_with_body(body);
+        let result = std::mem::take(&mut user.result);
+        let outcome = assertion(test_type, strings).check(&mut user, &result);
+        match (outcome.failure, outcome.error) {
+            (false, false) => "ok".to_owned(),
+            (true, false) => outcome.message,
+            (false, true) => format!("error {}", outcome.message),
+            (true, true) => "both".to_owned(),
+        }
+    }
+
+    #[test]
+    fn each_type_has_its_words() {
+        insta::assert_snapshot!(message("abc", 2, &["b.", "^c"]), @"Test failed: text expected to contain /^c/");
+        insta::assert_snapshot!(message("abc", 16, &["a", "b."]), @"Test failed: text expected to contain /b./");
+        insta::assert_snapshot!(message("abc", 6, &["b."]), @"Test failed: text expected not to contain /b./");
+        insta::assert_snapshot!(message("abc", 1, &["ab"]), @"Test failed: text expected to match /ab/");
+        insta::assert_snapshot!(message("abc", 5, &["a.c"]), @"Test failed: text expected not to match /a.c/");
+        insta::assert_snapshot!(message("abc", 1, &["a.c"]), @"ok");
+        insta::assert_snapshot!(message("abc", 8, &["abc"]), @"ok");
+        insta::assert_snapshot!(message("abc", 48, &["x", "c"]), @"ok");
+        assert_eq!(
+            message("abc", 48, &["x", "y"]),
+            "Test failed: text expected something using /x/\tTest failed: text expected something using /y/\t"
+        );
+        insta::assert_snapshot!(message("", 2, &["x"]), @"Response was null");
+        insta::assert_snapshot!(message("", 6, &["x"]), @"ok");
+    }
+
+    #[test]
+    fn a_malformed_pattern_is_an_error() {
+        insta::assert_snapshot!(message("abc", 2, &["(a"]), @r"
+        error Bad test configuration org.apache.oro.text.MalformedCachePatternException: Invalid expression: (a
+        Unmatched parentheses.
+        ");
+    }
+
+    #[test]
+    fn what_differs_is_shown() {
+        assert_eq!(
+            message("abcdef", 8, &["abXXdef"]),
+            "Test failed: text expected to equal /\n\n****** received  : ab[[[c ]]]def\n\n\
+             ****** comparison: ab[[[XX]]]def\n\n/"
+        );
+        assert_eq!(
+            message("abc", 8, &["abcd"]),
+            "Test failed: text expected to equal /\n\n****** received  : abc[[[ ]]]\n\n\
+             ****** comparison: abc[[[d]]]\n\n/"
+        );
+        let long = "x".repeat(150);
+        assert!(message(&format!("{long}a"), 8, &[&format!("{long}b")]).contains("...xxx"));
+    }
+
+    #[test]
+    fn a_custom_message_replaces_the_text() {
+        let mut user = user_with_body("abc");
+        let result = std::mem::take(&mut user.result);
+        let mut assertion = assertion(2, &["x"]);
+        assertion.settings.custom_message = Template::literal("Oops");
+        assert_eq!(assertion.check(&mut user, &result).message, "Oops");
+        assert_eq!(assertion.name(&mut user), "A");
+    }
+}

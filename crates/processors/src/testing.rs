@@ -1,0 +1,45 @@
+//! Users for tests.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use busyhour_engine::clock::Clock;
+use busyhour_engine::run::{GroupShared, Properties, RunShared};
+use busyhour_engine::symbols::Symbols;
+use busyhour_engine::user::UserState;
+
+/// A user with these symbols, of group 0 and with this number; log lines go to `log`.
+pub(crate) fn user_logging(symbols: &Symbols, number: u32, log: Arc<Mutex<Vec<String>>>) -> UserState {
+    let group = GroupShared { name: "Thread Group".into(), number: 1, active: 0.into(), initial: Vec::new() };
+    let run = RunShared::new(
+        1,
+        Clock::manual(1_700_000_000_000),
+        Arc::new(Properties::new(HashMap::new())),
+        Arc::new(symbols.names.clone()),
+        vec![group],
+        symbols.state_count(),
+        Box::new(move |_, line| log.lock().expect("no panic while logging").push(line.to_owned())),
+    );
+    UserState::new(Arc::new(run), None, 0, number)
+}
+
+/// A user with these symbols.
+pub(crate) fn user(symbols: &Symbols) -> UserState {
+    user_logging(symbols, 0, Arc::default())
+}
+
+/// A user whose last sample got this body.
+pub(crate) fn user_with_body(body: &str) -> UserState {
+    let mut user = user(&Symbols::default());
+    user.has_result = true;
+    user.result.body = body.as_bytes().to_vec();
+    user
+}
+
+/// Variables, sorted.
+pub(crate) fn all_variables(user: &UserState) -> String {
+    let mut all: Vec<(&str, &str)> =
+        user.variables.iter().map(|(name, value)| (name, value.unwrap_or("object"))).collect();
+    all.sort_unstable();
+    all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
