@@ -191,7 +191,7 @@ fn sizes_on_the_wire_are_those_of_the_study() {
 
 #[test]
 fn heads_are_those_of_the_original() {
-    let (_shop, mut client) = filled(DataSet { venues: 1, events: 1 });
+    let (shop, mut client) = filled(DataSet { venues: 1, events: 1 });
     let names = |head: &str| -> Vec<String> {
         head.lines()
             .skip(1)
@@ -215,17 +215,13 @@ fn heads_are_those_of_the_original() {
     assert_eq!(names(&made.head), ["Server", "Location", "Content-Length", "Date"]);
     assert_eq!(made.header("Content-Length"), Some("0"));
     let location = made.header("Location").expect("a location").to_owned();
-    let expected = format!("http://{}/ticket-monster/rest/eventcategories/2", client_address(&_shop));
+    let expected = format!("http://{}/ticket-monster/rest/eventcategories/2", shop.address);
     assert_eq!(location, expected);
 
     let gone = client.delete("eventcategories/2");
     assert_eq!((gone.status, names(&gone.head)), (204, vec!["Server".to_owned(), "Date".to_owned()]));
     assert_eq!(client.ask("HEAD", "events", "", "").status, 200);
     assert_eq!(client.get("events").status, 200, "the body of a HEAD stays in the shop");
-}
-
-fn client_address(shop: &TestShop) -> String {
-    shop.address.to_string()
 }
 
 #[test]
@@ -254,4 +250,37 @@ fn pipelined_and_split_requests_are_answered_in_order() {
     );
     let made = client.receive(false);
     assert_eq!(made.header("Location"), Some("http://h/ticket-monster/rest/eventcategories/2"));
+}
+
+#[test]
+fn what_is_no_request_is_answered_and_given_up() {
+    let (shop, mut client) = filled(DataSet { venues: 1, events: 1 });
+    let head = "POST /ticket-monster/rest/bookings HTTP/1.1\r\nHost: h\r\n";
+    for (text, status) in [
+        ("nonsense\r\n\r\n".to_owned(), 400),
+        ("GET / HTTP/1.1\r\n\r\n".to_owned(), 400),
+        (format!("{head}Content-Length: 9999999999\r\n\r\n{{"), 413),
+        (format!("{head}Transfer-Encoding: gzip\r\n\r\n"), 501),
+        (format!("GET /{} HTTP/1.1\r\n", "x".repeat(70_000)), 413),
+    ] {
+        client.send(text.as_bytes());
+        assert_eq!(client.receive(false).status, status);
+        assert_eq!(client.get("events/count").status, 200, "the shop goes on");
+    }
+    // Gone in the middle of a request.
+    client.send(format!("{head}Content-Length: 100\r\n\r\n{{").as_bytes());
+    drop(client);
+    let mut client = shop.client();
+    client.send(
+        format!("{head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+            .as_bytes(),
+    );
+    let told = client.receive(true);
+    assert_eq!((told.status, told.wire.len()), (100, 25));
+    client.send(b"{}");
+    assert_eq!(client.receive(false).text(), r#"{"errors":["may not be empty"]}"#);
+    // An HTTP/1.0 client reads to the end of the connection.
+    client.send(b"GET /ticket-monster/rest/events/count HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    let old = client.receive(false);
+    assert_eq!((old.text(), old.head.len()), (r#"{"count":1}"#, 134));
 }

@@ -18,6 +18,8 @@ use crate::shop::SharedShop;
 const READ_BYTES: usize = 4096;
 /// Answers to pipelined requests are gathered up to here.
 const GATHERED_BYTES_MAX: usize = 64 * 1024;
+/// An idle connection keeps buffers up to this size.
+const KEPT_BYTES_MAX: usize = 16 * 1024;
 /// How long, and how much, a client may still send into a connection that was given up.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -74,6 +76,10 @@ async fn converse(
                     write_all(&mut stream, &outbound, &[]).await?;
                     outbound.clear();
                 }
+                give_back(&mut outbound);
+                if inbound.is_empty() {
+                    give_back(&mut inbound);
+                }
                 inbound.reserve(READ_BYTES);
                 let read = tokio::select! {
                     biased;
@@ -90,6 +96,13 @@ async fn converse(
                 return linger(stream, inbound).await;
             }
         }
+    }
+}
+
+/// Gives the memory of a large message back: a connection may lie idle for long, and there may be thousands.
+fn give_back(buffer: &mut Vec<u8>) {
+    if buffer.capacity() > KEPT_BYTES_MAX {
+        *buffer = Vec::new();
     }
 }
 

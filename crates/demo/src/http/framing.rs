@@ -18,6 +18,8 @@ pub(crate) struct Head {
     pub(crate) host: Option<Range<usize>>,
     pub(crate) accept: Option<Range<usize>>,
     pub(crate) content_type: Option<Range<usize>>,
+    /// HTTP/1.1 and no `Connection: close`. An older client cannot read chunks, so the end of the connection has to be
+    /// the end of the body.
     pub(crate) keep_alive: bool,
     pub(crate) expects_continue: bool,
     /// Length of the head in bytes.
@@ -81,12 +83,9 @@ pub(crate) fn head(buffer: &[u8]) -> Result<Option<Head>, Broken> {
             6 if named("Accept") => head.accept = head.accept.or(Some(place(value))),
             6 if named("Expect") => head.expects_continue = value.eq_ignore_ascii_case(b"100-continue"),
             10 if named("Connection") => {
-                for option in value.split(|byte| *byte == b',') {
-                    match option.trim_ascii() {
-                        option if option.eq_ignore_ascii_case(b"close") => head.keep_alive = false,
-                        option if option.eq_ignore_ascii_case(b"keep-alive") => head.keep_alive = true,
-                        _ => {}
-                    }
+                let mut options = value.split(|byte| *byte == b',');
+                if options.any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close")) {
+                    head.keep_alive = false;
                 }
             }
             12 if named("Content-Type") => head.content_type = Some(place(value)),
@@ -159,6 +158,8 @@ fn trailers_end(buffer: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -189,6 +190,28 @@ mod tests {
             Broken::TooLarge
         );
         assert_eq!(refused(b"nonsense\r\n\r\n"), Broken::Malformed);
+    }
+
+    #[test]
+    fn only_http_1_1_keeps_its_connection() {
+        let keeps = |text: &str| head(text.as_bytes()).expect("good").expect("whole").keep_alive;
+        assert!(keeps("GET / HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"));
+        assert!(!keeps("GET / HTTP/1.1\r\nHost: h\r\nConnection: TE, close\r\n\r\n"));
+        assert!(!keeps("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_upset_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..200), start in 0_usize..4) {
+            let starts = [&b""[..], b"GET / HTTP/1.1\r\nHost: h\r\n", b"POST / HTTP/1.1\r\nContent-Length: ", b"5\r\nabc"];
+            let text = [starts[start], &bytes].concat();
+            if let Ok(Some(head)) = head(&text) {
+                prop_assert!(head.bytes <= text.len());
+            }
+            if let Ok(Some((body, length))) = dechunk(&text) {
+                prop_assert!(body.len() < length && length <= text.len());
+            }
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod seats;
 mod service;
 
 use std::net::SocketAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use bytes::Bytes;
 use rusqlite::Connection;
@@ -76,6 +76,14 @@ impl Shop {
         self.bot.step(&self.connection, &mut self.seats);
     }
 
+    /// Goes back to what the database holds, after a request that was given up in the middle.
+    fn recover(&mut self) {
+        // Fails when nothing was begun, which is as good.
+        let _ = self.connection.execute_batch("ROLLBACK");
+        self.seats.forget();
+        self.cache.forget();
+    }
+
     /// The rendered answer to `target`, from the cache when nothing it was made from has changed.
     fn cached(
         &mut self,
@@ -110,7 +118,12 @@ impl SharedShop {
 
     /// Has the shop to itself.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Shop) -> T) -> T {
-        let mut shop = self.shop.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shop = self.shop.lock().unwrap_or_else(|poisoned| {
+            let mut shop = poisoned.into_inner();
+            shop.recover();
+            self.shop.clear_poison();
+            shop
+        });
         work(&mut shop)
     }
 }

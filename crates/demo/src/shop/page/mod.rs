@@ -1,12 +1,16 @@
 //! Entities as JSON, property for property in the original's order.
 
+mod sales;
+mod texts;
+
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::Range;
 
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Row};
+
+use self::texts::{float_text, timestamp_text};
 
 /// A way one entity is shown. Several entities are shown in more than one way, and inside one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -401,198 +405,5 @@ impl<'c> Page<'c> {
         }
         self.raw("}");
         Ok(true)
-    }
-
-    fn section_allocation(&mut self, id: i64) -> rusqlite::Result<bool> {
-        let sql = "SELECT occupied, performance_id, section_id FROM section_allocations WHERE id = ?1";
-        let found = self.row(sql, id, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let Some((occupied, performance, section)) = found else { return Ok(false) };
-        self.raw("{");
-        self.whole("occupiedCount", occupied);
-        self.raw(",");
-        self.reference("performance", View::TitledPerformance, performance)?;
-        self.raw(",");
-        self.reference("section", View::Section, section)?;
-        self.raw(",");
-        self.whole("id", id);
-        self.raw("}");
-        Ok(true)
-    }
-
-    fn ticket(&mut self, id: i64) -> rusqlite::Result<bool> {
-        let sql = "SELECT section_id, row_number, seat_number, ticket_category_id, price FROM tickets WHERE id = ?1";
-        let Some(ticket) = self.row(sql, id, |row| Ticket::read(id, row))? else { return Ok(false) };
-        self.open(id);
-        self.reference("ticketCategory", View::TicketCategory, Some(ticket.category))?;
-        self.raw(",");
-        self.price("price", ticket.price);
-        self.raw(",\"seat\":{");
-        self.reference("section", View::Section, Some(ticket.section))?;
-        let _ = write!(self.out, ",\"rowNumber\":{},\"number\":{}}}}}", ticket.row, ticket.seat);
-        Ok(true)
-    }
-
-    fn booking(&mut self, id: i64) -> rusqlite::Result<bool> {
-        let Some(booking) = self.row(BookingRow::SQL, id, BookingRow::read)? else { return Ok(false) };
-        let tickets = self.tickets(id)?;
-        self.open(id);
-        self.raw("\"tickets\":[");
-        for (index, ticket) in tickets.iter().enumerate() {
-            let comma = if index > 0 { "," } else { "" };
-            let Ticket { id, row, seat, .. } = ticket;
-            let _ =
-                write!(self.out, "{comma}{{\"id\":{id},\"seat\":{{\"rowNumber\":{row},\"number\":{seat},");
-            self.reference("section", View::Section, Some(ticket.section))?;
-            self.raw("},");
-            self.reference("ticketCategory", View::TicketCategory, Some(ticket.category))?;
-            self.raw(",");
-            self.price("price", ticket.price);
-            self.raw("}");
-        }
-        self.raw("],");
-        self.reference("performance", View::BarePerformance, Some(booking.performance))?;
-        self.raw(",");
-        self.text("cancellationCode", Some(&booking.cancellation_code));
-        self.raw(",");
-        self.whole("createdOn", booking.created_on_ms);
-        self.raw(",");
-        self.text("contactEmail", Some(&booking.contact_email));
-        self.raw(",");
-        self.price("totalTicketPrice", tickets.iter().map(|ticket| ticket.price).sum());
-        self.raw("}");
-        Ok(true)
-    }
-
-    fn forge_booking(&mut self, id: i64) -> rusqlite::Result<bool> {
-        let Some(booking) = self.row(BookingRow::SQL, id, BookingRow::read)? else { return Ok(false) };
-        let tickets = self.tickets(id)?;
-        self.raw("{");
-        self.price("totalTicketPrice", tickets.iter().map(|ticket| ticket.price).sum());
-        self.raw(",");
-        self.whole("id", id);
-        self.raw(",\"tickets\":[");
-        for (index, ticket) in tickets.iter().enumerate() {
-            self.raw(if index > 0 { ",{" } else { "{" });
-            self.whole("id", ticket.id);
-            self.raw(",");
-            self.price("price", ticket.price);
-            self.raw(",\"seat\":{");
-            self.reference("section", View::Section, Some(ticket.section))?;
-            let _ = write!(self.out, ",\"rowNumber\":{},\"number\":{}}}}}", ticket.row, ticket.seat);
-        }
-        self.raw("],");
-        self.whole("createdOn", booking.created_on_ms);
-        self.raw(",");
-        self.text("cancellationCode", Some(&booking.cancellation_code));
-        self.raw(",");
-        self.text("contactEmail", Some(&booking.contact_email));
-        self.raw(",");
-        self.reference("performance", View::TitledPerformance, Some(booking.performance))?;
-        self.raw("}");
-        Ok(true)
-    }
-
-    fn tickets(&self, booking: i64) -> rusqlite::Result<Vec<Ticket>> {
-        self.connection
-            .prepare_cached(
-                "SELECT section_id, row_number, seat_number, ticket_category_id, price, id FROM tickets
-                 WHERE booking_id = ?1 ORDER BY id",
-            )?
-            .query_map([booking], |row| Ticket::read(row.get(5)?, row))?
-            .collect()
-    }
-}
-
-struct Ticket {
-    id: i64,
-    section: i64,
-    row: i64,
-    seat: i64,
-    category: i64,
-    price: f32,
-}
-
-impl Ticket {
-    fn read(id: i64, row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            id,
-            section: row.get(0)?,
-            row: row.get(1)?,
-            seat: row.get(2)?,
-            category: row.get(3)?,
-            price: row.get(4)?,
-        })
-    }
-}
-
-struct BookingRow {
-    performance: i64,
-    created_on_ms: i64,
-    cancellation_code: String,
-    contact_email: String,
-}
-
-impl BookingRow {
-    const SQL: &'static str =
-        "SELECT performance_id, created_on_ms, cancellation_code, contact_email FROM bookings WHERE id = ?1";
-
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            performance: row.get(0)?,
-            created_on_ms: row.get(1)?,
-            cancellation_code: row.get(2)?,
-            contact_email: row.get(3)?,
-        })
-    }
-}
-
-/// A single-precision number as Java prints it: always with a fraction, with an exponent outside of 0.001 to 10⁷.
-fn float_text(value: f32) -> String {
-    let size = value.abs();
-    if size == 0.0 || (1e-3..1e7).contains(&size) {
-        return format!("{value:?}");
-    }
-    let text = format!("{value:e}");
-    match text.split_once('e') {
-        Some((mantissa, exponent)) if mantissa.contains('.') => format!("{mantissa}E{exponent}"),
-        Some((mantissa, exponent)) => format!("{mantissa}.0E{exponent}"),
-        None => text,
-    }
-}
-
-/// A moment as the original's titles name it: `2020-11-13 06:00:00.0`, in UTC.
-fn timestamp_text(ms: i64) -> String {
-    let Ok(stamp) = jiff::Timestamp::from_millisecond(ms) else { return ms.to_string() };
-    let mut out = stamp.strftime("%Y-%m-%d %H:%M:%S").to_string();
-    let fraction = format!("{:03}", ms.rem_euclid(1000));
-    let trimmed = fraction.trim_end_matches('0');
-    let _ = write!(out, ".{}", if trimmed.is_empty() { "0" } else { trimmed });
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_printed_as_java_prints_them() {
-        for (value, text) in [
-            (200.0, "200.0"),
-            (0.1, "0.1"),
-            (1e7, "1.0E7"),
-            (1.25e10, "1.25E10"),
-            (1e-4, "1.0E-4"),
-            (0.0, "0.0"),
-            (9_999_999.0, "9999999.0"),
-        ] {
-            assert_eq!(float_text(value), text);
-        }
-    }
-
-    #[test]
-    fn moments_are_named_in_utc_with_a_short_fraction() {
-        assert_eq!(timestamp_text(1_605_247_200_000), "2020-11-13 06:00:00.0");
-        assert_eq!(timestamp_text(1_605_247_200_120), "2020-11-13 06:00:00.12");
-        assert_eq!(timestamp_text(-1), "1969-12-31 23:59:59.999");
     }
 }
