@@ -230,10 +230,10 @@ fn distribution(summary: &Summary, out: &mut String) {
         lines.push(Line { name: "service time", class: "b", values: &service, filled: false });
     }
     let svg = Chart { unit: "ms", axis: Axis::Percentiles, x: &x, lines }.svg();
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<section><h2>Response time by percentile</h2>{svg}<p class=\"note\">Response time counts from when a request \
-         was meant to start, service time from when it did.</p></section>\n"
+         was meant to start, service time from when it did.</p></section>"
     );
 }
 

@@ -1,0 +1,209 @@
+//! Reports of a run with known numbers.
+
+use std::path::Path;
+
+use busyhour_analysis::{Caveat, RunFacts, Summary};
+use busyhour_record::{
+    CoreFacts, GeneratorFacts, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos, Outcome,
+    PlanFile, PlanNote, Recorder, RecorderConfig, RunDir, RunEnd, RunNames, Sample, SampleFlags,
+};
+use busyhour_report::{
+    Look, Progress, UserCounts, end_of_run, html_report, progress_line, statistics_json, summarise,
+    summarise_jtl, write_reports,
+};
+
+/// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
+fn run(dir: &RunDir) -> Manifest {
+    let mut manifest = Manifest {
+        version: MANIFEST_VERSION,
+        busyhour: "0.1.0".into(),
+        plan: PlanFile { path: "shop.jmx".into(), name: "Shop <busy> hour".into(), sha256: "ab".repeat(32) },
+        seed: 7,
+        command_line: ["busyhour", "run", "shop.jmx"].map(String::from).to_vec(),
+        properties: [("USERS".to_owned(), "20".to_owned())].into(),
+        machine: Machine { hostname: "gen".into(), os: "linux".into(), arch: "x86_64".into(), cpus: 4 },
+        wall_anchor_ms: 1_706_933_106_007,
+        notes: vec![PlanNote {
+            code: "listener-ignored".into(),
+            message: "the listener View Results Tree is not needed and was left out".into(),
+            hint: None,
+        }],
+        outcome: None,
+    };
+    dir.write_manifest(&manifest).unwrap();
+    let labels = Labels::new();
+    let (recorder, mut writers) = Recorder::start(RecorderConfig {
+        dir: Some(dir.path().to_owned()),
+        names: RunNames {
+            groups: vec![GroupName { name: "Users".into(), number: 1 }],
+            ..RunNames::default()
+        },
+        labels: labels.clone(),
+        wall_anchor_ms: manifest.wall_anchor_ms,
+        batches: 400,
+        ..RecorderConfig::default()
+    })
+    .unwrap();
+    let mut writer = writers.remove(0);
+    let names = ["Home", "Search, \"all\"", "<script>alert(1)</script>\nBuy"];
+    let ids = names.map(|name| labels.intern(name));
+    let all = labels.intern("Visit");
+    // A fixed multiplicative generator: the same run every time.
+    let mut state = 12_345u64;
+    for i in 0..4_000u64 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let draw = (state >> 33) as f64 / (1u64 << 31) as f64;
+        let start = Nanos(i * 10_000_000);
+        let slow = if (20..26).contains(&start.second()) { 6.0 } else { 1.0 };
+        let ns = (-(1.0 - draw).ln() * 12e6 * slow) as u64 + 2_000_000;
+        let label = (i % 3) as usize;
+        let bad = i % 40 == 5;
+        let mut sample = Sample {
+            label: ids[label],
+            intended: start - if slow > 1.0 { 30_000_000 } else { 0 },
+            start,
+            end: start + ns,
+            latency_ns: ns / 2,
+            code: if bad { "503" } else { "200" },
+            message: if bad { "Service Unavailable" } else { "OK" },
+            success: !bad,
+            error_count: u32::from(bad),
+            bytes: 2_000 + (i % 3) * 50_000,
+            sent_bytes: 300,
+            users_group: (i / 40).min(20) as u32 + 1,
+            users_all: (i / 40).min(20) as u32 + 1,
+            ..Sample::default()
+        };
+        writer.record(&sample).unwrap();
+        if label == 2 {
+            sample.label = all;
+            sample.flags = SampleFlags::TRANSACTION;
+            sample.start = start - 20_000_000;
+            sample.intended = sample.start;
+            writer.record(&sample).unwrap();
+        }
+    }
+    writer.flush(Nanos::from_secs(41));
+    drop(writer);
+    let totals = recorder.finish();
+    manifest.outcome = Some(Outcome {
+        end: RunEnd::Completed,
+        duration_ns: 40_200_000_000,
+        users_started: 21,
+        users_finished: 21,
+        generator: GeneratorFacts {
+            cores: vec![CoreFacts { busy: 0.97, busy_second_max: 1.0, poll_ns_max: 2_000_000 }],
+            ..GeneratorFacts::default()
+        },
+        recorder_events: totals.events.clone(),
+    });
+    dir.write_manifest(&manifest).unwrap();
+    let summary = Summary::new(RunFacts::from_manifest(&manifest), &totals);
+    write_reports(dir, &summary).unwrap();
+    assert_eq!(summarise(dir).unwrap(), summary);
+    manifest
+}
+
+#[test]
+fn a_run_directory_gives_every_report_again() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(temp.path().join("run")).unwrap();
+    run(&dir);
+    let summary = summarise(&dir).unwrap();
+    let json = std::fs::read_to_string(dir.summary_path()).unwrap();
+    assert_eq!(Summary::from_json(&json).unwrap(), summary);
+    let text = end_of_run(&summary, &["run/report.html".into()], Look { width: None, colour: false });
+    insta::assert_snapshot!(text);
+    let narrow = end_of_run(&summary, &[], Look { width: Some(100), colour: true });
+    assert!(narrow.contains("\x1b[1m") && narrow.contains('…'));
+
+    let page = html_report(&summary);
+    assert_eq!(page, std::fs::read_to_string(dir.report_path()).unwrap());
+    for absent in ["<script>alert", "http://", "https://", "NaN", "src=", "Infinity"] {
+        assert!(!page.contains(absent), "{absent}");
+    }
+    assert_eq!(page.matches("<svg").count(), 4);
+    assert!(page.contains("Shop &lt;busy&gt; hour"));
+    if let Some(keep) = std::env::var_os("BUSYHOUR_KEEP_REPORT") {
+        std::fs::copy(dir.report_path(), keep).unwrap();
+    }
+}
+
+#[test]
+fn a_run_without_samples_is_told_so() {
+    let (recorder, writers) = Recorder::start(RecorderConfig::default()).unwrap();
+    drop(writers);
+    let summary = Summary::new(RunFacts::default(), &recorder.finish());
+    assert!(summary.caveats.iter().any(|told| told.caveat == Caveat::NoSamples));
+    let text = end_of_run(&summary, &[], Look::default());
+    insta::assert_snapshot!(text);
+    let page = html_report(&summary);
+    assert!(!page.contains("NaN") && !page.contains("<svg"));
+    assert!(Summary::from_json(&summary.to_json()).is_ok());
+}
+
+#[test]
+fn statistics_are_jmeters() {
+    let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let jtl = manifest_dir.join("../record/tests/jmeter/default/main.csv");
+    let summary = summarise_jtl(&jtl).unwrap();
+    let ours: serde_json::Value = serde_json::from_str(&statistics_json(&summary)).unwrap();
+    // What `jmeter -g main.csv -o DIR` of release 5.6.3 writes.
+    let theirs = std::fs::read_to_string(manifest_dir.join("tests/jmeter/statistics.json")).unwrap();
+    let theirs: serde_json::Value = serde_json::from_str(&theirs).unwrap();
+    let (ours, theirs) = (ours.as_object().unwrap(), theirs.as_object().unwrap());
+    assert_eq!(ours.len(), theirs.len());
+    for (label, theirs) in theirs {
+        let ours = &ours[label];
+        for (field, theirs) in theirs.as_object().unwrap() {
+            let ours = &ours[field];
+            // JMeter's report ends a sample where its timestamp and elapsed add up to: without the waiting inside.
+            if label.starts_with("Transaction") && (field == "throughput" || field.ends_with("PerSec")) {
+                continue;
+            }
+            let Some((a, b)) = ours.as_f64().zip(theirs.as_f64()) else {
+                assert_eq!(ours, theirs, "{label} {field}");
+                continue;
+            };
+            // JMeter interpolates between samples; the histogram gives one of them.
+            let near = if field.contains("pct") || field.contains("median") { 3.0 } else { 1e-3 };
+            assert!((a - b).abs() <= near + 1e-6 * b.abs(), "{label} {field}: {a}, JMeter {b}");
+        }
+    }
+}
+
+#[test]
+fn progress_fits_on_a_line() {
+    let (recorder, mut writers) = Recorder::start(RecorderConfig::default()).unwrap();
+    let mut progress = Progress {
+        elapsed: std::time::Duration::from_millis(3_200),
+        length: Some(std::time::Duration::from_secs(30)),
+        users: UserCounts { active: 1234, started: 1234, finished: 0 },
+        live: &recorder.live(),
+    };
+    assert_eq!(
+        progress_line(&progress, 200),
+        "00:00:03 of 00:00:30  1,234 users  waiting for the first responses  0 requests  no errors"
+    );
+    let mut writer = writers.remove(0);
+    for i in 0..10u64 {
+        let end = Nanos::from_millis(100 * i + 50);
+        let bad = u32::from(i == 3);
+        writer.record(&Sample { end, error_count: bad, success: bad == 0, ..Sample::default() }).unwrap();
+    }
+    writer.flush(Nanos::from_secs(2));
+    let live = loop {
+        let live = recorder.live();
+        if live.last_second.is_some() {
+            break live;
+        }
+        std::thread::yield_now();
+    };
+    progress.live = &live;
+    progress.length = None;
+    assert_eq!(
+        progress_line(&progress, 200),
+        "00:00:03  1,234 users  10.0 req/s  mean 500 ms  p95 950 ms  10 requests  1 errors (10.00 %)"
+    );
+    assert_eq!(progress_line(&progress, 10), "00:00:03  ");
+}
