@@ -129,3 +129,34 @@ impl Bot {
         self.messages.push_back(message);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shop::data::{self, DataSet};
+    use crate::shop::schema;
+
+    #[test]
+    fn a_running_bot_books_and_a_stopped_one_does_not() {
+        let connection = schema::open(None).expect("a database");
+        let mut seats = SeatMaps::default();
+        let mut bot = Bot::default();
+        let booked = || -> i64 {
+            connection.query_row("SELECT count(*) FROM bookings", [], |row| row.get(0)).expect("a count")
+        };
+        bot.obey(Command::Running, &connection, &mut seats).expect("obeyed");
+        bot.step(&connection, &mut seats);
+        assert_eq!(bot.messages(), br#"["Bot started","There is nothing to book"]"#);
+        data::fill(&connection, &mut seats, DataSet { venues: 2, events: 2 }).expect("filled");
+        for _ in 0..2 * MESSAGES_MAX {
+            bot.step(&connection, &mut seats);
+        }
+        assert_eq!(booked(), 4 + 2 * MESSAGES_MAX as i64);
+        assert_eq!(bot.messages.len(), MESSAGES_MAX);
+        bot.obey(Command::NotRunning, &connection, &mut seats).expect("obeyed");
+        bot.step(&connection, &mut seats);
+        assert_eq!(booked(), 4 + 2 * MESSAGES_MAX as i64);
+        bot.obey(Command::Reset, &connection, &mut seats).expect("obeyed");
+        assert_eq!((booked(), bot.status_json()), (0, "\"NOT_RUNNING\""));
+    }
+}
