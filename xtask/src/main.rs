@@ -1,6 +1,7 @@
 //! Chores of the project: `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask conformance`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the person who started it")]
 
+mod bench;
 mod conformance;
 mod jmeter;
 mod tidy;
@@ -10,8 +11,9 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask CHORE
 
+  bench http [OPTION…]              compare with wrk and JMeter on this machine; --help names the options
   conformance plans|record [NAME…]  write the conformance plans; record them with JMeter
-  tidy                          check layering, file lengths, banned calls, licences of dependencies";
+  tidy                              check layering, file lengths, banned calls, licences of dependencies";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +22,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let outcome = match chore.as_str() {
+        "bench" => bench::run(rest),
         "conformance" => conformance::run(rest),
         "tidy" => tidy::run(rest),
         "help" | "--help" | "-h" => {

@@ -1,0 +1,125 @@
+//! The machine under the bench: its cores, its limits, its programs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Which core does what.
+#[derive(Debug, Clone, Copy)]
+pub struct Cores {
+    /// The core of the server, and of the bench itself.
+    pub server: usize,
+    /// The core of the generator under measurement.
+    pub generator: usize,
+}
+
+impl Cores {
+    /// The first and the last core that this process may use. They are the least likely to share a physical core
+    /// where numbers of siblings are adjacent.
+    pub fn choose() -> Result<Self> {
+        let allowed = sched_getaffinity(None)?;
+        let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
+        let server = cores.next().context("no core to run on")?;
+        let generator = cores
+            .next_back()
+            .context("the bench needs two cores: one for the server, one for the generator")?;
+        Ok(Self { server, generator })
+    }
+}
+
+/// Binds this thread, and what it starts from now on, to a core.
+pub fn pin(core: usize) -> Result<()> {
+    let mut set = CpuSet::new();
+    set.set(core);
+    sched_setaffinity(None, &set).with_context(|| format!("cannot run on core {core}"))
+}
+
+/// Lets this process and its children open as many files as the system allows it.
+pub fn raise_open_files() -> Result<()> {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).context("cannot raise the limit of open files")
+}
+
+/// One line about where the numbers come from.
+pub fn describe(cores: &Cores) -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let cpuinfo = read("/proc/cpuinfo");
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    format!(
+        "machine: {}, kernel {}, server on core {}, generator on core {}",
+        model.map_or("unknown processor", |(_, name)| name),
+        read("/proc/sys/kernel/osrelease").trim(),
+        cores.server,
+        cores.generator,
+    )
+}
+
+/// Finds a program, or installs its Debian package where that is possible.
+pub fn program(name: &str, package: &str) -> Result<PathBuf> {
+    if let Some(path) = find(name) {
+        return Ok(path);
+    }
+    if find("apt-get").is_none() || !rustix::process::geteuid().is_root() {
+        bail!("not found; install the package {package}");
+    }
+    eprintln!("installing {package}");
+    for arguments in
+        [["update", "-qq"].as_slice(), &["install", "-y", "-qq", "--no-install-recommends", package]]
+    {
+        let status = Command::new("apt-get").args(arguments).stdout(Stdio::null()).status()?;
+        ensure!(status.success(), "apt-get {} failed", arguments.join(" "));
+    }
+    find(name).with_context(|| format!("the package {package} holds no {name}"))
+}
+
+fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // Servers lie in sbin, which is not on everyone's path.
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    folders.map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// Memory of the kernel that belongs to sockets, of both ends of each connection, in KiB.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KernelMemory {
+    /// Bytes that wait in TCP buffers (`mem` of `/proc/net/sockstat`).
+    pub tcp_buffers_kib: u64,
+    /// All of the kernel's small objects, sockets among them (`Slab` of `/proc/meminfo`).
+    pub slab_kib: u64,
+}
+
+impl KernelMemory {
+    /// As it is now; zero where the kernel does not tell.
+    pub fn read() -> Self {
+        let sockstat = fs::read_to_string("/proc/net/sockstat").unwrap_or_default();
+        let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        Self {
+            tcp_buffers_kib: tcp_pages(&sockstat).unwrap_or(0) * (rustix::param::page_size() as u64 / 1024),
+            slab_kib: super::process::field_kib(&meminfo, "Slab:").unwrap_or(0),
+        }
+    }
+}
+
+fn tcp_pages(sockstat: &str) -> Option<u64> {
+    let line = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"))?;
+    let mut words = line.split_whitespace();
+    words.find(|word| *word == "mem")?;
+    words.next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_tcp_are_read() {
+        let text = "sockets: used 231\nTCP: inuse 16 orphan 0 tw 4 alloc 18 mem 7\nUDP: inuse 2 mem 3\n";
+        assert_eq!(tcp_pages(text), Some(7));
+        assert_eq!(tcp_pages("TCP: inuse 1\n"), None);
+    }
+}
