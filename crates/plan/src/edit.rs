@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use busyhour_diagnostic::Span;
 
-use crate::tree::{ElementId, PropertyData, PropertyId, PropertyKind, Slice, TestPlan};
+use crate::tree::{ElementId, PropertyData, PropertyId, PropertyKind, Slice, TestPlan, is_special_property};
 use crate::xml;
 
 /// The tag of properties that an edit adds.
@@ -146,6 +146,7 @@ impl TestPlan {
             first_child: None,
             next: None,
         });
+        self.elements[element.index()].has_special_property |= is_special_property(name);
         match last {
             Some(last) => self.properties[last.0 as usize].next = Some(property),
             None => self.elements[element.index()].first_property = Some(property),

@@ -6,7 +6,7 @@ use busyhour_diagnostic::{Diagnostic, Span};
 
 use crate::names;
 use crate::property::{Properties, Property};
-use crate::tree::{ElementData, ElementId, PropertyKind, TestPlan};
+use crate::tree::{ENABLED_PROPERTY, ElementData, ElementId, NAME_PROPERTY, PropertyKind, TestPlan};
 
 /// One element of a plan: a sampler, a controller, a configuration element, a listener.
 ///
@@ -85,7 +85,7 @@ impl<'p> Element<'p> {
     #[must_use]
     pub fn name(self) -> &'p str {
         // JMeter sets the attributes first and the properties after them.
-        self.text("TestElement.name")
+        self.special(NAME_PROPERTY)
             .or_else(|| self.data().name.as_ref().map(|slice| slice.get(&self.plan.text)))
             .unwrap_or("")
     }
@@ -105,8 +105,13 @@ impl<'p> Element<'p> {
             .filter(|text| !text.eq_ignore_ascii_case("true") && !text.eq_ignore_ascii_case("false"))
     }
 
+    /// A property that overrides an attribute. Names are asked for too often to search for it each time.
+    fn special(self, name: &str) -> Option<&'p str> {
+        if self.data().has_special_property { self.text(name) } else { None }
+    }
+
     fn enabled_text(self) -> Option<&'p str> {
-        self.text("TestElement.enabled")
+        self.special(ENABLED_PROPERTY)
             .or_else(|| self.data().enabled.as_ref().map(|slice| slice.get(&self.plan.text)))
     }
 

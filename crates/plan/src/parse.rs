@@ -289,6 +289,7 @@ impl<'t> Builder<'t> {
             test_class,
             gui_class,
             enabled,
+            has_special_property: false,
             first_property: None,
             children: Vec::new(),
             parent: tree.parent,

@@ -83,6 +83,8 @@ pub(crate) struct ElementData {
     pub(crate) test_class: Option<Slice>,
     pub(crate) gui_class: Option<Slice>,
     pub(crate) enabled: Option<Slice>,
+    /// Whether a property may say otherwise than the attributes, as in very old files.
+    pub(crate) has_special_property: bool,
     pub(crate) first_property: Option<PropertyId>,
     pub(crate) children: Vec<ElementId>,
     pub(crate) parent: Option<ElementId>,
@@ -119,6 +121,15 @@ pub enum PropertyKind {
     Object,
     /// Anything else, and what stands inside an object.
     Other,
+}
+
+/// Properties that JMeter now writes as attributes of the element's start tag.
+pub(crate) const NAME_PROPERTY: &str = "TestElement.name";
+pub(crate) const ENABLED_PROPERTY: &str = "TestElement.enabled";
+
+/// Whether a property of this name overrides an attribute of its element.
+pub(crate) fn is_special_property(name: &str) -> bool {
+    name == NAME_PROPERTY || name == ENABLED_PROPERTY
 }
 
 impl PropertyKind {

@@ -8,7 +8,7 @@ use memchr::memmem;
 
 use super::{Builder, Document, Open, What};
 use crate::findings::{quoted, shortened};
-use crate::tree::{PropertyId, PropertyKind, Slice};
+use crate::tree::{PropertyId, PropertyKind, Slice, is_special_property};
 use crate::xml;
 
 /// Text so far: a range of the source for as long as it is literally that.
@@ -86,21 +86,28 @@ impl Builder<'_> {
     ) {
         let is_reference = self.aliases.last().is_some_and(|&(alias, _)| alias == id);
         let data = &mut self.properties[id.0 as usize];
-        if !self_closed {
-            data.value.end = end.start as u32;
-        }
         data.span.len = end.end - data.span.offset;
         if is_reference {
             return;
         }
-        let mut text = open.value.into_slice();
-        if self.is_url_encoded && data.kind == PropertyKind::String {
-            text = xml::url_decoded(text, self.text);
+        // What is in inner tags came with these; around them are only blanks.
+        if !(data.kind.nests_its_name() && data.first_child.is_some()) {
+            if !self_closed {
+                data.value.end = end.start as u32;
+            }
+            let mut text = open.value.into_slice();
+            if self.is_url_encoded && data.kind == PropertyKind::String {
+                text = xml::url_decoded(text, self.text);
+            }
+            data.text = text;
         }
-        data.text = text;
         // Of a number with its value in an inner tag that tag has been checked.
         if !data.kind.nests_its_name() {
             self.check_number(id);
+        }
+        if let Some(What::Element(element)) = self.stack.last().map(|open| open.what) {
+            let is_special = is_special_property(self.properties[id.0 as usize].name.get(self.text));
+            self.elements[element.index()].has_special_property |= is_special;
         }
         let above_id = match self.stack.last().map(|open| open.what) {
             Some(What::Property(above)) if self.properties[above.0 as usize].kind.nests_its_name() => above,
