@@ -117,7 +117,8 @@ impl State {
     /// | `/status/CODE` | that status |
     /// | `/redirect/CODE/N` | N redirects by relative `Location`, then `/landed` |
     /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as they say |
-    /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie; attributes after `;` percent-encoded in the path |
+    /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie; attributes, percent-encoded, follow the value |
+    /// | `/set-cookie/NAME/VALUE` | the same with `Path=/` |
     /// | `/auth` | 401 unless `user:secret` come by Basic authorization |
     /// | `/gzip`, `/gzip-chunked`, `/deflate` | a compressed text |
     /// | `/chunked`, `/close`, `/until-close`, `/drop`, `/truncated`, `/garbage` | framings, some broken |
@@ -159,6 +160,7 @@ impl State {
                 answer
             }
             ["auth"] => authorize(request).sized(request),
+            ["set-cookie", name, value] => set_cookies(&[name, value, "; Path=/"]).sized(request),
             ["cookie", rest @ ..] => set_cookies(rest).sized(request),
             [first, rest @ ..] if first.starts_with("redirect") => {
                 redirect(first, rest, request).sized(request)

@@ -182,7 +182,7 @@ impl Case {
         out_dir: &Path,
         exit_code: i32,
     ) -> io::Result<Recording> {
-        Recording::collect(&self.settings, received, port, out_dir, exit_code)
+        Recording::collect(self, received, port, out_dir, exit_code)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Puts names in the place of what may differ between two runs of the same plan.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
@@ -14,18 +14,20 @@ const VARYING_COLUMNS: [&str; 6] = ["timeStamp", "elapsed", "Latency", "IdleTime
 pub(crate) struct Masks {
     port: String,
     out_dir: String,
+    case_dirs: [String; 2],
     patterns: Vec<(Regex, String)>,
     xml: Regex,
     columns: Vec<String>,
 }
 
 impl Masks {
-    pub(crate) fn new(settings: &Settings, port: u16, out_dir: &Path) -> io::Result<Self> {
+    pub(crate) fn new(settings: &Settings, case_dir: &Path, port: u16, out_dir: &Path) -> io::Result<Self> {
         let compile = |pattern: &str| Regex::new(pattern).map_err(io::Error::other);
         let patterns = settings.masks.iter().map(|mask| Ok((compile(&mask.pattern)?, mask.with.clone())));
         Ok(Self {
             port: port.to_string(),
             out_dir: out_dir.display().to_string(),
+            case_dirs: names(case_dir)?,
             patterns: patterns.collect::<io::Result<_>>()?,
             // Elapsed, idle, latency, connect, time stamp and host name in the XML form of results.
             xml: compile(r#" (t|it|lt|ct|ts|hn)="[^"]*""#)?,
@@ -33,9 +35,13 @@ impl Masks {
         })
     }
 
-    /// Masks a text: the port, the output folder, then the case's own patterns in their order.
+    /// Masks a text: the folders, the port, then the case's own patterns in their order.
     pub(crate) fn text(&self, text: &str) -> String {
-        let mut text = text.replace(&self.out_dir, "{OUT}").replace(&self.port, "{PORT}");
+        let mut text = text.replace(&self.out_dir, "{OUT}");
+        for dir in &self.case_dirs {
+            text = text.replace(dir, "{CASE}");
+        }
+        text = text.replace(&self.port, "{PORT}");
         for (pattern, with) in &self.patterns {
             text = pattern.replace_all(&text, with.as_str()).into_owned();
         }
@@ -51,4 +57,10 @@ impl Masks {
     pub(crate) fn hides_column(&self, name: &str) -> bool {
         VARYING_COLUMNS.contains(&name) || self.columns.iter().any(|column| column == name)
     }
+}
+
+/// The folder as programs may name it in messages.
+fn names(dir: &Path) -> io::Result<[String; 2]> {
+    let text = |path: PathBuf| path.display().to_string();
+    Ok([text(std::path::absolute(dir)?), text(dir.canonicalize()?)])
 }

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Order, Settings, is_output};
+use crate::case::{Case, Order, Settings, is_output};
 use crate::mask::Masks;
 use crate::rows::{self, Row};
 use crate::server::Received;
@@ -49,13 +49,14 @@ pub struct RequestRecord {
 
 impl Recording {
     pub(crate) fn collect(
-        settings: &Settings,
+        case: &Case,
         received: &[Received],
         port: u16,
         out_dir: &Path,
         exit_code: i32,
     ) -> io::Result<Self> {
-        let masks = Masks::new(settings, port, out_dir)?;
+        let settings = &case.settings;
+        let masks = Masks::new(settings, &case.dir, port, out_dir)?;
         let delimiter = settings.delimiter.unwrap_or(',');
         let read = |name: &Path, columns: &[String]| -> io::Result<Vec<Row>> {
             let bytes = fs::read(name)?;
@@ -157,6 +158,10 @@ mod tests {
     use crate::case::Mask;
     use crate::request::Request;
 
+    fn case(dir: &Path, settings: Settings) -> Case {
+        Case { name: "case".into(), dir: dir.to_owned(), settings }
+    }
+
     fn received(connection: usize, path: &str) -> Received {
         let line = format!("GET {path} HTTP/1.1").into_bytes();
         Received {
@@ -174,8 +179,8 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let wire = [received(1, "/b"), received(2, "/a"), received(1, "/a")];
         let collect = |order| {
-            let settings = Settings { order, ..Settings::default() };
-            Recording::collect(&settings, &wire, 43210, out.path(), 0).unwrap()
+            let case = case(out.path(), Settings { order, ..Settings::default() });
+            Recording::collect(&case, &wire, 43210, out.path(), 0).unwrap()
         };
         let (a, b) = ("GET /a HTTP/1.1", "GET /b HTTP/1.1");
         assert_eq!(targets(&collect(Order::Sequence)), [(1, b), (2, a), (1, a)]);
@@ -191,8 +196,8 @@ mod tests {
             .unwrap();
         fs::write(out.path().join("x.xml"), "<?xml version=\"1.0\"?>\n<s t=\"5\" lb=\"id-1\"/>\n").unwrap();
         let masks = vec![Mask { pattern: "id-[0-9]".into(), with: "{ID}".into() }];
-        let settings = Settings { masks, ..Settings::default() };
-        let recording = Recording::collect(&settings, &[], 43210, out.path(), 0).unwrap();
+        let case = case(out.path(), Settings { masks, ..Settings::default() });
+        let recording = Recording::collect(&case, &[], 43210, out.path(), 0).unwrap();
         assert_eq!(recording.results, ["timeStamp,label,threadName", "{T},{ID},\"t,1\"", "{T},{ID},u"]);
         assert_eq!(recording.files["x.xml"], ["<?xml version=\"1.0\"?>", "<s t=\"{T}\" lb=\"{ID}\"/>"]);
     }

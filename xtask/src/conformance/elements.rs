@@ -414,10 +414,48 @@ pub fn debug(name: &str) -> Node {
         .set("displaySystemProperties", false)
 }
 
-/// A listener that writes to a file in the output folder, with the given flags of its save configuration on or off.
-pub fn listener(gui: &'static str, name: &str, file: &str, flags: &[(&'static str, bool)]) -> Node {
+/// What the listeners of a new plan save.
+const SAVED: [(&str, bool); 26] = [
+    ("time", true),
+    ("latency", true),
+    ("timestamp", true),
+    ("success", true),
+    ("label", true),
+    ("code", true),
+    ("message", true),
+    ("threadName", true),
+    ("dataType", true),
+    ("encoding", false),
+    ("assertions", true),
+    ("subresults", true),
+    ("responseData", false),
+    ("samplerData", false),
+    ("xml", false),
+    ("fieldNames", true),
+    ("responseHeaders", false),
+    ("requestHeaders", false),
+    ("responseDataOnError", false),
+    ("saveAssertionResultsFailureMessage", true),
+    ("bytes", true),
+    ("sentBytes", true),
+    ("url", true),
+    ("threadCounts", true),
+    ("idleTime", true),
+    ("connectTime", true),
+];
+
+/// A listener that writes to a file in the output folder (to none, if the name is blank); `changed` are the flags
+/// of its save configuration that differ from those of a new listener.
+pub fn listener(gui: &'static str, name: &str, file: &str, changed: &[(&'static str, bool)]) -> Node {
+    let mut flags = SAVED.to_vec();
+    for &(flag, on) in changed {
+        match flags.iter_mut().find(|(name, _)| *name == flag) {
+            Some(slot) => slot.1 = on,
+            None => flags.push((flag, on)),
+        }
+    }
     Node::new("ResultCollector", gui, name)
         .set("ResultCollector.error_logging", false)
-        .set("saveConfig", Value::SaveConfig(flags.to_vec()))
+        .set("saveConfig", Value::SaveConfig(flags))
         .set("filename", if file.is_empty() { String::new() } else { format!("${{__P(OUT)}}/{file}") })
 }

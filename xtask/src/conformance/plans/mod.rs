@@ -1,6 +1,11 @@
 //! The cases, described; `write` puts them into their folders.
 
+mod assertions;
+mod config;
 mod controllers;
+mod functions;
+mod http;
+mod processors;
 mod threads;
 
 use std::fs;
@@ -89,7 +94,12 @@ pub fn chosen(name: &str, parts: &[String]) -> bool {
 
 fn all() -> Vec<Description> {
     let mut all = Vec::new();
+    all.extend(assertions::cases());
+    all.extend(config::cases());
     all.extend(controllers::cases());
+    all.extend(functions::cases());
+    all.extend(http::cases());
+    all.extend(processors::cases());
     all.extend(threads::cases());
     all
 }

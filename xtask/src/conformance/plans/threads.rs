@@ -100,7 +100,7 @@ fn groups() -> Vec<Description> {
         case(
             "same-user-next-iteration",
             &["ThreadGroup", "CookieManager"],
-            plan([loops("users", "3").with([cookies("jar", &[]), get("set", "/cookie/a/1"), get("use", "/use")])]),
+            plan([loops("users", "3").with([cookies("jar", &[]), get("set", "/set-cookie/a/1"), get("use", "/use")])]),
         )
         .why("The same user: connection and cookies stay."),
         case(
@@ -110,7 +110,7 @@ fn groups() -> Vec<Description> {
                 cookies("jar", &[]).set("CookieManager.controlledByThreadGroup", true),
                 cache("cache").set("CacheManager.controlledByThread", true),
                 get("before", "/before"),
-                get("set", "/cookie/a/1"),
+                get("set", "/set-cookie/a/1"),
                 get("etag", "/cache/etag"),
                 get("use", "/use"),
             ])]),
@@ -122,7 +122,7 @@ fn groups() -> Vec<Description> {
             plan([loops("users", "2").set("ThreadGroup.same_user_on_next_iteration", false).with([
                 cookies("jar", &[]),
                 get("before", "/before"),
-                get("set", "/cookie/a/1"),
+                get("set", "/set-cookie/a/1"),
             ])]),
         ),
         case(
@@ -203,7 +203,9 @@ fn on_error() -> Vec<Description> {
             "on-error-in-setup",
             &["SetupThreadGroup"],
             plan([
-                setup_group("up").set("ThreadGroup.on_sample_error", "stoptest").with([get("bad", "/status/500")]),
+                setup_group("up")
+                    .set("ThreadGroup.on_sample_error", "stoptest")
+                    .with([get("bad", "/status/500")]),
                 group("users").with([get("a", "/a")]),
             ]),
         )
@@ -212,20 +214,19 @@ fn on_error() -> Vec<Description> {
             "result-status-actions",
             &["ResultAction"],
             plan([
-                loops("stop thread", "2").with([
-                    get("bad", "/status/500").with([result_action(1)]),
-                    get("never", "/never"),
-                ]),
-                loops("next loop", "2").with([
-                    get("bad", "/status/500").with([result_action(4)]),
-                    get("never", "/never"),
-                ]),
+                loops("stop thread", "2")
+                    .with([get("bad", "/status/500").with([result_action(1)]), get("never", "/never")]),
+                loops("next loop", "2")
+                    .with([get("bad", "/status/500").with([result_action(4)]), get("never", "/never")]),
                 loops("break", "1").with([
-                    loop_controller("loop", "3").with([get("bad", "/status/500").with([result_action(6)]), get("never", "/never")]),
+                    loop_controller("loop", "3")
+                        .with([get("bad", "/status/500").with([result_action(6)]), get("never", "/never")]),
                     get("after", "/after"),
                 ]),
-                loops("go on", "1").with([get("bad", "/status/500").with([result_action(0)]), get("after", "/after")]),
-                loops("stop", "2").with([get("bad", "/status/500").with([result_action(2)]), get("never", "/never")]),
+                loops("go on", "1")
+                    .with([get("bad", "/status/500").with([result_action(0)]), get("after", "/after")]),
+                loops("stop", "2")
+                    .with([get("bad", "/status/500").with([result_action(2)]), get("never", "/never")]),
                 loops("not started", "2").with([get("never", "/never")]),
             ])
             .set("TestPlan.serialize_threadgroups", true),
@@ -261,12 +262,20 @@ fn schedules() -> Vec<Description> {
             "scheduler-delay",
             &["ThreadGroup"],
             plan([
-                loops("late", "1").set("ThreadGroup.scheduler", true).set("ThreadGroup.delay", "1").with([get("late", "/late")]),
+                late("60"),
                 loops("early", "1").with([get("early", "/early")]),
             ]),
         )
-        .mask_columns(&["allThreads"])
-        .why("The duration is blank: only the delay counts."),
+        .mask_columns(&["allThreads"]),
+        case(
+            "scheduler-no-duration",
+            &["ThreadGroup"],
+            plan([
+                late(""),
+                group("others").with([get("others", "/others")]),
+            ]),
+        )
+        .why("With the scheduler on, a blank or zero duration is an error: the group does not start, the others do."),
         case(
             "scheduler-loops-end-first",
             &["ThreadGroup"],
@@ -282,4 +291,12 @@ fn schedules() -> Vec<Description> {
         )
         .why("Without the scheduler flag duration and delay mean nothing."),
     ]
+}
+
+fn late(duration: &str) -> Node {
+    group("late")
+        .set("ThreadGroup.scheduler", true)
+        .set("ThreadGroup.duration", duration)
+        .set("ThreadGroup.delay", "1")
+        .with([get("late", "/late")])
 }
