@@ -47,17 +47,13 @@ pub(crate) fn printed(value: &Value, dialect: Dialect) -> Result<String, Fault> 
 }
 
 /// What a declaration without a value gives.
-pub(super) fn default_of(declared: Type, dialect: Dialect) -> Value {
+pub(super) fn default_of(declared: Type) -> Value {
     match declared {
-        // Wrapper classes would be null; reading one of them before it is set is rare enough to be named a fault.
         Type::Int => Value::Integer(0),
         Type::Long => Value::Long(0),
         Type::Double => Value::Double(0.0),
         Type::Boolean => Value::Boolean(false),
-        Type::Any | Type::Text | Type::Random | Type::TextArray => {
-            let _ = dialect;
-            Value::Null
-        }
+        Type::Any | Type::Text | Type::Random | Type::TextArray => Value::Null,
     }
 }
 
@@ -99,6 +95,35 @@ pub(super) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome 
         }
         _ => Err(mismatch(&value, target)),
     }
+}
+
+/// The value as a declaration takes it: BeanShell narrows numbers here, but not in assignments.
+pub(super) fn declared(value: Value, target: Type, dialect: Dialect) -> Outcome {
+    match (dialect, target, &value) {
+        (
+            Dialect::BeanShell,
+            Type::Int | Type::Long,
+            Value::Integer(_) | Value::Long(_) | Value::Double(_),
+        ) => numeric(&value, target, false),
+        _ => assigned(value, target, dialect),
+    }
+}
+
+/// Groovy's `x as int`.
+pub(super) fn converted(value: Value, target: Type) -> Outcome {
+    match (target, &value) {
+        (_, Value::Null) => Ok(Value::Null),
+        (Type::Text, _) => assigned(value, Type::Text, Dialect::Groovy),
+        (Type::Int, Value::Text(text)) => super::statics::parse_integer(trimmed(text)),
+        (Type::Long, Value::Text(text)) => super::statics::parse_long(trimmed(text)),
+        (Type::Double, Value::Text(text)) => super::statics::parse_double(text),
+        _ => numeric(&value, target, false),
+    }
+}
+
+/// Java's `trim`.
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c <= ' ')
 }
 
 /// `(int) x` and its like.

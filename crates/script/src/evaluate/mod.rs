@@ -8,7 +8,7 @@ mod statics;
 mod text;
 
 pub(crate) use convert::{printed, single_unit, to_decimal, to_double};
-pub(crate) use pattern::{check as check_pattern, matches_whole};
+pub(crate) use pattern::{check as check_pattern, matches_empty, matches_whole};
 
 use std::sync::Arc;
 
@@ -226,10 +226,10 @@ impl Machine<'_> {
         let value = match value {
             Some(expr) => {
                 let value = self.value(expr)?;
-                convert::assigned(value, declared, self.dialect())
+                convert::declared(value, declared, self.dialect())
                     .map_err(|fault| self.fault(expr.at, fault))?
             }
-            None => convert::default_of(declared, self.dialect()),
+            None => convert::default_of(declared),
         };
         self.locals[local as usize] = Some(value.clone());
         Ok(value)
@@ -329,6 +329,10 @@ impl Machine<'_> {
                 let value = self.value(operand)?;
                 convert::cast(value, *target, dialect).map_err(|fault| self.fault(expr.at, fault))
             }
+            Kind::As(target, operand) => {
+                let value = self.value(operand)?;
+                convert::converted(value, *target).map_err(|fault| self.fault(expr.at, fault))
+            }
             Kind::Join(parts) => self.join(parts),
             Kind::List(items) => {
                 let items: Arc<[Value]> = self.arguments(items)?.into();
@@ -384,7 +388,9 @@ impl Machine<'_> {
 
     fn unary(&mut self, operator: Unary, operand: &Expr, at: u32) -> Result<Value, ScriptError> {
         if self.dialect().is_jexl() && matches!(operator, Unary::Empty | Unary::Size) {
-            let value = match self.protected(operand) {
+            let operand_value =
+                if self.dialect() == Dialect::Jexl3 { self.protected(operand) } else { self.value(operand) };
+            let value = match operand_value {
                 Ok(value) => value,
                 // Whatever goes wrong inside is as good as nothing.
                 Err(ScriptError::Evaluation { .. }) if self.dialect() == Dialect::Jexl3 => Value::Null,

@@ -36,6 +36,11 @@ pub(super) fn with<T>(pattern: &str, work: impl FnOnce(&Regex) -> T) -> Result<T
     })
 }
 
+/// Whether the pattern finds a match where there is no text.
+pub(crate) fn matches_empty(pattern: &str) -> bool {
+    with(pattern, |regex| regex.is_match("")).unwrap_or(true)
+}
+
 /// Whether the whole text matches.
 pub(crate) fn matches_whole(text: &str, pattern: &str) -> Result<bool, Fault> {
     with(&format!("^(?:{pattern})$"), |regex| regex.is_match(text))

@@ -74,6 +74,9 @@ pub(super) fn construct(class: Class, arguments: &[Value]) -> Outcome {
 }
 
 fn math(method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
+    if arguments.len() > 1 && arguments.iter().any(|value| matches!(value, Value::Decimal(_))) {
+        return Err(Fault::new(format!("`Math.{method}` of BigDecimals is not supported")));
+    }
     let numbers = arguments.iter().map(|value| number_of(value, dialect)).collect::<Result<Vec<_>, _>>()?;
     match (method, numbers.as_slice()) {
         ("abs", [Value::Integer(value)]) => Ok(Value::Integer(value.wrapping_abs())),
@@ -82,7 +85,8 @@ fn math(method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
         ("max", [Value::Integer(a), Value::Integer(b)]) => Ok(Value::Integer(*a.max(b))),
         ("min", [Value::Integer(a), Value::Integer(b)]) => Ok(Value::Integer(*a.min(b))),
         ("max" | "min", [a, b]) => extreme(method == "max", a, b),
-        ("round", [value @ (Value::Integer(_) | Value::Long(_))]) => Err(mismatch("Math.round", value)),
+        // By way of a float, which holds no more digits.
+        ("round", [Value::Integer(value)]) if value.unsigned_abs() < 1 << 24 => Ok(Value::Integer(*value)),
         ("round", [Value::Double(value)]) => {
             // Java rounds halves up, towards positive infinity.
             let floor = value.floor();

@@ -14,13 +14,17 @@ fn unknown(receiver: &Value, method: &str) -> Fault {
 pub(super) fn call(receiver: &Value, method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
     match (method, arguments) {
         ("toString", []) => return Ok(Value::Text(convert::printed(receiver, dialect)?.into())),
+        // BeanShell asks its own wrappers of primitive values, which equal no other object.
+        ("equals", [_]) if dialect == Dialect::BeanShell && !matches!(receiver, Value::Text(_)) => {
+            return Err(unknown(receiver, method));
+        }
         ("equals", [other]) => return equals(receiver, other),
         _ => {}
     }
     match receiver {
         Value::Text(text) => of_text(text, method, arguments, dialect),
         Value::List(items) => of_list(receiver, items, method, arguments),
-        Value::Array(items) if method == "size" && dialect == Dialect::Groovy => {
+        Value::Array(items) if method == "size" && dialect != Dialect::BeanShell => {
             Ok(Value::Integer(items.len() as i32))
         }
         Value::Integer(_) | Value::Long(_) | Value::Double(_) | Value::Decimal(_) => {
@@ -60,6 +64,9 @@ fn of_list(receiver: &Value, items: &Arc<[Value]>, method: &str, arguments: &[Va
 
 fn of_number(receiver: &Value, method: &str, arguments: &[Value]) -> Outcome {
     use crate::syntax::ast::Type;
+    if let ("intdiv", Value::Integer(a), [Value::Integer(b)]) = (method, receiver, arguments) {
+        return a.checked_div(*b).map(Value::Integer).ok_or_else(|| "division by zero".into());
+    }
     let target = match method {
         "intValue" | "toInteger" => Type::Int,
         "longValue" | "toLong" => Type::Long,
@@ -116,20 +123,21 @@ fn of_text(text: &Arc<str>, method: &str, arguments: &[Value], dialect: Dialect)
     let whole = |value: usize| Ok(Value::Integer(value as i32));
     match (method, arguments) {
         ("length", []) => whole(Units::of(text).len()),
-        ("size", []) if groovy => whole(Units::of(text).len()),
+        ("size", []) if groovy || dialect.is_jexl() => whole(Units::of(text).len()),
         ("isEmpty", []) => Ok(Value::Boolean(text.is_empty())),
-        ("trim", []) => Ok(Value::text(text.trim_matches(|c: char| c <= ' '))),
+        ("trim", []) => Ok(Value::text(convert::trimmed(text))),
         ("toUpperCase", []) => Ok(Value::text(text.to_uppercase())),
         ("toLowerCase", []) => Ok(Value::text(text.to_lowercase())),
-        ("toInteger", []) => statics::parse_integer(text.trim_matches(|c: char| c <= ' ')),
-        ("toLong", []) => statics::parse_long(text.trim_matches(|c: char| c <= ' ')),
+        ("toInteger", []) => statics::parse_integer(convert::trimmed(text)),
+        ("reverse", []) if text.is_ascii() => Ok(Value::text(text.chars().rev().collect::<String>())),
+        // `y` and `1` are as good as `true`.
+        ("toBoolean", []) => Ok(Value::Boolean(
+            ["y", "true", "1"].iter().any(|yes| convert::trimmed(text).eq_ignore_ascii_case(yes)),
+        )),
+        ("toLong", []) => statics::parse_long(convert::trimmed(text)),
         ("toDouble", []) => statics::parse_double(text),
-        ("isInteger", []) => {
-            Ok(Value::Boolean(statics::parse_integer(text.trim_matches(|c: char| c <= ' ')).is_ok()))
-        }
-        ("isLong", []) => {
-            Ok(Value::Boolean(statics::parse_long(text.trim_matches(|c: char| c <= ' ')).is_ok()))
-        }
+        ("isInteger", []) => Ok(Value::Boolean(statics::parse_integer(convert::trimmed(text)).is_ok())),
+        ("isLong", []) => Ok(Value::Boolean(statics::parse_long(convert::trimmed(text)).is_ok())),
         ("isNumber", []) => is_number(text),
         ("charAt", [Value::Integer(at)]) => {
             let unit = usize::try_from(*at).ok().and_then(|at| Units::of(text).get(at));
@@ -154,7 +162,7 @@ fn substring(units: &Units<'_>, from: i32, to: i32) -> Outcome {
 
 /// Groovy asks whether `new BigDecimal(text)` would succeed; only plain notation is answered.
 fn is_number(text: &str) -> Outcome {
-    let text = text.trim_matches(|c: char| c <= ' ');
+    let text = convert::trimmed(text);
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if unsigned.contains(['e', 'E']) && unsigned.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(Fault::new("`isNumber` of a text with an exponent is not supported"));
@@ -192,6 +200,11 @@ fn of_text_with_text(text: &Arc<str>, method: &str, arguments: &[Value], dialect
         ("replace", [Value::Text(new)]) if !other.is_empty() => Ok(Value::text(text.replace(other, new))),
         ("matches", []) => Ok(Value::Boolean(pattern::matches_whole(text, other)?)),
         ("replaceAll" | "replaceFirst", [Value::Text(new)]) => {
+            if other.contains('$') && text.ends_with(['\n', '\r']) {
+                return Err(
+                    "`$` in a pattern for a text that ends with the end of a line is not supported".into()
+                );
+            }
             if new.contains(['$', '\\']) {
                 return Err("`$` or a backslash in a replacement is not supported".into());
             }

@@ -30,7 +30,13 @@ pub(crate) fn binary(operator: Binary, left: &Value, right: &Value) -> Outcome {
             Ok(Value::text(text.replacen(&part, "", 1)))
         }
         Binary::Multiply if is_text(left) => repeated(left, right),
-        _ => calculate(operator, left, right),
+        Binary::Range => range(left, right),
+        _ => match (left, right) {
+            (Value::Character(unit), Value::Integer(_)) => {
+                calculate(operator, &Value::Integer(i32::from(*unit)), right)
+            }
+            _ => calculate(operator, left, right),
+        },
     }
 }
 
@@ -75,6 +81,20 @@ fn bitwise(operator: Binary, left: &Value, right: &Value) -> Outcome {
         (Value::Long(a), Value::Long(b)) => Value::Long(apply(*a, *b)),
         _ => return Err(refused(operator, left, right)),
     })
+}
+
+fn range(from: &Value, to: &Value) -> Outcome {
+    let (Value::Integer(from), Value::Integer(to)) = (from, to) else {
+        return Err(refused(Binary::Range, from, to));
+    };
+    if from.abs_diff(*to) >= 1 << 20 {
+        return Err(Fault::Limit("a range of a million numbers".into()));
+    }
+    Ok(Value::List(if from <= to {
+        (*from..=*to).map(Value::Integer).collect()
+    } else {
+        (*to..=*from).rev().map(Value::Integer).collect()
+    }))
 }
 
 /// Ranks of Groovy's number types: the greater of both operands' decides how to calculate.

@@ -300,10 +300,10 @@ fn matches(left: &Value, right: &Value) -> Result<bool, Fault> {
         (Value::Null, Value::Null) => Ok(true),
         (Value::Null, _) | (_, Value::Null) => Ok(false),
         (_, Value::Text(pattern)) => matches_whole(&joined(left)?, pattern),
-        (_, Value::Array(items))
-            if items.iter().all(|item| matches!(item, Value::Text(_))) && matches!(left, Value::Text(_)) =>
+        (Value::Text(_) | Value::Integer(_), Value::Array(items))
+            if items.iter().all(|item| matches!(item, Value::Text(_) | Value::Integer(_))) =>
         {
-            Err("looking for a value in an array with `=~` is not supported".into())
+            Ok(items.contains(left))
         }
         (_, other) => Err(Fault::new(format!("matching {} is not supported", other.type_name()))),
     }
@@ -367,8 +367,7 @@ pub(crate) fn size(value: &Value, dialect: Dialect) -> Result<i32, Fault> {
     Ok(match value {
         Value::Text(text) => text.encode_utf16().count() as i32,
         Value::Array(items) | Value::List(items) => items.len() as i32,
-        Value::Null if dialect == Dialect::Jexl3 => 0,
-        _ if dialect == Dialect::Jexl3 => 1,
+        _ if dialect == Dialect::Jexl3 => 0,
         other => return Err(Fault::new(format!("{} has no size", other.type_name()))),
     })
 }

@@ -109,6 +109,8 @@ pub(crate) enum Kind {
     Length(Box<Expr>),
     Index(Box<Expr>, Box<Expr>),
     Cast(Type, Box<Expr>),
+    /// Groovy's `x as int`, which reads texts as numbers.
+    As(Type, Box<Expr>),
     /// Groovy's text with `${…}` in it.
     Join(Vec<Expr>),
     List(Vec<Expr>),

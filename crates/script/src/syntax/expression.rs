@@ -30,6 +30,17 @@ fn make(at: usize, kind: Kind) -> Expr {
 }
 
 impl Parser<'_> {
+    /// An end of a range in Groovy; elsewhere any expression.
+    pub(super) fn range_end(&mut self) -> Result<Expr, ScriptError> {
+        if self.dialect != Dialect::Groovy {
+            return self.expression();
+        }
+        self.in_range = true;
+        let end = self.binary(SUM);
+        self.in_range = false;
+        end
+    }
+
     pub(super) fn expression(&mut self) -> Result<Expr, ScriptError> {
         self.enter()?;
         let expr = self.assignment();
@@ -55,15 +66,24 @@ impl Parser<'_> {
             }
             _ => return Ok(left),
         };
+        let left_at = left.at as usize;
         let local = match left.kind {
             Kind::Local(local) => local,
-            Kind::HostCall(..) | Kind::Index(..) | Kind::Length(..) | Kind::Call(..) => {
+            Kind::HostCall(..)
+            | Kind::Index(..)
+            | Kind::Length(..)
+            | Kind::Call(..)
+            | Kind::Literal(Value::Null) => {
                 return Err(self.unsupported_here("assigning to anything but a variable"));
             }
             _ => return Err(self.unexpected("the end of the expression")),
         };
         self.advance();
+        if operator.is_none() {
+            self.forget_read(local, left_at);
+        }
         let value = self.expression()?;
+        self.check_assigned(self.type_of_local(local), &value)?;
         self.assign_to(local)?;
         Ok(make(at, Kind::Assign(local, operator, Box::new(value))))
     }
@@ -118,6 +138,7 @@ impl Parser<'_> {
                 "*" => (PRODUCT, B(Binary::Multiply)),
                 "/" => (PRODUCT, B(Binary::Divide)),
                 "%" => (PRODUCT, B(Binary::Remainder)),
+                ".." if self.dialect == Dialect::Groovy && self.in_range => return Ok(None),
                 "<<" | ">>" | ">>>" | "**" | "<=>" | "===" | "!==" | "=~" | "!~" | ".." => {
                     return Err(self.unsupported_here(format!("`{sign}`")));
                 }
@@ -137,7 +158,7 @@ impl Parser<'_> {
                 _ => return Ok(None),
             },
             TokenKind::Name(word)
-                if self.dialect == Dialect::Groovy && matches!(&**word, "in" | "as" | "instanceof") =>
+                if self.dialect == Dialect::Groovy && matches!(&**word, "in" | "instanceof") =>
             {
                 return Err(self.unsupported_here(format!("`{word}`")));
             }
@@ -155,7 +176,14 @@ impl Parser<'_> {
         let mut chain = 0_u32;
         // JEXL does not chain comparisons: `a == b == c` is an error there.
         let mut strongest = u8::MAX;
-        while let Some((precedence, operator)) = self.operator()? {
+        loop {
+            if self.dialect == Dialect::Groovy && self.is_word("as") && RELATION >= weakest {
+                left = self.conversion(left)?;
+                continue;
+            }
+            let Some((precedence, operator)) = self.operator()? else {
+                break;
+            };
             if precedence < weakest || precedence > strongest {
                 break;
             }
@@ -183,6 +211,22 @@ impl Parser<'_> {
             }
         }
         Ok(left)
+    }
+
+    /// `x as int`
+    fn conversion(&mut self, operand: Expr) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        self.advance();
+        let target = match self.peek() {
+            TokenKind::Name(name) => names::type_of(name)
+                .filter(|target| matches!(target, Type::Int | Type::Long | Type::Double | Type::Text)),
+            _ => None,
+        };
+        let Some(target) = target else {
+            return Err(self.unsupported_here("this conversion"));
+        };
+        self.advance();
+        Ok(make(at, Kind::As(target, Box::new(operand))))
     }
 
     /// BeanShell compares texts by identity, which is content only for two literals.
@@ -216,9 +260,18 @@ impl Parser<'_> {
                     "comparing texts by identity (`==` instead of `equals`)",
                 ));
             }
+            if self.is_void(left) || self.is_void(right) {
+                return Err(unsupported(self.text, at, "comparing a name without a value"));
+            }
             if !is_literal(left) && !is_literal(right) {
                 self.identity_seen.get_or_insert(at);
             }
+        }
+        let is_double = |expr: &Expr| matches!(&expr.kind, Kind::Literal(Value::Double(_)));
+        if matches!(binary, Binary::BitAnd | Binary::BitOr | Binary::BitXor)
+            && (is_double(left) || is_double(right))
+        {
+            return Err(unsupported(self.text, at, "a bitwise operation on a double"));
         }
         if let (Binary::Matches | Binary::NotMatches, Kind::Literal(Value::Text(pattern))) =
             (binary, &right.kind)
@@ -228,8 +281,64 @@ impl Parser<'_> {
         Ok(())
     }
 
-    pub(super) fn check_pattern(&self, pattern: &str, at: usize) -> Result<(), ScriptError> {
+    /// A call with a pattern: what may not mean the same is refused before it runs.
+    pub(super) fn check_text_call(
+        &self,
+        method: &str,
+        pattern: &str,
+        replacement: Option<&Expr>,
+        at: usize,
+    ) -> Result<(), ScriptError> {
+        self.check_pattern(pattern, at)?;
+        if method == "split" && crate::evaluate::matches_empty(pattern) {
+            return Err(unsupported(self.text, at, "splitting at nothing"));
+        }
+        match replacement.map(|expr| &expr.kind) {
+            Some(Kind::Literal(Value::Text(text))) if text.contains(['$', '\\']) => {
+                Err(unsupported(self.text, at, "`$` or a backslash in a replacement"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_pattern(&self, pattern: &str, at: usize) -> Result<(), ScriptError> {
         crate::evaluate::check_pattern(pattern).map_err(|message| unsupported(self.text, at, message))
+    }
+
+    fn is_void(&self, expr: &Expr) -> bool {
+        matches!(expr.kind, Kind::Local(local) if !self.is_assigned(local))
+    }
+
+    /// Whether Groovy's compiler knows the expression for a primitive int or long.
+    fn is_primitive_whole(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            Kind::Literal(Value::Integer(_) | Value::Long(_)) => true,
+            Kind::Local(local) => matches!(self.type_of_local(*local), Type::Int | Type::Long),
+            Kind::Unary(Unary::Minus | Unary::Plus, operand) => self.is_primitive_whole(operand),
+            Kind::Binary(
+                Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Remainder,
+                left,
+                right,
+            ) => self.is_primitive_whole(left) && self.is_primitive_whole(right),
+            _ => false,
+        }
+    }
+
+    /// Groovy divides ints as Java does where the quotient goes right into a `double`; elsewhere it makes a decimal.
+    pub(super) fn check_assigned(&self, target: Type, value: &Expr) -> Result<(), ScriptError> {
+        let quotient = matches!(value.kind, Kind::Binary(Binary::Divide, ..));
+        if self.dialect == Dialect::Groovy
+            && target == Type::Double
+            && quotient
+            && self.is_primitive_whole(value)
+        {
+            return Err(unsupported(
+                self.text,
+                value.at as usize,
+                "a quotient of ints that becomes a double",
+            ));
+        }
+        Ok(())
     }
 
     fn unary(&mut self) -> Result<Expr, ScriptError> {
@@ -305,6 +414,9 @@ impl Parser<'_> {
         let TokenKind::Name(name) = self.peek_at(1) else {
             return Ok(None);
         };
+        if names::is_other_primitive(name) {
+            return Err(self.unsupported_here("this cast"));
+        }
         let Some(target) = names::type_of(name) else {
             return Ok(None);
         };

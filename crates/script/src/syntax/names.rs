@@ -72,6 +72,7 @@ pub(crate) fn host(name: &str, dialect: Dialect) -> Option<Host> {
 pub(crate) fn is_foreign_object(name: &str, dialect: Dialect) -> bool {
     match name {
         "OUT" | "sampler" | "Sampler" => true,
+        "void" => dialect == Dialect::BeanShell,
         "bsh" | "Parameters" | "FileName" | "AssertionResult" | "args" | "Label" | "ResponseCode"
         | "ResponseMessage" | "IsSuccess" | "Failure" | "FailureMessage" | "StopThread" | "ResponseData"
         | "SampleLabel" => !dialect.is_jexl(),
@@ -163,6 +164,16 @@ pub(crate) fn type_of(name: &str) -> Option<Type> {
     })
 }
 
+/// Primitive types that are not supported, and wrapper classes without a name of their own here.
+pub(crate) fn is_other_primitive(name: &str) -> bool {
+    matches!(name, "char" | "byte" | "short" | "float")
+}
+
+/// Classes whose values are objects: null by default, and with an identity.
+pub(crate) fn is_wrapper(name: &str) -> bool {
+    matches!(name, "Integer" | "Long" | "Double" | "Boolean")
+}
+
 /// Static methods, with their number of arguments.
 const STATIC_METHODS: &[(Class, &str, usize)] = &[
     (Class::Integer, "parseInt", 1),
@@ -237,6 +248,9 @@ const VALUE_METHODS: &[(&str, usize, usize)] = &[
 
 /// Methods that Groovy adds to the JDK's.
 const GROOVY_METHODS: &[(&str, usize, usize)] = &[
+    ("intdiv", 1, 1),
+    ("reverse", 0, 0),
+    ("toBoolean", 0, 0),
     ("toInteger", 0, 0),
     ("toLong", 0, 0),
     ("toDouble", 0, 0),

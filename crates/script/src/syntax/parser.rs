@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::ast::{Local, Stmt, Tree, Type};
+use super::ast::{Binary, Expr, Kind, Local, Stmt, Tree, Type};
 use super::token::{Token, TokenKind, scan};
 use super::{Dialect, names, syntax_error, unsupported};
-use crate::ScriptError;
+use crate::{ScriptError, Value};
 
 /// How deep expressions and statements may be nested; the interpreter's stack depends on it.
 pub(super) const DEPTH_MAX: u32 = 150;
@@ -16,6 +16,8 @@ pub(super) struct Parser<'t> {
     pub text: &'t str,
     pub dialect: Dialect,
     pub tokens: Vec<Token>,
+    /// Whether the text ends in a comment, which in BeanShell hides the last semicolon that JMeter adds.
+    comment_at_end: bool,
     pub at: usize,
     pub depth: u32,
     names: Vec<Arc<str>>,
@@ -24,6 +26,7 @@ pub(super) struct Parser<'t> {
     scopes: Vec<Vec<(Arc<str>, Local)>>,
     /// Locals that something is assigned to, by index.
     assigned: Vec<bool>,
+    declared: Vec<bool>,
     first_use: Vec<usize>,
     pub join_seen: bool,
     pub equals_seen: Option<usize>,
@@ -31,6 +34,8 @@ pub(super) struct Parser<'t> {
     pub wrapper_seen: bool,
     pub identity_seen: Option<usize>,
     loops: u32,
+    /// Whether an end of a range is being read.
+    pub in_range: bool,
 }
 
 /// Parses a script of the dialect.
@@ -38,26 +43,36 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Tree, ScriptError> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(unsupported(text, 0, "a script of more than 1 MiB"));
     }
+    let (tokens, comment_at_end) = scan(text, 0, text.len(), dialect)?;
     let mut parser = Parser {
         text,
         dialect,
-        tokens: scan(text, 0, text.len(), dialect)?,
+        tokens,
+        comment_at_end,
         at: 0,
         depth: 0,
         names: Vec::new(),
         types: Vec::new(),
         scopes: vec![Vec::new()],
         assigned: Vec::new(),
+        declared: Vec::new(),
         first_use: Vec::new(),
         join_seen: false,
         equals_seen: None,
         wrapper_seen: false,
         identity_seen: None,
         loops: 0,
+        in_range: false,
     };
     let mut statements = Vec::new();
     while !parser.is_end() {
         statements.push(parser.statement()?);
+    }
+    if let Some(Stmt::Expr(Expr { kind: Kind::List(_) | Kind::Binary(Binary::Range, ..), .. })) =
+        statements.last()
+        && dialect.is_jexl()
+    {
+        return Err(unsupported(text, 0, "an array as the script's value"));
     }
     parser.check_names()?;
     Ok(Tree { dialect, text: text.into(), statements, names: parser.names, types: parser.types })
@@ -164,7 +179,9 @@ impl Parser<'_> {
         self.names.push(name.clone());
         self.types.push(Type::Any);
         self.assigned.push(false);
-        self.first_use.push(self.place());
+        self.declared.push(false);
+        // The name itself has just been passed.
+        self.first_use.push(self.tokens[self.at.saturating_sub(1)].at);
         self.scopes[scope].push((name.clone(), local));
         local
     }
@@ -183,6 +200,30 @@ impl Parser<'_> {
         self.scopes.iter().flatten().any(|(known, local)| **known == *name && self.assigned[*local as usize])
     }
 
+    pub fn is_assigned(&self, local: Local) -> bool {
+        self.assigned[local as usize]
+    }
+
+    pub fn type_of_local(&self, local: Local) -> Type {
+        self.types[local as usize]
+    }
+
+    /// The name at that place is about to be assigned to: its mention there was no reading. In BeanShell a name that
+    /// is new belongs to the block.
+    pub fn forget_read(&mut self, local: Local, at: usize) {
+        let is_new = !self.assigned[local as usize] && self.first_use[local as usize] == at;
+        if !is_new || self.dialect != Dialect::BeanShell {
+            return;
+        }
+        self.first_use[local as usize] = usize::MAX;
+        if let Some(index) = self.scopes[0].iter().position(|(_, known)| *known == local) {
+            let entry = self.scopes[0].remove(index);
+            if let Some(innermost) = self.scopes.last_mut() {
+                innermost.push(entry);
+            }
+        }
+    }
+
     pub fn assign_to(&mut self, local: Local) -> Result<(), ScriptError> {
         let name = self.name_text(local);
         if names::host(&name, self.dialect).is_some()
@@ -191,13 +232,28 @@ impl Parser<'_> {
         {
             return Err(self.unsupported_here(format!("assigning to `{name}`")));
         }
+        let read_before = !self.assigned[local as usize] && self.first_use[local as usize] < self.place();
+        if self.dialect == Dialect::BeanShell && read_before {
+            // The interpreter keeps variables between its runs, so that the value is that of the run before.
+            return Err(self.unsupported_here(format!("reading `{name}` before it has a value")));
+        }
         self.assigned[local as usize] = true;
         Ok(())
     }
 
     fn declare(&mut self, name: &Arc<str>, declared: Type) -> Result<Local, ScriptError> {
         let scope = self.scopes.len() - 1;
+        let in_sight = self
+            .scopes
+            .iter()
+            .flatten()
+            .any(|(known, local)| known == name && self.declared[*local as usize]);
+        if in_sight && self.dialect == Dialect::Groovy {
+            return Err(syntax_error(self.text, self.place(), format!("`{name}` is declared twice")));
+        }
         let local = self.add_local(name, scope);
+        self.declared[local as usize] = true;
+        self.first_use[local as usize] = usize::MAX;
         self.types[local as usize] = declared;
         self.assign_to(local)?;
         Ok(local)
@@ -278,7 +334,7 @@ impl Parser<'_> {
             }
             "var" if self.dialect.is_jexl() => {
                 self.advance();
-                self.declaration_rest(Type::Any)
+                self.declaration_rest(Type::Any, false)
             }
             "do" | "switch" | "try" | "throw" | "class" | "interface" | "enum" | "synchronized"
             | "static" | "private" | "public" | "protected" | "final" | "assert" | "void" | "package"
@@ -306,13 +362,13 @@ impl Parser<'_> {
         {
             if matches!(self.peek_at(1), TokenKind::Name(_)) {
                 self.advance();
-                return self.declaration_rest(declared);
+                return self.declaration_rest(declared, names::is_wrapper(word));
             }
             if declared == Type::Text && self.sign_at(1, "[") && self.sign_at(2, "]") {
                 for _ in 0..3 {
                     self.advance();
                 }
-                return self.declaration_rest(Type::TextArray);
+                return self.declaration_rest(Type::TextArray, false);
             }
         }
         if !self.dialect.is_jexl()
@@ -325,7 +381,8 @@ impl Parser<'_> {
         self.expression_statement()
     }
 
-    fn declaration_rest(&mut self, declared: Type) -> Result<Stmt, ScriptError> {
+    fn declaration_rest(&mut self, declared: Type, wrapper: bool) -> Result<Stmt, ScriptError> {
+        self.wrapper_seen |= wrapper;
         let mut declarations = Vec::new();
         loop {
             let TokenKind::Name(name) = self.peek().clone() else {
@@ -337,6 +394,13 @@ impl Parser<'_> {
             }
             // The name is not yet in sight of its own first value.
             let value = if self.accept("=") { Some(self.expression()?) } else { None };
+            if let Some(value) = &value {
+                self.check_assigned(declared, value)?;
+            }
+            let is_null = matches!(&value, None | Some(Expr { kind: Kind::Literal(Value::Null), .. }));
+            if wrapper && is_null {
+                return Err(self.unsupported_here("an object of a wrapper class that is null"));
+            }
             let local = self.declare(&name, declared)?;
             declarations.push(Stmt::Declare(local, declared, value));
             if self.dialect.is_jexl() || !self.accept(",") {
@@ -365,11 +429,17 @@ impl Parser<'_> {
     }
 
     fn end_of_statement(&mut self) -> Result<(), ScriptError> {
-        if self.accept(";") || self.is_end() || self.is_sign("}") {
+        if self.accept(";") || self.is_sign("}") {
+            return Ok(());
+        }
+        if self.is_end() {
+            if self.dialect == Dialect::BeanShell && self.comment_at_end {
+                return Err(syntax_error(self.text, self.place(), "expected `;`, found a comment"));
+            }
             return Ok(());
         }
         match self.dialect {
-            Dialect::Groovy if self.tokens[self.at].after_newline => Ok(()),
+            Dialect::Groovy if self.tokens[self.at].after_newline || self.is_word("else") => Ok(()),
             Dialect::Jexl2 | Dialect::Jexl3 if self.at > 0 && self.keyword_ahead() => Ok(()),
             // BeanShell's own error too.
             Dialect::BeanShell => {
@@ -458,7 +528,7 @@ impl Parser<'_> {
             };
             self.advance();
             self.advance();
-            let items = self.expression()?;
+            let items = self.range_or_expression()?;
             self.expect(")")?;
             let local = self.declare(&name, Type::Any)?;
             return Ok(Stmt::ForEach(local, items, self.loop_body()?));
@@ -483,6 +553,18 @@ impl Parser<'_> {
         }
         self.expect(")")?;
         Ok(Stmt::For(Box::new(first), condition, steps, self.loop_body()?))
+    }
+
+    /// Groovy's `0..2`, which is known behind `in` only.
+    fn range_or_expression(&mut self) -> Result<Expr, ScriptError> {
+        let first = self.range_end()?;
+        if self.dialect != Dialect::Groovy || !self.is_sign("..") {
+            return Ok(first);
+        }
+        let at = self.place() as u32;
+        self.advance();
+        let last = self.range_end()?;
+        Ok(Expr { at, kind: Kind::Binary(Binary::Range, Box::new(first), Box::new(last)) })
     }
 
     fn return_statement(&mut self) -> Result<Stmt, ScriptError> {
@@ -528,7 +610,7 @@ impl Parser<'_> {
 
     /// Parses the expression that stands in `text[from..to]`.
     pub fn embedded(&mut self, from: usize, to: usize) -> Result<super::ast::Expr, ScriptError> {
-        let inner = scan(self.text, from, to, self.dialect)?;
+        let (inner, _) = scan(self.text, from, to, self.dialect)?;
         let outer = std::mem::replace(&mut self.tokens, inner);
         let at = std::mem::replace(&mut self.at, 0);
         let expr = self.expression();

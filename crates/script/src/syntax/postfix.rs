@@ -7,7 +7,7 @@ use super::ast::{Expr, Host, Kind};
 use super::names::{self, Class, HostMethod};
 use super::parser::Parser;
 use super::token::{Part, TokenKind};
-use super::{syntax_error, unsupported};
+use super::unsupported;
 use crate::{ScriptError, Value};
 
 /// What stands before a dot.
@@ -45,6 +45,9 @@ impl Parser<'_> {
                 base = self.member(base, at, safe)?;
             } else if self.is_sign("[") && !self.tokens[self.at].after_newline {
                 self.advance();
+                if self.dialect == Dialect::Jexl2 {
+                    return Err(self.unsupported_here("an index"));
+                }
                 let index = self.expression()?;
                 self.expect("]")?;
                 base = Base::Value(self.indexed(base, index, at)?);
@@ -77,8 +80,11 @@ impl Parser<'_> {
             }
             Base::Class(_) | Base::ThreadClass => Err(unsupported(self.text, start, "a class as a value")),
             Base::Package(path) => {
-                if self.dialect.is_jexl() {
-                    // An undefined variable with dots in its name; reading it fails, as in JMeter.
+                if self.dialect == Dialect::Jexl3 {
+                    // An undefined variable with dots in its name is null, one without is an error.
+                    return Ok(make(start, Kind::Literal(Value::Null)));
+                }
+                if self.dialect == Dialect::Jexl2 {
                     let local = self.local(&Arc::from(path));
                     return Ok(make(start, Kind::Local(local)));
                 }
@@ -283,10 +289,10 @@ impl Parser<'_> {
     fn indexed(&mut self, base: Base, index: Expr, at: usize) -> Result<Expr, ScriptError> {
         match base {
             Base::Value(value) => Ok(make(at, Kind::Index(Box::new(value), Box::new(index)))),
-            Base::Host(Host::Vars) | Base::ContextVariables if self.dialect == Dialect::Groovy => {
+            Base::Host(Host::Vars) | Base::ContextVariables if self.dialect != Dialect::BeanShell => {
                 Ok(make(at, Kind::HostCall(HostMethod::GetVariable, vec![index])))
             }
-            Base::Host(Host::Props) if self.dialect == Dialect::Groovy => {
+            Base::Host(Host::Props) if self.dialect != Dialect::BeanShell => {
                 Ok(make(at, Kind::HostCall(HostMethod::GetProperty, vec![index])))
             }
             _ => Err(unsupported(self.text, at, "an index here")),
@@ -369,7 +375,7 @@ impl Parser<'_> {
                             (name, arguments.first())
                             && let Kind::Literal(Value::Text(pattern)) = &first.kind
                         {
-                            self.check_pattern(pattern, at)?;
+                            self.check_text_call(name, pattern, arguments.get(1), at)?;
                         }
                         let receiver = Box::new(receiver);
                         Ok(Base::Value(make(at, Kind::Call(receiver, method, arguments, safe))))
@@ -388,7 +394,7 @@ impl Parser<'_> {
                 Ok(names::class(&path).map_or(Base::Package(path), Base::Class))
             }
             // JMeter's variables and properties have `get`, which Groovy and JEXL take for all their properties.
-            Base::Host(host @ (Host::Vars | Host::Props)) if groovy || self.dialect.is_jexl() => {
+            Base::Host(host @ (Host::Vars | Host::Props)) if groovy || self.dialect == Dialect::Jexl3 => {
                 let method =
                     if host == Host::Vars { HostMethod::GetVariable } else { HostMethod::GetProperty };
                 if matches!(
@@ -408,7 +414,9 @@ impl Parser<'_> {
                     None => Err(unsupported(self.text, at, format!("the property `{name}`"))),
                 }
             }
-            Base::Value(Expr { kind: Kind::Local(local), .. }) if self.dialect.is_jexl() => {
+            Base::Value(Expr { kind: Kind::Local(local), .. })
+                if self.dialect.is_jexl() && !self.is_declared(&self.name_text(local)) =>
+            {
                 let path = format!("{}.{name}", self.name_text(local));
                 Ok(Base::Package(path))
             }
@@ -416,8 +424,7 @@ impl Parser<'_> {
                 Ok(Base::Value(make(at, Kind::Length(Box::new(value)))))
             }
             Base::Value(_) if self.dialect.is_jexl() => {
-                // `1.x`, `"a".b`: texts and numbers have no properties there either.
-                Err(syntax_error(self.text, at, format!("there is no property `{name}`")))
+                Err(unsupported(self.text, at, format!("the property `{name}`")))
             }
             Base::Value(Expr { kind: Kind::Local(local), .. })
                 if !self.is_declared(&self.name_text(local)) =>

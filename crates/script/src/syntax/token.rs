@@ -63,10 +63,17 @@ pub(crate) struct Scanner<'t> {
     tokens: Vec<Token>,
     brackets: Vec<u8>,
     newline: bool,
+    ends_in_comment: bool,
 }
 
-/// Scans `text[from..to]`; places are those of the whole text.
-pub(crate) fn scan(text: &str, from: usize, to: usize, dialect: Dialect) -> Result<Vec<Token>, ScriptError> {
+/// Scans `text[from..to]`; places are those of the whole text. Also tells whether the text ends in a comment that
+/// runs to the end of its line.
+pub(crate) fn scan(
+    text: &str,
+    from: usize,
+    to: usize,
+    dialect: Dialect,
+) -> Result<(Vec<Token>, bool), ScriptError> {
     let mut scanner = Scanner {
         text: &text[..to],
         dialect,
@@ -74,9 +81,10 @@ pub(crate) fn scan(text: &str, from: usize, to: usize, dialect: Dialect) -> Resu
         tokens: Vec::new(),
         brackets: Vec::new(),
         newline: false,
+        ends_in_comment: false,
     };
     scanner.run()?;
-    Ok(scanner.tokens)
+    Ok((scanner.tokens, scanner.ends_in_comment))
 }
 
 impl Scanner<'_> {
@@ -140,7 +148,9 @@ impl Scanner<'_> {
     }
 
     fn skip_line(&mut self) {
-        self.at = self.rest().find('\n').map_or(self.text.len(), |len| self.at + len);
+        let end = self.rest().find('\n');
+        self.ends_in_comment = end.is_none();
+        self.at = end.map_or(self.text.len(), |len| self.at + len);
     }
 
     fn name(&mut self) {
@@ -212,7 +222,20 @@ impl Scanner<'_> {
                 end += 1 + sign + len;
             }
         }
+        let letter_after_point =
+            bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_alphabetic);
+        if letter_after_point && self.dialect != Dialect::Groovy {
+            return Err(unsupported(self.text, end, "a point behind a number"));
+        }
         let plain = &self.text[at..end];
+        let short = plain.starts_with('.') || !plain.contains('.');
+        if real
+            && ((short && self.dialect == Dialect::Jexl2)
+                || plain.starts_with('.') && !plain.contains(['e', 'E']))
+        {
+            // Both versions of JEXL want digits before the point, Groovy too; of BeanShell it is not certain.
+            return Err(unsupported(self.text, at, "this way to write a number"));
+        }
         let suffix = bytes.get(end).map_or(0, u8::to_ascii_lowercase);
         let jexl = self.dialect.is_jexl();
         let too_long = || unsupported(self.text, at, "a number of this length");
@@ -222,11 +245,13 @@ impl Scanner<'_> {
             b'g' if !real && self.dialect == Dialect::Groovy => {
                 (Value::BigInteger(java_parse_big(plain).ok_or_else(too_long)?), 1)
             }
-            b'd' => (Value::Double(plain.parse().map_err(|_| too_long())?), 1),
+            b'd' if real || self.dialect != Dialect::Jexl2 => {
+                (Value::Double(plain.parse().map_err(|_| too_long())?), 1)
+            }
             b'f' if !jexl && self.dialect == Dialect::Groovy => {
                 (Value::Float(plain.parse().map_err(|_| too_long())?), 1)
             }
-            b'f' | b'b' | b'g' | b'h' | b'i' => {
+            b'f' | b'b' | b'd' | b'g' | b'h' | b'i' => {
                 return Err(unsupported(self.text, end, "this suffix of a number"));
             }
             _ if real && self.dialect == Dialect::Groovy => {

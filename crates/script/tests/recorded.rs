@@ -1,0 +1,66 @@
+//! Scripts whose results were recorded from JMeter 5.6.3's own functions (Java 17).
+//!
+//! A line is the script, its result in brackets, and the variables that it changed, with tabs between; `⏎` stands for
+//! the end of a line. Where JMeter logs an error the result is empty. A line that begins with `?` is one that this
+//! crate refuses: the check of a plan names it.
+
+mod support;
+
+use busyhour_script::{ScriptError, Value, java_like, jexl};
+use support::User;
+
+type Run = fn(&str, &mut User) -> Result<Value, ScriptError>;
+
+fn compare(recorded: &str, run: Run) {
+    let mut wrong = Vec::new();
+    for line in recorded.lines() {
+        let (line, refused) = line.strip_prefix('?').map_or((line, false), |line| (line, true));
+        let mut fields = line.split('\t');
+        let script = fields.next().unwrap_or("").replace('⏎', "\n").replace('⇥', "\t");
+        let expected = fields.next().unwrap_or("").replace('⏎', "\n").replace('⇥', "\t");
+        let changes = fields.next().unwrap_or("");
+        let mut user = User::new();
+        let outcome = run(&script, &mut user);
+        let is_refused = outcome.as_ref().is_err_and(ScriptError::is_unsupported);
+        let found = match &outcome {
+            Ok(value) => value.to_function_result(),
+            Err(_) => String::new(),
+        };
+        let same = format!("[{found}]") == expected && user.changes() == changes && !is_refused;
+        if refused != is_refused || (!refused && !same) {
+            wrong.push(format!(
+                "{script}\n    JMeter {expected} {changes}\n    here   [{found}] {} {outcome:?}",
+                user.changes()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} scripts differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn jexl_3() {
+    compare(include_str!("recorded/jexl3.tsv"), |text, user| {
+        jexl::compile(text, jexl::Version::Three)?.evaluate(user)
+    });
+}
+
+#[test]
+fn jexl_2() {
+    compare(include_str!("recorded/jexl2.tsv"), |text, user| {
+        jexl::compile(text, jexl::Version::Two)?.evaluate(user)
+    });
+}
+
+#[test]
+fn groovy() {
+    compare(include_str!("recorded/groovy.tsv"), |text, user| {
+        java_like::compile(text, java_like::Language::Groovy)?.evaluate(user)
+    });
+}
+
+#[test]
+fn beanshell() {
+    compare(include_str!("recorded/beanshell.tsv"), |text, user| {
+        java_like::compile(text, java_like::Language::BeanShell)?.evaluate(user)
+    });
+}

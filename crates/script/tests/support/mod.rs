@@ -1,0 +1,162 @@
+//! A virtual user for the tests, with the variables that the recordings were made with.
+
+use std::collections::BTreeMap;
+
+use busyhour_script::{Level, SampleFacts, Scope};
+
+/// The variables before each script.
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("big", "3000000000"),
+    ("dec", "1.5"),
+    ("empty", ""),
+    ("name_1", "Ann"),
+    ("one", "1"),
+    ("t", "true"),
+    ("two", "2"),
+    ("word", "hello"),
+];
+
+#[derive(Debug)]
+pub struct Sample {
+    pub successful: bool,
+    pub code: String,
+    pub label: String,
+    pub message: String,
+}
+
+impl SampleFacts for Sample {
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+    fn response_code(&self) -> String {
+        self.code.clone()
+    }
+    fn response_message(&self) -> String {
+        self.message.clone()
+    }
+    fn response_data_as_string(&self) -> String {
+        "body text".into()
+    }
+    fn response_headers(&self) -> String {
+        String::new()
+    }
+    fn url(&self) -> String {
+        String::new()
+    }
+    fn is_successful(&self) -> bool {
+        self.successful
+    }
+    fn elapsed_ms(&self) -> i64 {
+        0
+    }
+    fn latency_ms(&self) -> i64 {
+        0
+    }
+    fn connect_ms(&self) -> i64 {
+        0
+    }
+    fn start_time_ms(&self) -> i64 {
+        0
+    }
+    fn end_time_ms(&self) -> i64 {
+        0
+    }
+    fn received_bytes(&self) -> i64 {
+        9
+    }
+    fn set_successful(&mut self, successful: bool) {
+        self.successful = successful;
+    }
+    fn set_response_code(&mut self, code: &str) {
+        self.code = code.into();
+    }
+    fn set_response_message(&mut self, message: &str) {
+        self.message = message.into();
+    }
+    fn set_label(&mut self, label: &str) {
+        self.label = label.into();
+    }
+}
+
+/// Variables, properties, log lines and a sample, all in memory.
+#[derive(Debug)]
+pub struct User {
+    pub variables: BTreeMap<String, String>,
+    pub properties: BTreeMap<String, String>,
+    pub log: Vec<(Level, String)>,
+    pub result: Sample,
+    random: u64,
+}
+
+impl User {
+    pub fn new() -> User {
+        let owned =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        User {
+            variables: owned(VARIABLES),
+            properties: owned(&[("prop", "pv")]),
+            log: Vec::new(),
+            result: Sample {
+                successful: true,
+                code: "200".into(),
+                label: "lab".into(),
+                message: "OK".into(),
+            },
+            random: 1,
+        }
+    }
+
+    /// What differs from the variables at the start: `name=value` and `-name`.
+    pub fn changes(&self) -> String {
+        let before: BTreeMap<&str, &str> = VARIABLES.iter().copied().collect();
+        let set =
+            self.variables.iter().filter(|(name, value)| before.get(name.as_str()) != Some(&value.as_str()));
+        let gone = before.keys().filter(|name| !self.variables.contains_key(**name));
+        let set = set.map(|(name, value)| format!("{name}={value}"));
+        set.chain(gone.map(|name| format!("-{name}"))).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Scope for User {
+    fn get(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+    fn set(&mut self, name: &str, value: &str) {
+        self.variables.insert(name.into(), value.into());
+    }
+    fn remove(&mut self, name: &str) {
+        self.variables.remove(name);
+    }
+    fn property(&self, name: &str) -> Option<String> {
+        self.properties.get(name).cloned()
+    }
+    fn set_property(&mut self, name: &str, value: &str) {
+        self.properties.insert(name.into(), value.into());
+    }
+    fn log(&mut self, level: Level, message: &str) {
+        self.log.push((level, message.into()));
+    }
+    fn thread_number(&self) -> u32 {
+        0
+    }
+    fn thread_name(&self) -> String {
+        "Thread Group 1-1".into()
+    }
+    fn wall_clock_ms(&self) -> i64 {
+        1_700_000_000_000
+    }
+    fn random_bits(&mut self) -> u64 {
+        // SplitMix64.
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn sample(&self) -> Option<&dyn SampleFacts> {
+        Some(&self.result)
+    }
+    fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
+        Some(&mut self.result)
+    }
+}
