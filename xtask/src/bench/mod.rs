@@ -28,6 +28,7 @@ usage: cargo xtask bench http [OPTION…]
   --only SECTION     throughput, users, launch or ticket; may be given more than once (default: all)
   --without PEER     leave out wrk, jmeter or busyhour; may be given more than once
   --busyhour PATH    the program to measure (default: builds the release profile of this checkout)
+  --profile NAME     the profile to build with (default release; dev shows only that the bench works)
   --rounds N         interleaved rounds of each comparison (default 3)
   --seconds N        length of a run of wrk and Busyhour (default 8)
   --jmeter-seconds N length of a run of JMeter, the first half of which warms it up (default 30)";
@@ -64,6 +65,7 @@ struct Options {
     only: Vec<Section>,
     without: Vec<String>,
     busyhour: Option<PathBuf>,
+    profile: String,
     rounds: usize,
     run: Duration,
     jmeter_run: Duration,
@@ -75,6 +77,7 @@ impl Options {
             only: Vec::new(),
             without: Vec::new(),
             busyhour: None,
+            profile: "release".to_owned(),
             rounds: 3,
             run: Duration::from_secs(8),
             jmeter_run: Duration::from_secs(30),
@@ -97,6 +100,7 @@ impl Options {
                     options.without.push(value.clone());
                 }
                 "--busyhour" => options.busyhour = Some(value.into()),
+                "--profile" => options.profile.clone_from(value),
                 "--rounds" => options.rounds = usize::try_from(number()?)?,
                 "--seconds" => options.run = Duration::from_secs(number()?.max(3)),
                 "--jmeter-seconds" => options.jmeter_run = Duration::from_secs(number()?.max(10)),
@@ -165,7 +169,8 @@ impl Bench {
                 Some(std::fs::canonicalize(path).with_context(|| path.display().to_string())?)
             }
             (None, true) => {
-                keep(build(&root, &["--package", "busyhour-cli"], "busyhour"), "Busyhour", &mut lacking)
+                let built = build(&root, &options.profile, &["--package", "busyhour-cli"], "busyhour");
+                keep(built, "Busyhour", &mut lacking)
             }
         };
 
@@ -189,17 +194,18 @@ fn keep<T>(found: Result<T>, name: &str, lacking: &mut Vec<String>) -> Option<T>
     found.map_err(|error| lacking.push(format!("{name}: {error:#}"))).ok()
 }
 
-/// Builds with the release profile; `program` is the path below the target directory of that profile.
-fn build(root: &Path, what: &[&str], program: &str) -> Result<PathBuf> {
+/// Builds a program of this checkout; `program` is its path below the target directory of the profile.
+fn build(root: &Path, profile: &str, what: &[&str], program: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = std::process::Command::new(cargo)
-        .args(["build", "--quiet", "--release"])
+        .args(["build", "--quiet", "--profile", profile])
         .args(what)
         .current_dir(root)
         .status()?;
-    ensure!(status.success(), "cargo build --release {} failed", what.join(" "));
+    ensure!(status.success(), "cargo build {} failed", what.join(" "));
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let path = target.join("release").join(program);
+    let folder = if profile == "dev" { "debug" } else { profile };
+    let path = target.join(folder).join(program);
     ensure!(path.exists(), "the build left no {}", path.display());
     Ok(path)
 }

@@ -10,6 +10,8 @@ use super::process::{self, Server, Usage};
 use super::table::{Table, median, number};
 use super::{Bench, floor, results};
 
+const SHOP: [&str; 4] = ["--package", "busyhour-demo", "--example", "shop"];
+
 /// Users, each on a connection of its own; without a pause, so that the shop is what limits them.
 const USERS: u64 = 64;
 
@@ -22,8 +24,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         println!("\n## Ticket workload: left out, no generator that runs its plan");
         return Ok(());
     }
-    let shop =
-        super::build(&bench.root, &["--package", "busyhour-demo", "--example", "shop"], "examples/shop")?;
+    let shop = super::build(&bench.root, &bench.options.profile, &SHOP, "examples/shop")?;
     for (plan, title) in [("monsterdr.jmx", "with images"), ("monsterdr-no-images.jmx", "without images")] {
         println!(
             "\n## Ticket workload {title}: {USERS} users without a pause, median of {} rounds\n",
@@ -92,7 +93,9 @@ fn below(bench: &Bench, rows: &Path) -> Result<Run> {
     floor::write_mix(rows, |label| label.ends_with("on a new connection"), &mix)?;
     let port = floor::serve()?;
     let run = bench.options.run;
-    let mut command = Command::new(std::env::current_exe()?);
+    // Not this very program, which is built for being built quickly.
+    let program = super::build(&bench.root, &bench.options.profile, &["--package", "xtask"], "xtask")?;
+    let mut command = Command::new(program);
     command.args(["bench", floor::CLIENT, &port.to_string()]).arg(&mix);
     command.args([USERS.to_string(), run.as_secs().to_string()]);
     let log = bench.work.path().join("floor.log");

@@ -43,21 +43,23 @@ impl Variant {
 pub fn run(bench: &Bench) -> Result<()> {
     let mut nginx = Nginx::start(bench)?;
     for (variant, what) in Variant::ALL {
+        // JMeter is there for comparison; its users are measured only with the plain plan.
+        let mut peers = Peer::present(bench);
+        peers.retain(|&peer| variant == Variant::Plain || peer == Peer::Busyhour);
+        if peers.is_empty() {
+            continue;
+        }
         println!("\n## Users with 1 s think time: {what}, median of {} rounds\n", bench.options.rounds);
         let plan = plan(bench, variant)?;
         let mut rows = Vec::new();
         for _ in 0..bench.options.rounds {
-            for peer in Peer::present(bench) {
-                // JMeter is there for comparison; its users are told apart only in the plain plan.
-                if peer == Peer::JMeter && variant != Variant::Plain {
-                    continue;
-                }
+            for &peer in &peers {
                 for users in USERS {
                     rows.push((peer, users, measure(bench, &mut nginx, peer, variant, &plan, users)?));
                 }
             }
         }
-        print!("{}", table(bench, &rows));
+        print!("{}", table(&peers, &rows));
     }
     Ok(())
 }
@@ -150,7 +152,7 @@ fn swap(text: &str, from: &str, to: &str) -> Result<String> {
     Ok(text.replacen(from, to, 1))
 }
 
-fn table(bench: &Bench, rows: &[(Peer, u64, Run)]) -> Table {
+fn table(peers: &[Peer], rows: &[(Peer, u64, Run)]) -> Table {
     let mut table = Table::new(&[
         "generator",
         "users",
@@ -163,7 +165,7 @@ fn table(bench: &Bench, rows: &[(Peer, u64, Run)]) -> Table {
         "core used",
         "failures",
     ]);
-    for peer in Peer::present(bench) {
+    for &peer in peers {
         let runs =
             |users: u64| rows.iter().filter(move |row| row.0 == peer && row.1 == users).map(|row| &row.2);
         let base_kib = median(runs(USERS[0]).map(Run::resident_kib));
