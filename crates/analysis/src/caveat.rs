@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use busyhour_record::{RecorderEvent, RunEnd, RunTotals};
+use busyhour_record::{OTHER_LABELS, RecorderEvent, RunEnd, RunTotals};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::RunFacts;
@@ -97,6 +97,11 @@ pub enum Caveat {
         /// Samples beyond it.
         beyond: u64,
     },
+    /// The plan makes more labels than are kept apart.
+    ManyLabels {
+        /// Samples that are counted together.
+        samples: u64,
+    },
     /// Samples before the measured part are in no number.
     WarmupLeftOut {
         /// How many.
@@ -187,7 +192,11 @@ impl fmt::Display for Caveat {
                 )
             }
             Caveat::ThinTail { percentile, beyond } => {
-                write!(f, "p{percentile} rests on {} beyond it", times(*beyond, "sample", "samples"))
+                write!(f, "the p{percentile} rests on {} beyond it", times(*beyond, "sample", "samples"))
+            }
+            Caveat::ManyLabels { samples } => {
+                let samples = times(*samples, "sample is", "samples are");
+                write!(f, "the plan makes so many labels that {samples} counted together as {OTHER_LABELS}")
             }
             Caveat::WarmupLeftOut { samples } => {
                 let samples = times(*samples, "sample", "samples");
@@ -225,6 +234,7 @@ impl Caveat {
             }
             Caveat::ManyErrors { .. } => "look at the errors before the times",
             Caveat::ThinTail { .. } => "run longer before relying on it",
+            Caveat::ManyLabels { .. } => "take what varies out of the names of the samplers",
             Caveat::WarmupLeftOut { .. } => "no action is needed; the result files hold them",
             Caveat::Plan { hint, .. } => hint.as_deref().unwrap_or("check what it means for this plan"),
         };
@@ -300,6 +310,9 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
                 break;
             }
         }
+    }
+    if totals.other_label_samples > 0 {
+        found.push(Caveat::ManyLabels { samples: totals.other_label_samples });
     }
     if totals.warmup_samples > 0 {
         found.push(Caveat::WarmupLeftOut { samples: totals.warmup_samples });

@@ -88,19 +88,15 @@ pub(crate) fn distribution(response: &Clock, service: &Clock) -> Vec<Distributio
     if count == 0 {
         return Vec::new();
     }
-    let mut beyond: Vec<f64> = (0..20).map(|step| 1.0 - f64::from(step) * 0.05).collect();
-    let mut decade = 0.05;
+    // The part of the samples beyond each point: twentieths, then seven steps per decade.
+    let mut beyond: Vec<f64> = (3..=20).rev().map(|step| f64::from(step) * 0.05).collect();
+    let mut decade = 0.1;
     while decade * count as f64 >= 1.0 {
-        // Five steps per decade of the tail.
-        for step in [1.0, 0.8, 0.6, 0.4, 0.3] {
-            beyond.push(decade * step);
-        }
-        decade /= if decade > 0.04 { 5.0 } else { 10.0 };
+        beyond.extend([1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2].map(|step| decade * step));
+        decade /= 10.0;
     }
     beyond.retain(|tail| tail * count as f64 >= 1.0);
     beyond.push(0.0);
-    beyond.sort_by(|a, b| b.total_cmp(a));
-    beyond.dedup();
     beyond
         .into_iter()
         .map(|tail| {

@@ -1,6 +1,7 @@
 //! The totals of a run while it goes on, and its series by the second.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 
@@ -8,10 +9,19 @@ use crate::RecorderEvent;
 use crate::labels::Labels;
 use crate::live::{SecondPoint, SecondTimes};
 use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
-use crate::totals::{ErrorKinds, LabelTotals, RunTotals, SampleKind, Totals, new_histogram};
+use crate::totals::{
+    ErrorKinds, LABELS_MAX, LabelTotals, OTHER_LABELS, RunTotals, SampleKind, Totals, new_histogram,
+};
 
 /// Seconds kept open for cores that report late. Beyond that a second is closed without them.
 const OPEN_SECONDS_MAX: usize = 30;
+
+/// Stands for the labels beyond [`LABELS_MAX`].
+const OTHER: LabelId = LabelId(u32::MAX);
+
+fn name(labels: &Labels, id: LabelId) -> Arc<str> {
+    if id == OTHER { Arc::from(OTHER_LABELS) } else { labels.name(id) }
+}
 
 /// Adds up samples.
 pub(crate) struct Book {
@@ -20,6 +30,9 @@ pub(crate) struct Book {
     /// Indices into `rows`, by label and kind.
     index: Vec<[Option<u32>; 3]>,
     rows: Vec<(LabelId, SampleKind, Box<Totals>)>,
+    /// The rows of further labels, by kind.
+    other_rows: [Option<u32>; 3],
+    other_samples: u64,
     errors: ErrorKinds,
     warmup: u64,
     late: u64,
@@ -111,6 +124,8 @@ impl Book {
             total: Totals::new(),
             index: Vec::new(),
             rows: Vec::new(),
+            other_rows: [None; 3],
+            other_samples: 0,
             errors: ErrorKinds::default(),
             warmup: 0,
             late: 0,
@@ -157,17 +172,27 @@ impl Book {
         if self.index.len() <= at {
             self.index.resize(at + 1, [None; 3]);
         }
-        let next = self.rows.len();
-        let row = *self.index[at][kind as usize].get_or_insert(next as u32) as usize;
+        if let Some(row) = self.index[at][kind as usize] {
+            if self.other_rows[kind as usize] == Some(row) {
+                self.other_samples += 1;
+            }
+            return row as usize;
+        }
+        let next = self.rows.len() as u32;
+        let full = self.rows.len() >= LABELS_MAX;
+        let row = if full { *self.other_rows[kind as usize].get_or_insert(next) } else { next };
         if row == next {
+            let label = if full { OTHER } else { label };
             self.rows.push((label, kind, Box::new(Totals::new())));
         }
-        row
+        self.other_samples += u64::from(full);
+        self.index[at][kind as usize] = Some(row);
+        row as usize
     }
 
     /// The label and kind of a row.
-    pub(crate) fn row_name(&self, row: usize) -> Option<(std::sync::Arc<str>, SampleKind)> {
-        self.rows.get(row).map(|(label, kind, _)| (self.labels.name(*label), *kind))
+    pub(crate) fn row_name(&self, row: usize) -> Option<(Arc<str>, SampleKind)> {
+        self.rows.get(row).map(|(label, kind, _)| (name(&self.labels, *label), *kind))
     }
 
     fn second(&mut self, number: u64) -> &mut Second {
@@ -254,7 +279,7 @@ impl Book {
 
     pub(crate) fn finish(self, events: Vec<RecorderEvent>) -> RunTotals {
         let labels = self.labels;
-        let name = |id: LabelId| labels.name(id).to_string();
+        let name = |id: LabelId| name(&labels, id).to_string();
         let (errors, errors_other) = self.errors.finish(name);
         let mut rows = self.rows;
         rows.sort_by_key(|(label, kind, _)| (*label, *kind));
@@ -269,6 +294,7 @@ impl Book {
             seconds: self.points,
             warmup_samples: self.warmup,
             late_samples: self.late,
+            other_label_samples: self.other_samples,
             events,
         }
     }

@@ -108,6 +108,7 @@ pub struct JtlReader<R> {
     line: u64,
     /// Whether the last row was cut off.
     cut: bool,
+    stamps_are_ends: bool,
 }
 
 impl JtlReader<BufReader<File>> {
@@ -157,7 +158,23 @@ impl<R: BufRead> JtlReader<R> {
                 return Err(JtlError::Column(needed));
             }
         }
-        Ok(JtlReader { input, delimiter, places, columns, variables, line: 1, cut: false })
+        Ok(JtlReader {
+            input,
+            delimiter,
+            places,
+            columns,
+            variables,
+            line: 1,
+            cut: false,
+            stamps_are_ends: false,
+        })
+    }
+
+    /// The same reader for a file whose time stamps are the ends of samples (`sampleresult.timestamp.start=false`).
+    #[must_use]
+    pub fn with_end_stamps(mut self) -> JtlReader<R> {
+        self.stamps_are_ends = true;
+        self
     }
 
     /// The names of the `sample_variables` columns.
@@ -214,6 +231,24 @@ impl<R: BufRead> JtlReader<R> {
         text.parse().map_err(|_| bad())
     }
 
+    /// The start of a row's sample in ms since 1970: a number, or one of the patterns that JMeter itself reads, in
+    /// local time.
+    fn start_ms(&self, cells: &Cells) -> Result<i64, JtlError> {
+        let text = cells.get(self.place("timeStamp").unwrap_or_default());
+        let stamp = match text.parse() {
+            Ok(ms) => ms,
+            Err(_) => formatted_ms(text).ok_or_else(|| JtlError::Number {
+                line: self.line,
+                column: "timeStamp",
+                text: text.chars().take(40).collect(),
+            })?,
+        };
+        if !self.stamps_are_ends {
+            return Ok(stamp);
+        }
+        Ok(stamp - self.number(cells, "elapsed")? - self.number(cells, "IdleTime")?)
+    }
+
     /// Calls `see` with every row as a sample whose stamps count from `wall_anchor_ms`.
     ///
     /// # Errors
@@ -246,7 +281,7 @@ impl<R: BufRead> JtlReader<R> {
             }
             let number = |column| self.number(&cells, column);
             let ns = |ms: i64| u64::try_from(ms).unwrap_or(0).saturating_mul(1_000_000);
-            let start = ns(number("timeStamp")?.saturating_sub(wall_anchor_ms));
+            let start = ns(self.start_ms(&cells)?.saturating_sub(wall_anchor_ms));
             let idle_ns = ns(number("IdleTime")?);
             let elapsed = ns(number("elapsed")?);
             let passed = cells.get(success).eq_ignore_ascii_case("true") || success == usize::MAX;
@@ -308,17 +343,27 @@ impl<R: BufRead> JtlReader<R> {
     }
 
     /// The least time stamp in the file, in ms since 1970; `None` without rows.
-    fn first_ms(mut self) -> Result<Option<i64>, JtlError> {
+    ///
+    /// # Errors
+    /// As for [`JtlReader::read`].
+    pub fn first_ms(mut self) -> Result<Option<i64>, JtlError> {
         let mut cells = Cells::default();
         let mut first = None;
         while self.row(&mut cells)? {
             if cells.ends.len() >= self.columns {
-                let ms = self.number(&cells, "timeStamp")?;
+                let ms = self.start_ms(&cells)?;
                 first = Some(first.map_or(ms, |least: i64| least.min(ms)));
             }
         }
         Ok(first)
     }
+}
+
+fn formatted_ms(text: &str) -> Option<i64> {
+    let formats = ["%Y/%m/%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
+    let civil = formats.iter().find_map(|format| jiff::civil::DateTime::strptime(format, text).ok())?;
+    let zoned = civil.to_zoned(jiff::tz::TimeZone::system()).ok()?;
+    Some(zoned.timestamp().as_millisecond())
 }
 
 fn split(cells: &mut Cells, delimiter: u8) {

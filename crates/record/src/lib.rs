@@ -85,7 +85,7 @@ pub use run_dir::{RunDir, RunDirError};
 pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
 pub use samples_file::{FileNames, SAMPLES_VERSION, SamplesEnd, SamplesError, SamplesReader};
 pub use totals::{
-    Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LabelTotals, RunTotals, SampleKind,
-    Totals,
+    Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LABELS_MAX, LabelTotals, OTHER_LABELS,
+    RunTotals, SampleKind, Totals,
 };
 pub use writer::{BatchWriter, Full};

@@ -13,6 +13,14 @@ pub const HISTOGRAM_DIGITS: u8 = 3;
 /// Most kinds of error kept apart; the rest is counted together.
 pub const ERROR_KINDS_MAX: usize = 1_000;
 
+/// Most labels (of each kind of sample) that have numbers of their own; the samples of the others are counted together
+/// under [`OTHER_LABELS`]. Histograms take some 100 KiB per label: a plan that puts a number into its labels would
+/// use up the memory otherwise.
+pub const LABELS_MAX: usize = 1_000;
+
+/// The name under which samples of further labels are counted.
+pub const OTHER_LABELS: &str = "(other labels)";
+
 /// A histogram of microseconds from 1 µs up that grows as needed.
 pub(crate) fn new_histogram() -> Histogram<u64> {
     let mut histogram = Histogram::new_with_bounds(1, 1_000_000, HISTOGRAM_DIGITS)
@@ -309,6 +317,8 @@ pub struct RunTotals {
     /// Samples that reached the recorder after their second had been closed; they are in every total, and in the
     /// series under a later second.
     pub late_samples: u64,
+    /// Samples that are counted under [`OTHER_LABELS`].
+    pub other_label_samples: u64,
     /// What went wrong while writing.
     pub events: Vec<crate::RecorderEvent>,
 }
@@ -323,6 +333,7 @@ impl RunTotals {
             seconds: Vec::new(),
             warmup_samples: 0,
             late_samples: 0,
+            other_label_samples: 0,
             events: Vec::new(),
         }
     }

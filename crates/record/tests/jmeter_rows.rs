@@ -23,6 +23,7 @@ fn properties(variant: &str) -> &'static [(&'static str, &'static str)] {
             ("jmeter.save.saveservice.hostname", "true"),
             ("jmeter.save.saveservice.encoding", "true"),
         ],
+        "pattern" => &[("jmeter.save.saveservice.timestamp_format", "yyyy/MM/dd HH:mm:ss.SSS")],
         "end" => &[("sampleresult.timestamp.start", "false")],
         _ => &[],
     }
@@ -70,13 +71,17 @@ fn config(variant: &str, file: &str) -> SaveConfig {
 #[test]
 fn rows_come_out_as_jmeter_wrote_them() {
     let temp = tempfile::tempdir().unwrap();
-    for variant in ["default", "variables", "semicolon", "tab"] {
+    for variant in ["default", "variables", "semicolon", "tab", "pattern", "end"] {
         for file in ["main.csv", "full.csv", "errors.csv", "successes.csv", "nosub.csv", "few.csv"] {
             let path = recorded(variant, file);
-            let anchor = Replay::of_jtl(&path).unwrap().wall_anchor_ms;
+            let open = || {
+                let reader = JtlReader::open(&path).unwrap();
+                if variant == "end" { reader.with_end_stamps() } else { reader }
+            };
+            let anchor = open().first_ms().unwrap().unwrap();
             // The reader knows the groups at the end only; the writer wants them first.
             let labels = Labels::new();
-            let (_, names) = JtlReader::open(&path).unwrap().read(anchor, &labels, |_| {}).unwrap();
+            let (_, names) = open().read(anchor, &labels, |_| {}).unwrap();
             let out = temp.path().join(format!("{variant}-{file}"));
             let (recorder, mut writers) = Recorder::start(RecorderConfig {
                 names,
@@ -87,7 +92,7 @@ fn rows_come_out_as_jmeter_wrote_them() {
             })
             .unwrap();
             let mut writer = writers.remove(0);
-            let read = JtlReader::open(&path).unwrap().read(anchor, &labels, |sample| {
+            let read = open().read(anchor, &labels, |sample| {
                 writer.record(sample).unwrap();
             });
             assert_eq!(read.unwrap().0.cut_at, None);

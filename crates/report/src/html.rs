@@ -83,7 +83,7 @@ fn tiles(summary: &Summary, out: &mut String) {
         ("", thousands(total.samples), "", "requests"),
         ("", rate(total.rate_per_s), "/s", "request rate"),
         (class, percent(total.error_percent), "%", &errors),
-        ("", ms(total.response.mean), "ms", "mean response time"),
+        ("", ms(total.response.mean), "ms", "mean response"),
         ("", ms(total.response.p50), "ms", "median"),
         ("", ms(total.response.p95), "ms", "95th percentile"),
         ("", ms(total.response.p99), "ms", "99th percentile"),

@@ -1,0 +1,143 @@
+//! Summaries and caveats of small runs.
+
+use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
+use busyhour_record::{
+    CoreFacts, GeneratorFacts, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent, RunEnd, RunTotals,
+    Sample, SampleFlags,
+};
+
+/// Samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, changed by `change`.
+fn run(n: u64, change: impl Fn(u64, &mut Sample<'_>)) -> RunTotals {
+    let labels = Labels::new();
+    let label = labels.intern("page");
+    let (recorder, mut writers) =
+        Recorder::start(RecorderConfig { labels, batches: 1000, ..RecorderConfig::default() }).unwrap();
+    let mut writer = writers.remove(0);
+    for i in 1..=n {
+        let start = Nanos::from_millis(10 * i);
+        let end = start + i * 1_000_000;
+        let mut sample = Sample { label, intended: start, start, end, bytes: 1024, ..Sample::default() };
+        change(i, &mut sample);
+        writer.record(&sample).unwrap();
+    }
+    drop(writer);
+    recorder.finish()
+}
+
+fn caveats(facts: RunFacts, totals: &RunTotals) -> Vec<Caveat> {
+    Summary::new(facts, totals).caveats.into_iter().map(|told| told.caveat).collect()
+}
+
+#[test]
+fn numbers_of_a_known_run() {
+    let totals = run(1000, |i, sample| {
+        if i % 2 == 0 {
+            sample.success = false;
+            sample.error_count = 1;
+            sample.code = if i % 4 == 0 { "500" } else { "404" };
+        }
+    });
+    let summary = Summary::new(RunFacts::default(), &totals);
+    let total = &summary.total;
+    assert_eq!((total.samples, total.errors, total.error_percent), (1000, 500, 50.0));
+    // First start 10 ms, last end 11,000 ms.
+    assert!((summary.span_s - 10.99).abs() < 1e-9);
+    assert!((total.rate_per_s - 90.992).abs() < 1e-9 && (total.received_kib_per_s - 90.992).abs() < 1e-9);
+    let times = total.response;
+    assert_eq!((times.mean, times.min, times.max), (500.5, 1.0, 1000.0));
+    // Σ(x − mean)² / (n − 1) of 1..=n is n(n + 1)/12.
+    assert!((times.stddev - (1000.0f64 * 1001.0 / 12.0).sqrt()).abs() < 1e-3);
+    for (value, exact) in [(times.p50, 500.0), (times.p90, 900.0), (times.p95, 950.0), (times.p99, 990.0)] {
+        assert!((value / exact - 1.0).abs() < 2e-3, "{value} for {exact}");
+    }
+    assert_eq!((total.elapsed.min, total.elapsed.max), (1, 1000));
+    assert_eq!(summary.labels.len(), 1);
+    assert_eq!(summary.errors.iter().map(|error| error.count).collect::<Vec<_>>(), [250, 250]);
+    assert_eq!(summary.errors[0].percent_of_errors, 50.0);
+
+    let points = &summary.distribution;
+    assert!(points.is_sorted_by(|a, b| a.percentile < b.percentile && a.response_ms <= b.response_ms));
+    assert_eq!(points.last().map(|point| (point.percentile, point.response_ms)), Some((100.0, 1000.0)));
+    assert!(points.iter().any(|point| point.percentile == 99.9));
+    assert_eq!(summary.series.requests.iter().sum::<u64>(), 1000);
+    assert_eq!(Summary::from_json(&summary.to_json()).unwrap(), summary);
+}
+
+#[test]
+fn other_versions_are_refused() {
+    let text = Summary::new(RunFacts::default(), &run(1, |_, _| {})).to_json();
+    let other = text.replacen("\"version\":1", "\"version\":99", 1);
+    assert!(matches!(Summary::from_json(&other), Err(SummaryError::Version(99))));
+    assert!(matches!(Summary::from_json("{}"), Err(SummaryError::Json(_))));
+}
+
+#[test]
+fn an_unremarkable_run_has_no_caveats() {
+    let facts = RunFacts { has_manifest: true, end: Some(RunEnd::Completed), ..RunFacts::default() };
+    assert_eq!(caveats(facts, &run(10_000, |_, _| {})), []);
+}
+
+#[test]
+fn doubts_are_found() {
+    let calm = run(10_000, |_, _| {});
+    let facts = |change: fn(&mut RunFacts)| {
+        let mut facts = RunFacts { has_manifest: true, end: Some(RunEnd::Completed), ..RunFacts::default() };
+        change(&mut facts);
+        facts
+    };
+    let generator = |generator: GeneratorFacts| RunFacts {
+        end: Some(RunEnd::Completed),
+        generator,
+        ..RunFacts::default()
+    };
+    assert_eq!(caveats(facts(|f| f.end = None), &calm), [Caveat::Unfinished]);
+    let aborted = Caveat::StoppedEarly { end: RunEnd::Aborted };
+    assert_eq!(caveats(facts(|f| f.end = Some(RunEnd::Aborted)), &calm), [aborted]);
+    assert_eq!(caveats(facts(|f| f.record_cut = true), &calm), [Caveat::RecordCut]);
+    assert_eq!(caveats(facts(|f| f.one_clock = true), &calm), [Caveat::OneClock]);
+    let core = |busy, busy_second_max| CoreFacts { busy, busy_second_max, ..CoreFacts::default() };
+    let busy =
+        generator(GeneratorFacts { cores: vec![core(0.2, 0.5), core(0.9, 0.0)], ..Default::default() });
+    let told = Summary::new(busy, &calm).caveats;
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        told[0].message,
+        "the generator used 90 % of its busiest core (50 % in the worst second); 1 core was this busy"
+    );
+    assert!(told[0].advice.contains("upper bounds"));
+    let behind = GeneratorFacts {
+        recorder_stalls: 3,
+        recorder_stall_ns: 1_500_000_000,
+        lost_samples: 2,
+        interrupted_samples: 1,
+        ..Default::default()
+    };
+    assert_eq!(
+        caveats(generator(behind), &calm),
+        [
+            Caveat::RecorderStalled { stalls: 3, stalled_s: 1.5 },
+            Caveat::SamplesLost { samples: 2 },
+            Caveat::Interrupted { samples: 1 },
+        ]
+    );
+    let lost = RecorderEvent::LostOutput { file: "x.jtl".into(), error: "No space left".into(), lost: 9 };
+    let facts = RunFacts { recorder_events: vec![lost], ..RunFacts::default() };
+    let told = Summary::new(facts, &calm).caveats;
+    assert_eq!(told[0].message, "x.jtl lacks 9 rows: No space left");
+
+    let late = run(10_000, |_, sample| sample.intended = sample.start - 700_000_000);
+    assert!(matches!(
+        caveats(RunFacts::default(), &late)[..],
+        [Caveat::LateStarts { mean_ms }] if (650.0..700.0).contains(&mean_ms)
+    ));
+    let bad = run(10_000, |i, sample| sample.error_count = u32::from(i % 10 == 0));
+    assert_eq!(caveats(RunFacts::default(), &bad), [Caveat::ManyErrors { percent: 10.0 }]);
+    let thin = Caveat::ThinTail { percentile: 99.0, beyond: 5 };
+    assert_eq!(caveats(RunFacts::default(), &run(500, |_, _| {})), [thin]);
+    let warm = run(10_100, |i, sample| {
+        if i <= 100 {
+            sample.flags = SampleFlags::WARMUP;
+        }
+    });
+    assert_eq!(caveats(RunFacts::default(), &warm), [Caveat::WarmupLeftOut { samples: 100 }]);
+}
