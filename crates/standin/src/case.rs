@@ -150,7 +150,7 @@ impl Case {
 
     /// The arguments that run the plan, the same for `jmeter` and for `busyhour`: requests go to `port` on the
     /// loopback address, results to `results.jtl` in `out_dir`, other files that the plan writes beside it
-    /// (the plan knows the folder as the property `OUT`).
+    /// (the plan knows the folder as the property `OUT`, its own as `CASE`).
     #[must_use]
     pub fn command_line(&self, port: u16, out_dir: &Path) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();
@@ -164,6 +164,7 @@ impl Case {
         line.push("-JHOST=127.0.0.1".into());
         line.push(format!("-JPORT={port}"));
         line.push(format!("-JOUT={}", text(out_dir)));
+        line.push(format!("-JCASE={}", text(&self.dir)));
         // Without a name the summariser is off.
         line.push("-Jsummariser.name=".into());
         line.extend(self.settings.properties.iter().map(|(name, value)| format!("-J{name}={value}")));

@@ -176,7 +176,8 @@ fn write_properties(out: &mut String, properties: &[(String, Value)], depth: usi
                 for (flag, on) in flags {
                     writeln!(out, "{pad}    <{flag}>{on}</{flag}>").expect("a string");
                 }
-                writeln!(out, "{pad}    <assertionsResultsToSave>0</assertionsResultsToSave>").expect("a string");
+                writeln!(out, "{pad}    <assertionsResultsToSave>0</assertionsResultsToSave>")
+                    .expect("a string");
                 writeln!(out, "{pad}  </value>\n{pad}</objProp>").expect("a string");
             }
         }

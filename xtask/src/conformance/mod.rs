@@ -1,7 +1,8 @@
 //! `cargo xtask conformance`: the plans under `conformance/cases` and their recordings by Apache JMeter.
 //!
 //! `plans` writes the plans from their description in this crate, `record` runs them in JMeter against the
-//! stand-in server and writes down what came. Names (or parts of them) after either choose among the cases.
+//! stand-in server and writes down what came, `verify` runs them again and compares. Names (or parts of names)
+//! choose among the cases.
 
 mod elements;
 mod jmx;
@@ -16,10 +17,11 @@ use anyhow::{Result, bail};
 /// Fails when a file cannot be written or JMeter cannot be had or run.
 pub fn run(args: &[String]) -> Result<()> {
     let cases = crate::workspace_root().join("conformance/cases");
-    let Some((verb, names)) = args.split_first() else { bail!("conformance plans|record [NAME…]") };
+    let Some((verb, names)) = args.split_first() else { bail!("conformance plans|record|verify [NAME…]") };
     match verb.as_str() {
         "plans" => plans::write(&cases, names),
-        "record" => record::record(&cases, names),
+        "record" => record::run(&cases, names, record::Purpose::Record),
+        "verify" => record::run(&cases, names, record::Purpose::Verify),
         other => bail!("unknown: conformance {other}"),
     }
 }

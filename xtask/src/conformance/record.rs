@@ -1,4 +1,4 @@
-//! Runs the cases in JMeter and writes down what it did.
+//! Runs the cases in JMeter and writes down what it did, or compares it with what is written down.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use busyhour_standin::{Case, StandIn, cases};
+use busyhour_standin::{Case, StandIn, cases, compare};
 
 use crate::jmeter::JMeter;
 
@@ -18,11 +18,20 @@ const AT_ONCE: usize = 2;
 /// No case takes longer than a few seconds in JMeter; one that does hangs.
 const TIME_MAX: Duration = Duration::from_secs(90);
 
-/// Records the cases whose names contain one of `names` (all, if there are none).
+/// What to do with a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Write it down.
+    Record,
+    /// Compare it with the one written down: a difference means that the case depends on time or chance.
+    Verify,
+}
+
+/// Runs the cases whose names contain one of `names` (all, if there are none).
 ///
 /// # Errors
-/// Fails when JMeter cannot be had, or when a case could not be recorded; the others are.
-pub fn record(dir: &Path, names: &[String]) -> Result<()> {
+/// Fails when JMeter cannot be had, or when a case could not be run or differs; the others are dealt with.
+pub fn run(dir: &Path, names: &[String], purpose: Purpose) -> Result<()> {
     let jmeter = JMeter::obtain()?;
     let chosen = cases(dir)?.into_iter().filter(|case| super::plans::chosen(&case.name, names));
     let queue = Mutex::new(chosen.collect::<VecDeque<_>>());
@@ -33,7 +42,7 @@ pub fn record(dir: &Path, names: &[String]) -> Result<()> {
                 loop {
                     let next = queue.lock().expect("no panic while locked").pop_front();
                     let Some(case) = next else { break };
-                    match record_one(&case, &jmeter) {
+                    match run_one(&case, &jmeter, purpose) {
                         Ok(said) => println!("{}{said}", case.name),
                         Err(error) => {
                             println!("{}: {error:#}", case.name);
@@ -46,13 +55,13 @@ pub fn record(dir: &Path, names: &[String]) -> Result<()> {
     });
     let failed = failed.into_inner().expect("no panic while locked");
     if !failed.is_empty() {
-        bail!("not recorded: {}", failed.join(", "));
+        bail!("failed: {}", failed.join(", "));
     }
     Ok(())
 }
 
-/// Records one case; returns what JMeter's log complains of, which should be looked at once.
-fn record_one(case: &Case, jmeter: &JMeter) -> Result<String> {
+/// Runs one case; returns what JMeter's log complains of, which should be looked at once.
+fn run_one(case: &Case, jmeter: &JMeter, purpose: Purpose) -> Result<String> {
     let server = StandIn::start()?;
     let out = tempfile::tempdir()?;
     let home = tempfile::tempdir()?;
@@ -84,6 +93,12 @@ fn record_one(case: &Case, jmeter: &JMeter) -> Result<String> {
     };
     let received = server.take_record();
     let recording = case.collect(&received, server.port(), out.path(), status.code().unwrap_or(-1))?;
+    if purpose == Purpose::Verify {
+        return match compare(&case.expected()?, &recording) {
+            Ok(()) => Ok(String::new()),
+            Err(difference) => bail!("differs from its recording:\n{difference}"),
+        };
+    }
     let mut text = serde_json::to_string_pretty(&recording)?;
     text.push('\n');
     fs::write(case.dir.join("expected.json"), text)?;

@@ -598,7 +598,7 @@ fn cache_and_authorization() -> Vec<Description> {
                 ]),
             ]),
         )
-        .why("As with cookies: which of two managers serves."),
+        .why("As with cookies: of two managers the outermost serves."),
         case("authorization-none", &["AuthManager"], plan([group("users").with([get("auth", "/auth")])])),
         case(
             "authorization-mechanism",

@@ -8,14 +8,18 @@ use super::{Description, case};
 
 /// A request whose body has a line for each expression.
 fn lines(name: &str, expressions: &[(&str, &str)]) -> Node {
-    let body: Vec<String> = expressions.iter().map(|(name, expression)| format!("{name}=[{expression}]")).collect();
+    let body: Vec<String> =
+        expressions.iter().map(|(name, expression)| format!("{name}=[{expression}]")).collect();
     raw("POST", name, "/body", &body.join("\n"))
 }
 
 /// A plan of one user that sends the lines once.
 fn once_over(expressions: &[(&str, &str)]) -> Node {
     plan([group("users").with([
-        variables("v", &[("a", "5"), ("b", "12"), ("s", "some text"), ("q", "it's \"q\""), ("neg", "-3"), ("t", "true")]),
+        variables(
+            "v",
+            &[("a", "5"), ("b", "12"), ("s", "some text"), ("q", "it's \"q\""), ("neg", "-3"), ("t", "true")],
+        ),
         lines("lines", expressions),
     ])])
 }
@@ -61,7 +65,10 @@ fn properties_and_variables() -> Vec<Description> {
                         ("blank", "${__P(BLANK,x)}"),
                         ("spaces", "${__P( GIVEN )} ${__P(MISSING, dflt )}"),
                         ("defined", "${__isPropDefined(GIVEN)} ${__isPropDefined(MISSING)}"),
-                        ("variables", "${__isVarDefined(name)} ${__isVarDefined(there)} ${__isVarDefined(gone)}"),
+                        (
+                            "variables",
+                            "${__isVarDefined(name)} ${__isVarDefined(there)} ${__isVarDefined(gone)}",
+                        ),
                     ],
                 ),
             ])]),
@@ -71,16 +78,25 @@ fn properties_and_variables() -> Vec<Description> {
         case(
             "function-user-properties",
             &["__P"],
-            plan([group("users").with([lines("lines", &[("a", "${__P(a)}"), ("b", "${__P(b,none)}"), ("c", "${__P(c)}"), ("both", "${__P(both)}")])])]),
+            plan([group("users").with([lines(
+                "lines",
+                &[("a", "${__P(a)}"), ("b", "${__P(b,none)}"), ("c", "${__P(c)}"), ("both", "${__P(both)}")],
+            )])]),
         )
         .property("both", "command line")
-        .file("user.properties", "# a comment\na = first \nb:second\\\n   line\nc\\ d=no\nc=\\u00e9\\t!\nboth=file\n")
+        .file(
+            "user.properties",
+            "# a comment\na = first \nb:second\\\n   line\nc\\ d=no\nc=\\u00e9\\t!\nboth=file\n",
+        )
         .why("A property file given by -q; the command line wins or not, as recorded."),
         case(
             "function-variables",
             &["__V", "__eval", "__evalVar"],
             plan([group("users").with([
-                variables("v", &[("x", "1"), ("v1", "one"), ("text", "x is ${x} and ${__P(GIVEN,p)}"), ("ref", "x")]),
+                variables(
+                    "v",
+                    &[("x", "1"), ("v1", "one"), ("text", "x is ${x} and ${__P(GIVEN,p)}"), ("ref", "x")],
+                ),
                 lines(
                     "lines",
                     &[
@@ -125,10 +141,19 @@ fn properties_and_variables() -> Vec<Description> {
             &["__counter"],
             plan([
                 loops("users", "3").with([
-                    lines("lines", &[("own", "${__counter(TRUE,c)}"), ("c", "${c}"), ("all", "${__counter(FALSE)}"), ("other", "${__counter(TRUE,)}")]),
+                    lines(
+                        "lines",
+                        &[
+                            ("own", "${__counter(TRUE,c)}"),
+                            ("c", "${c}"),
+                            ("all", "${__counter(FALSE)}"),
+                            ("other", "${__counter(TRUE,)}"),
+                        ],
+                    ),
                     lines("again", &[("own", "${__counter(TRUE,c)}")]),
                 ]),
-                loops("second", "2").with([lines("lines", &[("own", "${__counter(TRUE)}"), ("all", "${__counter(FALSE)}")])]),
+                loops("second", "2")
+                    .with([lines("lines", &[("own", "${__counter(TRUE)}"), ("all", "${__counter(FALSE)}")])]),
             ])
             .set("TestPlan.serialize_threadgroups", true),
         )
@@ -212,9 +237,9 @@ fn numbers_and_texts() -> Vec<Description> {
             plan([loops("users", "3").with([lines(
                 "lines",
                 &[
-                    ("whole", "${__FileToString(${__P(DIR,.)}/text.txt,UTF-8,w)}"),
-                    ("line", "${__StringFromFile(${__P(DIR,.)}/text.txt)}"),
-                    ("csv", "${__CSVRead(${__P(DIR,.)}/text.txt,0)} ${__CSVRead(${__P(DIR,.)}/text.txt,next)}"),
+                    ("whole", "${__FileToString(${__P(CASE)}/text.txt,UTF-8,w)}"),
+                    ("line", "${__StringFromFile(${__P(CASE)}/text.txt)}"),
+                    ("csv", "${__CSVRead(${__P(CASE)}/text.txt,0)} ${__CSVRead(${__P(CASE)}/text.txt,next)}"),
                 ],
             )])]),
         )
@@ -233,13 +258,25 @@ fn scripts() -> Vec<Description> {
                 ("division", "${__jexl3(7 / 2)} ${__jexl2(7 / 2)}"),
                 ("real", "${__jexl3(7.0 / 2)} ${__jexl3(0.1 + 0.2)}"),
                 ("modulo", "${__jexl3(${b} % 5)} ${__jexl2(${b} % 5)}"),
-                ("compare", "${__jexl3(${a} < ${b})} ${__jexl3(${a} == 5 && ${b} != 12)} ${__jexl2(${a} ge 5)}"),
+                (
+                    "compare",
+                    "${__jexl3(${a} < ${b})} ${__jexl3(${a} == 5 && ${b} != 12)} ${__jexl2(${a} ge 5)}",
+                ),
                 ("strings", "${__jexl3(\"${s}\" == \"some text\")} ${__jexl3(\"a\" + \"b\" + 1)}"),
                 ("words", "${__jexl3(${a} eq 5 and not (${b} lt 3) or false)}"),
                 ("ternary", "${__jexl3(${a} > 3 ? \"big\" : \"small\")}"),
                 ("vars", "${__jexl3(vars.get(\"s\"))} ${__jexl2(vars.get(\"s\"))}"),
-                ("methods", "${__jexl3(\"abc\".length())} ${__jexl3(\"abc\".toUpperCase())} ${__jexl3(\"abc\".contains(\"b\"))}"),
+                (
+                    "methods",
+                    "${__jexl3(\"abc\".length())} ${__jexl3(\"abc\".toUpperCase())} ${__jexl3(\"abc\".contains(\"b\"))}",
+                ),
                 ("stored", "${__jexl3(${a} + 1,r)} ${r}"),
+            ]),
+        ),
+        case(
+            "function-jexl-coercion",
+            &["__jexl3"],
+            once_over(&[
                 ("string and number", "${__jexl3(\"${a}\" == 5)} ${__jexl3(\"${a}\" < 12)}"),
                 ("null", "${__jexl3(vars.get(\"gone\") == null)} ${__jexl3(empty(\"\"))}"),
                 ("regex", "${__jexl3(\"abc\" =~ \"a.*\")} ${__jexl3(\"abc\" !~ \"x\")}"),
@@ -274,10 +311,15 @@ fn scripts() -> Vec<Description> {
             &["__groovy"],
             once_over(&[
                 ("sum", "${__groovy(1 + 2)}"),
-                ("variables", "${__groovy(vars.get('a') + vars.get('b'))} ${__groovy(vars.get('a').toInteger() * 2)}"),
-                ("bracket", "${__groovy(vars['a'])} ${__groovy(vars.a)}"),
+                (
+                    "variables",
+                    "${__groovy(vars.get('a') + vars.get('b'))} ${__groovy(vars.get('a').toInteger() * 2)}",
+                ),
                 ("text", "${__groovy(\"${s}\".toUpperCase())} ${__groovy('${s}'.length())}"),
-                ("compare", "${__groovy('${a}' == '5')} ${__groovy(vars.get('a').toInteger() < 3)} ${__groovy(vars.get('gone') == null)}"),
+                (
+                    "compare",
+                    "${__groovy('${a}' == '5')} ${__groovy(vars.get('a').toInteger() < 3)} ${__groovy(vars.get('gone') == null)}",
+                ),
                 ("modulo", "${__groovy(vars.get('b').toInteger() % 5 == 2)}"),
                 ("ternary", "${__groovy(vars.get('a') == '5' ? 'yes' : 'no')}"),
                 ("substring", "${__groovy('abcdef'.substring(1\\,3))} ${__groovy('abc'.contains('b'))}"),
@@ -285,7 +327,14 @@ fn scripts() -> Vec<Description> {
                 ("parse", "${__groovy(Integer.parseInt(vars.get('a')) + 1)}"),
                 ("plus text", "${__groovy('a' + 1 + 2)}"),
                 ("logic", "${__groovy(true && !false || false)}"),
+            ]),
+        ),
+        case(
+            "function-groovy-surroundings",
+            &["__groovy"],
+            once_over(&[
                 ("put", "${__groovy(vars.put('made'\\,'x'))} ${made}"),
+                ("bracket", "${__groovy(vars['a'])} ${__groovy(vars.a)}"),
                 ("props", "${__groovy(props.get('GIVEN'))}"),
             ]),
         )
@@ -329,7 +378,7 @@ fn chance_and_time() -> Vec<Description> {
             .mask("digit=\\[([1-9]) [1-9]\\]", "digit=[{DIGIT}]")
             .mask("wide=\\[[1-9][0-9]{2}\\]", "wide=[{WIDE}]")
             .mask("string=\\[[abc]{5}\\]", "string=[{ABC}]")
-            .mask("any=\\[[^\\n]*\\]\\n", "any=[{ANY}]\n")
+            .mask("(?s)any=\\[.*?\\]\\nuuid=", "any=[{ANY}]\nuuid=")
             .mask("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", "{UUID}"),
         ),
         case(
@@ -413,7 +462,11 @@ fn surroundings() -> Vec<Description> {
             &["__intSum", "__P"],
             plan([loops("${__P(GROUP,users)}", "${__intSum(1,1)}").with([
                 headers("h", &[("X-${__P(HEAD,Made)}", "${__intSum(${__threadNum},1)}")]),
-                simple("${__P(S,simple)}").with([get("label ${__intSum(1,2)} ${__P(L,x)}", "/p${__intSum(2,2)}").with([
+                simple("${__P(S,simple)}").with([get(
+                    "label ${__intSum(1,2)} ${__P(L,x)}",
+                    "/p${__intSum(2,2)}",
+                )
+                .with([
                     response_assertion("a", "response_data", 16, &["p${__intSum(2,2)}"]),
                     regex("${__P(VAR,r)}", "(${__P(RE,GET)})", "$1$", "${__intSum(0,1)}", ""),
                     constant_timer("t", "${__intSum(0,1)}"),

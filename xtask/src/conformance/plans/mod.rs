@@ -6,6 +6,7 @@ mod controllers;
 mod functions;
 mod http;
 mod processors;
+mod results;
 mod threads;
 
 use std::fs;
@@ -100,6 +101,7 @@ fn all() -> Vec<Description> {
     all.extend(functions::cases());
     all.extend(http::cases());
     all.extend(processors::cases());
+    all.extend(results::cases());
     all.extend(threads::cases());
     all
 }
@@ -119,4 +121,34 @@ pub fn write(dir: &Path, names: &[String]) -> Result<()> {
     }
     println!("{} cases", all.len());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plans_in_the_folder_are_those_described() {
+        let cases = crate::workspace_root().join("conformance/cases");
+        let mut described: Vec<_> = all().iter().map(|description| description.name.to_owned()).collect();
+        described.sort();
+        let found: Vec<_> =
+            busyhour_standin::cases(&cases).unwrap().into_iter().map(|case| case.name).collect();
+        assert_eq!(found, described);
+        for description in all() {
+            let dir = cases.join(description.name);
+            let plan = fs::read_to_string(dir.join("plan.jmx")).unwrap();
+            assert!(
+                plan == description.plan.document(),
+                "write {} anew: cargo xtask conformance plans",
+                description.name
+            );
+            assert_eq!(
+                busyhour_standin::Case::open(&dir).unwrap().settings,
+                description.settings,
+                "{}",
+                description.name
+            );
+        }
+    }
 }

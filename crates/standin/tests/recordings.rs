@@ -1,0 +1,32 @@
+//! The recordings in the project can be read and tell something.
+
+use std::path::Path;
+
+use busyhour_standin::{cases, compare};
+
+#[test]
+fn every_case_has_a_recording_that_equals_itself() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
+    let cases = cases(&dir).unwrap();
+    assert!(!cases.is_empty());
+    for case in cases {
+        let expected = case.expected().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        assert_eq!(compare(&expected, &expected), Ok(()), "{}", case.name);
+        assert!(!case.settings.covers.is_empty(), "{} covers nothing", case.name);
+        let empty = expected.requests.is_empty() && expected.results.len() < 2;
+        assert!(!empty, "{}: nothing happened", case.name);
+    }
+}
+
+#[test]
+fn recordings_hold_no_trace_of_the_machine() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
+    let here = [dir.canonicalize().unwrap(), std::env::temp_dir()];
+    for case in cases(&dir).unwrap() {
+        let text = std::fs::read_to_string(case.dir.join("expected.json")).unwrap();
+        for folder in &here {
+            let folder = folder.display().to_string() + "/";
+            assert!(!text.contains(&folder), "{} holds {folder}", case.name);
+        }
+    }
+}
