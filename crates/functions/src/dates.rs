@@ -261,8 +261,7 @@ impl Convert {
             Some(from) => {
                 // The machine's zone stands for a zone that the text does not name, but its offset stays unknown.
                 let mut moment = from.parse(date, Defaults::default())?;
-                let local = Moment::of_instant(moment.instant().unwrap_or_default(), &self.zone);
-                (moment.zone_id, moment.zone_short) = (local.zone_id, local.zone_short);
+                moment.zone = Some(self.zone.clone());
                 Ok(moment)
             }
             None => {

@@ -13,8 +13,11 @@ use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use crate::arguments::{Arguments, Made, Target, java_flag, with_text};
 use crate::text::Mapped;
 
+/// Appends the hash of a text and its salt in hexadecimal digits.
+type Hash = fn(&str, &str, &mut String);
+
 /// Java's names of the algorithms, which do not heed case.
-const ALGORITHMS: &[(&str, fn(&str, &str, &mut String))] = &[
+const ALGORITHMS: &[(&str, Hash)] = &[
     ("MD5", hex::<Md5>),
     ("SHA", hex::<Sha1>),
     ("SHA1", hex::<Sha1>),
@@ -38,7 +41,7 @@ fn hex<D: Digest>(text: &str, salt: &str, out: &mut String) {
     }
 }
 
-fn algorithm(name: &str) -> Option<fn(&str, &str, &mut String)> {
+fn algorithm(name: &str) -> Option<Hash> {
     ALGORITHMS.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1)
 }
 

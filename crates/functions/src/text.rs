@@ -125,10 +125,15 @@ fn capitalize(text: &str, out: &mut String) {
     let mut rest = text.chars();
     if let Some(first) = rest.next() {
         let mut upper = first.to_uppercase();
-        match (upper.next(), upper.next()) {
-            (Some(upper), None) => out.push(upper),
-            _ => out.push(first),
-        }
+        out.push(match (first, upper.next(), upper.next()) {
+            // Letters that stand for two have a form of their own.
+            ('Ǆ'..='ǆ', ..) => 'ǅ',
+            ('Ǉ'..='ǉ', ..) => 'ǈ',
+            ('Ǌ'..='ǌ', ..) => 'ǋ',
+            ('Ǳ'..='ǳ', ..) => 'ǲ',
+            (_, Some(upper), None) => upper,
+            _ => first,
+        });
         out.push_str(rest.as_str());
     }
 }

@@ -153,8 +153,8 @@ fn print(item: &Item, moment: &Moment, out: &mut String) -> Result<(), String> {
                 }
             }
         }
-        Item::ZoneId => out.push_str(moment.zone_id.as_deref().ok_or("Unable to extract ZoneId")?),
-        Item::ZoneName => out.push_str(moment.zone_short.as_deref().ok_or("Unable to extract ZoneId")?),
+        Item::ZoneId => out.push_str(&moment.zone_id().ok_or("Unable to extract ZoneId")?),
+        Item::ZoneName => out.push_str(&moment.zone_short().ok_or("Unable to extract ZoneId")?),
         Item::OptionalStart | Item::OptionalEnd => {}
     }
     Ok(())

@@ -1,26 +1,24 @@
-//! Patterns of `java.text.DecimalFormat`, as in `000`, `#,##0.00` and `file0.txt`, with English symbols.
+//! Patterns of `java.text.DecimalFormat` for whole numbers, as in `000`, `#,##0.00` and `user_000`, with English
+//! symbols.
 
 /// A compiled pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecimalFormat {
     positive: (String, String),
     negative: (String, String),
-    integer_min: usize,
-    fraction_min: usize,
-    fraction_max: usize,
-    /// Digits between separators; none: no separators.
-    group: Option<usize>,
+    digits: Digits,
     /// 1, 100 for per cent, 1000 for per mille.
     factor: i64,
 }
 
-/// Digits before the decimal point, after it, and where the point and the last separator are.
-#[derive(Default)]
-struct Number {
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Digits {
     integer_min: usize,
     fraction_min: usize,
-    fraction_max: usize,
+    /// Digits between separators; none: no separators.
     group: Option<usize>,
+    /// The decimal point is there although no digit follows.
+    point: bool,
 }
 
 impl DecimalFormat {
@@ -29,116 +27,94 @@ impl DecimalFormat {
     /// # Errors
     /// For a pattern that Java refuses, and for scientific notation and currencies.
     pub fn new(pattern: &str) -> Result<Self, String> {
+        if pattern.is_empty() {
+            let digits = Digits { integer_min: 0, fraction_min: 0, group: Some(3), point: false };
+            return Ok(Self {
+                positive: Default::default(),
+                negative: ("-".into(), "".into()),
+                digits,
+                factor: 1,
+            });
+        }
         let mut factor = 1;
-        let (positive, number, rest) = sub_pattern(pattern, &mut factor)?;
-        let negative = match rest {
-            None => (format!("-{}", positive.0), positive.1.clone()),
-            // Of the pattern for negative numbers only what stands around the digits counts.
-            Some(rest) => {
-                let (around, _, more) = sub_pattern(rest, &mut factor)?;
-                if more.is_some() {
+        let (positive, digits, rest) = sub_pattern(pattern, &mut factor)?;
+        let digits = Digits::read(&digits).ok_or_else(|| malformed(pattern))?;
+        let usual = (format!("-{}", positive.0), positive.1.clone());
+        // Of the pattern for negative numbers only what stands around the digits counts.
+        let negative = match rest.filter(|rest| !rest.is_empty()) {
+            None => usual,
+            Some(rest) => match sub_pattern(rest, &mut factor)? {
+                (_, _, Some(_)) => {
                     return Err(format!("Unquoted special character ';' in pattern \"{pattern}\""));
                 }
-                if around == positive { (format!("-{}", positive.0), positive.1.clone()) } else { around }
-            }
+                (around, ..) if around == positive => usual,
+                (around, ..) => around,
+            },
         };
-        let Number { integer_min, fraction_min, fraction_max, group } = number;
-        Ok(Self { positive, negative, integer_min, fraction_min, fraction_max, group, factor })
+        Ok(Self { positive, negative, digits, factor })
     }
 
     /// Appends a whole number.
     pub fn format_integer(&self, value: i64, out: &mut String) {
+        use std::fmt::Write as _;
         let scaled = i128::from(value) * i128::from(self.factor);
-        self.lay_out(scaled < 0, &scaled.unsigned_abs().to_string(), "", out);
-    }
-
-    /// Appends a number, rounded half to even like Java does.
-    pub fn format_float(&self, value: f64, out: &mut String) {
-        if value.is_nan() {
-            out.push_str("NaN");
-            return;
-        }
-        let scaled = value * self.factor as f64;
-        let digits = format!("{:.*}", self.fraction_max, scaled.abs());
-        let (integer, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-        if scaled.is_infinite() {
-            let around = if scaled < 0.0 { &self.negative } else { &self.positive };
-            out.extend([around.0.as_str(), "∞", around.1.as_str()]);
-            return;
-        }
-        let keep = fraction.trim_end_matches('0').len().max(self.fraction_min);
-        self.lay_out(scaled.is_sign_negative(), integer, &fraction[..keep], out);
-    }
-
-    fn lay_out(&self, negative: bool, integer: &str, fraction: &str, out: &mut String) {
-        let (prefix, suffix) = if negative { &self.negative } else { &self.positive };
+        let (prefix, suffix) = if scaled < 0 { &self.negative } else { &self.positive };
         out.push_str(prefix);
-        let integer = integer.trim_start_matches('0');
-        let width = integer.len().max(self.integer_min);
-        for position in (0..width).rev() {
-            let digit = integer
-                .len()
-                .checked_sub(position + 1)
-                .map_or('0', |index| char::from(integer.as_bytes()[index]));
-            out.push(digit);
-            if self.group.is_some_and(|group| position > 0 && position % group == 0) {
-                out.push(',');
+        let magnitude = scaled.unsigned_abs();
+        let digits = &self.digits;
+        let width = if magnitude == 0 { 0 } else { magnitude.ilog10() as usize + 1 };
+        // Java prints at least one digit.
+        let least = if digits.fraction_min == 0 { digits.integer_min.max(1) } else { digits.integer_min };
+        let width = width.max(least);
+        match digits.group {
+            None if width == 0 => {}
+            None => {
+                let _ = write!(out, "{magnitude:0width$}");
+            }
+            Some(group) => {
+                for position in (0..width).rev() {
+                    let digit =
+                        u32::try_from(position).ok().and_then(|position| 10_u128.checked_pow(position));
+                    let digit = digit.map_or(0, |power| (magnitude / power % 10) as u8);
+                    out.push(char::from(b'0' + digit));
+                    if position > 0 && position % group == 0 {
+                        out.push(',');
+                    }
+                }
             }
         }
-        let fraction_width = fraction.len().max(self.fraction_min);
-        if fraction_width > 0 {
+        if digits.point || digits.fraction_min > 0 {
             out.push('.');
-            out.push_str(fraction);
-            out.extend(std::iter::repeat_n('0', fraction_width - fraction.len()));
-        } else if width == 0 {
-            // Java prints at least one digit.
-            out.push('0');
+            out.extend(std::iter::repeat_n('0', digits.fraction_min));
         }
         out.push_str(suffix);
     }
 }
 
-/// Reads up to `;`: what stands around the digits, the digits, and the rest.
-fn sub_pattern<'p>(
-    pattern: &'p str,
-    factor: &mut i64,
-) -> Result<((String, String), Number, Option<&'p str>), String> {
-    let malformed = || format!("Malformed pattern \"{pattern}\"");
+fn malformed(pattern: &str) -> String {
+    format!("Malformed pattern \"{pattern}\"")
+}
+
+/// What stands around the digits, the digits themselves, and what follows a `;`.
+type SubPattern<'p> = ((String, String), String, Option<&'p str>);
+
+fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>, String> {
     let (mut prefix, mut suffix, mut digits) = (String::new(), String::new(), String::new());
     let mut characters = pattern.char_indices().peekable();
     let mut quoted = false;
     while let Some((at, c)) = characters.next() {
-        let in_digits = suffix.is_empty();
         let around = if digits.is_empty() { &mut prefix } else { &mut suffix };
         match c {
-            '\'' => {
-                if characters.next_if(|next| next.1 == '\'').is_some() {
-                    around.push('\'');
-                } else {
-                    quoted = !quoted;
-                }
-            }
+            '\'' if characters.next_if(|next| next.1 == '\'').is_some() => around.push('\''),
+            '\'' => quoted = !quoted,
             _ if quoted => around.push(c),
-            '0' | '#' | ',' | '.' if in_digits => digits.push(c),
-            '1'..='9' if in_digits && !digits.is_empty() => return Err(malformed()),
-            '0' | '#' | ',' | '.' => {
-                return Err(format!("Unquoted special character '{c}' in pattern \"{pattern}\""));
-            }
-            '%' => {
-                *factor = 100;
-                around.push('%');
-            }
-            '\u{2030}' => {
-                *factor = 1000;
+            // Java gathers digits behind other text with those before it.
+            '0' | '#' | ',' | '.' => digits.push(c),
+            '%' | '\u{2030}' => {
+                *factor = if c == '%' { 100 } else { 1000 };
                 around.push(c);
             }
-            ';' => {
-                return Ok((
-                    (prefix, suffix),
-                    number(&digits).ok_or_else(malformed)?,
-                    Some(&pattern[at + 1..]),
-                ));
-            }
+            ';' => return Ok(((prefix, suffix), digits, Some(&pattern[at + 1..]))),
             'E' if !digits.is_empty() => {
                 return Err(format!("scientific notation is not supported: \"{pattern}\""));
             }
@@ -146,33 +122,109 @@ fn sub_pattern<'p>(
             _ => around.push(c),
         }
     }
-    if quoted && digits.is_empty() && prefix.is_empty() {
-        return Err(malformed());
-    }
-    Ok(((prefix, suffix), number(&digits).ok_or_else(malformed)?, None))
+    if quoted { Err(malformed(pattern)) } else { Ok(((prefix, suffix), digits, None)) }
 }
 
-/// Reads `#,##0.0#`.
-fn number(digits: &str) -> Option<Number> {
-    let (integer, fraction) = match digits.split_once('.') {
-        Some((integer, fraction)) => (integer, Some(fraction)),
-        None => (digits, None),
-    };
-    let group = integer.rfind(',').map(|at| integer.len() - at - 1);
-    if group == Some(0) {
-        return None;
+impl Digits {
+    /// Reads `#,##0.0#`.
+    fn read(text: &str) -> Option<Self> {
+        let (integer, fraction) = match text.split_once('.') {
+            Some((integer, fraction)) => (integer, Some(fraction)),
+            None => (text, None),
+        };
+        let group = integer.rfind(',').map(|at| integer.len() - at - 1);
+        if group == Some(0) {
+            return None;
+        }
+        let plain: String = integer.chars().filter(|&c| c != ',').collect();
+        let optional = plain.find('0').unwrap_or(plain.len());
+        if plain[optional..].contains('#') {
+            return None;
+        }
+        let decimals = fraction.unwrap_or_default();
+        let required = decimals.find('#').unwrap_or(decimals.len());
+        if decimals.contains([',', '.']) || decimals[required..].contains('0') {
+            return None;
+        }
+        let point = fraction.is_some() && decimals.is_empty() && !text.is_empty();
+        Some(Self { integer_min: plain.len() - optional, fraction_min: required, group, point })
     }
-    let plain: String = integer.chars().filter(|&c| c != ',').collect();
-    let optional = plain.find('0').unwrap_or(plain.len());
-    if plain[optional..].contains('#') {
-        return None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DecimalFormat;
+
+    /// 7, −7, 0 and 1234567 as Java 17 formats them.
+    const RECORDED: &[(&str, &str)] = &[
+        ("0", "7 | -7 | 0 | 1234567"),
+        ("000", "007 | -007 | 000 | 1234567"),
+        ("#", "7 | -7 | 0 | 1234567"),
+        ("#,##0.00", "7.00 | -7.00 | 0.00 | 1,234,567.00"),
+        ("0.", "7. | -7. | 0. | 1234567."),
+        ("0.txt", "7.txt | -7.txt | 0.txt | 1234567.txt"),
+        ("#.##", "7 | -7 | 0 | 1234567"),
+        ("#.", "7. | -7. | 0. | 1234567."),
+        ("'test'#'.txt'", "test7.txt | -test7.txt | test0.txt | test1234567.txt"),
+        ("test0.txt", "test7.txt | -test7.txt | test0.txt | test1234567.txt"),
+        ("###", "7 | -7 | 0 | 1234567"),
+        ("#00", "07 | -07 | 00 | 1234567"),
+        ("0.0#", "7.0 | -7.0 | 0.0 | 1234567.0"),
+        ("00.00", "07.00 | -07.00 | 00.00 | 1234567.00"),
+        (".00", "7.00 | -7.00 | .00 | 1234567.00"),
+        ("#,###", "7 | -7 | 0 | 1,234,567"),
+        ("%0", "%700 | -%700 | %0 | %123456700"),
+        ("0%", "700% | -700% | 0% | 123456700%"),
+        ("0;(0)", "7 | (7) | 0 | 1234567"),
+        ("0;-0", "7 | -7 | 0 | 1234567"),
+        ("-0", "-7 | --7 | -0 | -1234567"),
+        ("a'b'0", "ab7 | -ab7 | ab0 | ab1234567"),
+        ("''0", "'7 | -'7 | '0 | '1234567"),
+        ("0.###", "7 | -7 | 0 | 1234567"),
+        ("##0.##", "7 | -7 | 0 | 1234567"),
+        ("", "7 | -7 | 0 | 1,234,567"),
+        ("abc", "abc7 | -abc7 | abc0 | abc1234567"),
+        ("1", "17 | -17 | 10 | 11234567"),
+        ("'#'0", "#7 | -#7 | #0 | #1234567"),
+        ("user_000", "user_007 | -user_007 | user_000 | user_1234567"),
+        ("user-#", "user-7 | -user-7 | user-0 | user-1234567"),
+        ("#,##,##0", "7 | -7 | 0 | 1,234,567"),
+        ("0‰", "7000‰ | -7000‰ | 0‰ | 1234567000‰"),
+        ("000;neg000", "007 | neg007 | 000 | 1234567"),
+        ("a", "a7 | -a7 | a0 | a1234567"),
+        ("0'.'0", "07. | -07. | 00. | 1234567."),
+        ("#,#", "7 | -7 | 0 | 1,2,3,4,5,6,7"),
+        ("00,00", "00,07 | -00,07 | 00,00 | 1,23,45,67"),
+        ("a,0", "a7 | -a7 | a0 | a1,2,3,4,5,6,7"),
+        ("0.00%", "700.00% | -700.00% | 0.00% | 123456700.00%"),
+        ("a0b0", "a07b | -a07b | a00b | a1234567b"),
+    ];
+
+    #[test]
+    fn whole_numbers_look_as_in_java() {
+        for (pattern, recorded) in RECORDED {
+            let format = DecimalFormat::new(pattern).expect(pattern);
+            let texts = [7, -7, 0, 1_234_567].map(|value| {
+                let mut text = String::new();
+                format.format_integer(value, &mut text);
+                text
+            });
+            assert_eq!(texts.join(" | "), *recorded, "{pattern}");
+        }
     }
-    let fraction = fraction.unwrap_or_default();
-    let required = fraction.find('#').unwrap_or(fraction.len());
-    if fraction.contains([',', '.']) || fraction[required..].contains('0') {
-        return None;
+
+    #[test]
+    fn what_java_refuses_is_refused() {
+        for pattern in ["0#", "#0#", "0.#0", "0,", "0.0.0", "0'x", "0;a;b"] {
+            assert!(DecimalFormat::new(pattern).is_err(), "{pattern}");
+        }
+        assert!(DecimalFormat::new("0E0").is_err_and(|message| message.contains("not supported")));
     }
-    // Java takes "#." and "#" to print at least one digit unless a fraction is there: "#.##" prints .5.
-    let integer_min = plain.len() - optional;
-    Some(Number { integer_min, fraction_min: required, fraction_max: fraction.len(), group })
+
+    #[test]
+    fn long_numbers_keep_their_digits() {
+        let mut text = String::new();
+        DecimalFormat::new("#,##0%").expect("a pattern").format_integer(i64::MIN, &mut text);
+        assert_eq!(text, "-922,337,203,685,477,580,800%");
+    }
 }

@@ -1,8 +1,10 @@
 //! What a date format prints.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use jiff::civil::{Date, Time, Weekday};
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
 
 use super::date_pattern::Field;
 
@@ -15,10 +17,8 @@ pub struct Moment {
     pub time: Option<Time>,
     /// Offset from UTC in seconds, positive to the east.
     pub offset_seconds: Option<i32>,
-    /// Name of the zone, as `Europe/Berlin`.
-    pub zone_id: Option<String>,
-    /// The zone's short name at this moment, as `CET`.
-    pub zone_short: Option<String>,
+    /// The zone.
+    pub zone: Option<TimeZone>,
 }
 
 impl Moment {
@@ -28,32 +28,19 @@ impl Moment {
         let most = Timestamp::MAX.as_nanosecond();
         let timestamp =
             Timestamp::from_nanosecond(nanoseconds.clamp(least, most)).unwrap_or(Timestamp::UNIX_EPOCH);
-        let info = zone.to_offset_info(timestamp);
         let zoned = timestamp.to_zoned(zone.clone());
-        let offset = info.offset().seconds();
-        let id = zone
-            .iana_name()
-            .map_or_else(|| if offset == 0 { "UTC".to_owned() } else { offset_id(offset) }, str::to_owned);
         Self {
             date: Some(zoned.date()),
             time: Some(zoned.time()),
-            offset_seconds: Some(offset),
-            zone_id: Some(id),
-            zone_short: Some(info.abbreviation().to_owned()),
+            offset_seconds: Some(zoned.offset().seconds()),
+            zone: Some(zone.clone()),
         }
     }
 
     /// An instant at a fixed offset from UTC.
     pub fn at_offset(nanoseconds: i128, offset_seconds: i32) -> Self {
-        let shifted = nanoseconds + i128::from(offset_seconds) * 1_000_000_000;
-        let local = Self::of_instant(shifted, &TimeZone::UTC);
-        let id = offset_id(offset_seconds);
-        Self {
-            offset_seconds: Some(offset_seconds),
-            zone_id: Some(id.clone()),
-            zone_short: Some(id),
-            ..local
-        }
+        let zone = Offset::from_seconds(offset_seconds).map_or(TimeZone::UTC, TimeZone::fixed);
+        Self::of_instant(nanoseconds, &zone)
     }
 
     /// A day without a time.
@@ -65,6 +52,27 @@ impl Moment {
     pub fn instant(&self) -> Option<i128> {
         let local = self.date?.to_datetime(self.time?).to_zoned(TimeZone::UTC).ok()?;
         Some(local.timestamp().as_nanosecond() - i128::from(self.offset_seconds?) * 1_000_000_000)
+    }
+
+    /// The zone's identifier, as `Europe/Berlin` or `+02:00`.
+    pub(super) fn zone_id(&self) -> Option<Cow<'_, str>> {
+        let zone = self.zone.as_ref()?;
+        match zone.iana_name() {
+            Some(name) => Some(name.into()),
+            None => Some(offset_id(self.offset_seconds?).into()),
+        }
+    }
+
+    /// The zone's short name at this moment, as `CET`; zones without a name are called by their offset.
+    pub(super) fn zone_short(&self) -> Option<Cow<'_, str>> {
+        let zone = self.zone.as_ref()?;
+        if zone.iana_name().is_none() && zone.to_fixed_offset().is_ok() {
+            return self.zone_id();
+        }
+        // A day that is known without its instant has the name of the zone's winter, as good as any.
+        let instant = self.instant().unwrap_or_default();
+        let timestamp = Timestamp::from_nanosecond(instant).ok()?;
+        Some(zone.to_offset_info(timestamp).abbreviation().to_owned().into())
     }
 
     /// The value of a field, if it is known.
@@ -157,7 +165,7 @@ fn offset_id(seconds: i32) -> String {
     let sign = if seconds < 0 { '-' } else { '+' };
     let magnitude = seconds.unsigned_abs();
     let mut id = format!("{sign}{:02}:{:02}", magnitude / 3600, magnitude / 60 % 60);
-    if magnitude % 60 != 0 {
+    if !magnitude.is_multiple_of(60) {
         id.push_str(&format!(":{:02}", magnitude % 60));
     }
     id
