@@ -307,3 +307,84 @@ impl<'b> BatchReader<'b> {
         Ok(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The owned parts of a sample.
+    type Parts = ((u16, u32, u32, u32), [u64; 9], [u32; 5], Vec<String>, Vec<String>);
+
+    fn parts() -> impl Strategy<Value = Parts> {
+        let text = prop_oneof![Just(String::from("OK")), Just("200".into()), "\\PC{0,40}", "[a-c]{1100}"];
+        (
+            any::<(u16, u32, u32, u32)>(),
+            any::<[u64; 9]>(),
+            any::<[u32; 5]>(),
+            prop::collection::vec(text.clone(), 5),
+            prop::collection::vec(text, 0..3),
+        )
+    }
+
+    fn sample<'p>(parts: &'p Parts, variables: &'p [&'p str]) -> Sample<'p> {
+        let ((flags, label, group, user), n, m, texts, _) = parts;
+        Sample {
+            flags: SampleFlags(*flags),
+            label: LabelId(*label),
+            group: *group,
+            user: *user,
+            intended: Nanos(n[0]),
+            start: Nanos(n[1]),
+            end: Nanos(n[2]),
+            connect_ns: n[3],
+            latency_ns: n[4],
+            idle_ns: n[5],
+            bytes: n[6],
+            sent_bytes: n[7],
+            data_type: DataType::from_bits(n[8] as u8 % 3),
+            success: n[8] & 8 != 0,
+            users_group: m[0],
+            users_all: m[1],
+            sample_count: m[2],
+            error_count: m[3],
+            listeners: m[4],
+            code: &texts[0],
+            message: &texts[1],
+            encoding: &texts[2],
+            failure_message: &texts[3],
+            url: &texts[4],
+            variables,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_packed_is_unpacked(all in prop::collection::vec(parts(), 0..12)) {
+            let variables: Vec<Vec<&str>> =
+                all.iter().map(|parts| parts.4.iter().map(String::as_str).collect()).collect();
+            let samples: Vec<Sample<'_>> = all.iter().zip(&variables).map(|(p, v)| sample(p, v)).collect();
+            let mut encoder = Encoder::new();
+            let mut bytes = Vec::new();
+            for sample in &samples {
+                let before = bytes.len();
+                encoder.sample(&mut bytes, sample);
+                prop_assert!(bytes.len() - before <= Encoder::size_max(sample));
+            }
+            let mut reader = BatchReader::new(&bytes);
+            for sample in &samples {
+                prop_assert_eq!(reader.next().unwrap(), Some(*sample));
+            }
+            prop_assert_eq!(reader.next().unwrap(), None);
+        }
+
+        #[test]
+        fn rubbish_is_refused_and_nothing_else(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut reader = BatchReader::new(&bytes);
+            while let Ok(Some(_)) = reader.next() {}
+        }
+    }
+}

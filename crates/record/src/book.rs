@@ -305,3 +305,60 @@ fn times(histogram: &Histogram<u64>, mean: f64) -> SecondTimes {
     let max = histogram.max() as f64 / 1e3;
     SecondTimes { mean, p50: quantile(0.50), p95: quantile(0.95), p99: quantile(0.99), max }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_beyond_the_limit_are_counted_together() {
+        let labels = Labels::new();
+        let mut book = Book::new(labels.clone());
+        let further = 50u64;
+        for i in 0..LABELS_MAX as u64 + further {
+            let label = labels.intern(&format!("item {i}"));
+            for _ in 0..2 {
+                book.add(&Sample { label, end: Nanos(1_000_000), ..Sample::default() });
+            }
+        }
+        book.close_all();
+        let totals = book.finish(Vec::new());
+        assert_eq!(totals.total.samples, 2 * (LABELS_MAX as u64 + further));
+        assert_eq!((totals.labels.len(), totals.other_label_samples), (LABELS_MAX + 1, 2 * further));
+        let other = totals.labels.last().unwrap();
+        assert_eq!((other.name.as_str(), other.totals.samples), (OTHER_LABELS, 2 * further));
+        assert_eq!(totals.seconds[0].requests, totals.total.samples);
+    }
+
+    #[test]
+    fn a_transaction_of_a_requests_name_is_not_in_the_total() {
+        let labels = Labels::new();
+        let label = labels.intern("login");
+        let mut book = Book::new(labels);
+        let sample = Sample { label, end: Nanos::from_millis(10), ..Sample::default() };
+        assert!(book.add(&sample));
+        let end = Nanos::from_millis(900);
+        assert!(!book.add(&Sample { end, flags: SampleFlags::TRANSACTION, ..sample }));
+        book.close_all();
+        let totals = book.finish(Vec::new());
+        assert_eq!((totals.total.samples, totals.labels.len()), (1, 2));
+        assert!((totals.seconds[0].response.max - 10.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn seconds_close_behind_the_slowest_core_and_over_gaps() {
+        let mut book = Book::new(Labels::new());
+        let at = |s| Sample { end: Nanos::from_secs(s), ..Sample::default() };
+        book.add(&at(0));
+        book.add(&at(2));
+        assert!(book.advance(Nanos::from_secs(2)));
+        assert_eq!(book.last_second().unwrap().second, 0);
+        // A core that was asleep for a day.
+        book.add(&at(86_400));
+        book.add(&at(1));
+        book.close_all();
+        let totals = book.finish(Vec::new());
+        assert_eq!(totals.late_samples, 1);
+        assert_eq!(totals.seconds.iter().map(|point| point.requests).sum::<u64>(), 4);
+    }
+}
