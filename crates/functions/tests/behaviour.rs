@@ -1,0 +1,237 @@
+//! What functions do with users, time and randomness; what is refused.
+
+mod world;
+
+use busyhour_engine::symbols::Symbols;
+use busyhour_functions::{parse, supported};
+use proptest::prelude::*;
+use world::World;
+
+/// The problems of a text, one a line.
+fn refused(text: &str) -> String {
+    let problems = parse(text, &mut Symbols::default()).expect_err("the text is refused");
+    let lines: Vec<String> = problems
+        .iter()
+        .map(|problem| format!("{:?} at {}: {problem}", problem.kind, problem.offset))
+        .collect();
+    lines.join("\n")
+}
+
+#[test]
+fn what_is_refused_says_why() {
+    insta::assert_snapshot!(refused("a ${__P()} ${__nope(1)}"), @r#"
+    Invalid at 2: __P takes 1 to 2 arguments, here it has 0 (its arguments: property[, default]; a comma inside an argument is written \,)
+    Unsupported at 11: the function __nope is not known (it may come from a plugin; JMeter without that plugin sends the text ${__nope(…)} as it is)
+    "#);
+    insta::assert_snapshot!(refused("${__p(x)}"), @"Unsupported at 0: the function __p is not known (did you mean __P? Names heed case)");
+    insta::assert_snapshot!(refused("${__P(a,b,c)}"), @r#"Invalid at 0: __P takes 1 to 2 arguments, here it has 3 (its arguments: property[, default]; a comma inside an argument is written \,)"#);
+    insta::assert_snapshot!(refused("${__V(x_${__Random(1)})}"), @r#"Invalid at 8: __Random takes 2 to 3 arguments, here it has 1 (its arguments: minimum, maximum[, variable]; a comma inside an argument is written \,)"#);
+    insta::assert_snapshot!(refused("${__P(x"), @r#"Invalid at 0: the call of __P is not closed (write ${__P(…)}; a comma inside an argument is written \,)"#);
+    insta::assert_snapshot!(refused("${__regexFunction(a,b)}"), @"Unsupported at 0: the function __regexFunction is not supported (a Regular Expression Extractor does the same)");
+    insta::assert_snapshot!(refused("${__Random(6,1)}"), @"Invalid at 0: __Random: the maximum 1 is less than the minimum 6");
+    insta::assert_snapshot!(refused("${__time(YYYY-MM-dd b)}"), @r#"Invalid at 0: __time: the date pattern "YYYY-MM-dd b": Unknown pattern letter: b (patterns are those of Java's DateTimeFormatter)"#);
+    insta::assert_snapshot!(refused("${__time(zzzz)}"), @r#"Unsupported at 0: __time: the date pattern "zzzz": full names of zones are not supported"#);
+    insta::assert_snapshot!(refused("${__timeShift(d MMMM yyyy,,P1D,fr_FR,)}"), @r#"Unsupported at 0: __timeShift: the date pattern "d MMMM yyyy": names and weeks of the locale fr_FR are not supported"#);
+    insta::assert_snapshot!(refused("${__digest(MD2,x)}"), @r#"Unsupported at 0: __digest: the algorithm "MD2" is not known (MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are there)"#);
+    insta::assert_snapshot!(refused("${__intSum(1,2 ,3)}"), @r#"Invalid at 0: __intSum: "2 " is no whole number in range (blanks around a number are not allowed, save in the last argument)"#);
+}
+
+#[test]
+fn a_name_that_looks_like_a_function_but_is_called_by_nobody_is_a_variable() {
+    let (mut world, templates) = World::compiled(&["${__jm__Loop__idx}", "${__nope}"]);
+    world.user.variables.set("__jm__Loop__idx", "3");
+    assert_eq!(world.render(&templates[0]), "3");
+    assert_eq!(world.render(&templates[1]), "${__nope}");
+}
+
+#[test]
+fn users_count_for_themselves_and_all_together() {
+    let texts = ["${__counter(TRUE,own)}", "${__counter(FALSE,)}", "${__counter(TRUE)}"];
+    let (mut first, templates) = World::compiled(&texts);
+    let (mut second, _) = World::compiled(&texts);
+    for count in 1..=3 {
+        assert_eq!(first.render(&templates[0]), count.to_string());
+        assert_eq!(first.user.variables.get("own"), Some(count.to_string().as_str()));
+    }
+    assert_eq!(second.render(&templates[0]), "1");
+    assert_eq!(first.render(&templates[2]), "1");
+    assert_eq!(first.render(&templates[1]), "1");
+    assert_eq!(second.render(&templates[1]), "2");
+}
+
+#[test]
+fn functions_know_where_they_run() {
+    let (mut world, templates) =
+        World::compiled(&["${__threadNum}|${__threadGroupName}|${__samplerName(s)}|${s}"]);
+    world.user.sampler_name.push_str("GET /");
+    assert_eq!(world.render(&templates[0]), "3|Group|GET /|GET /");
+}
+
+#[test]
+fn the_clock_is_the_runs() {
+    let (mut world, templates) =
+        World::compiled(&["${__time}", "${__time(,t)}", "${__time(/1000)}", "${__time(SSS)}"]);
+    world.user.run.clock.advance(std::time::Duration::from_millis(1));
+    assert_eq!(world.render(&templates[0]), "1795299237800");
+    assert_eq!(world.render(&templates[1]), "1795299237800");
+    assert_eq!(world.user.variables.get("t"), Some("1795299237800"));
+    assert_eq!(world.render(&templates[2]), "1795299237");
+    assert_eq!(world.render(&templates[3]), "800");
+}
+
+#[test]
+fn a_format_with_a_name_comes_from_its_property() {
+    let (mut world, templates) =
+        World::compiled(&["${__time(USER1)}", "${__time(USER2)}", "${__time(${own})}"]);
+    world.user.run.properties.set("time.USER1", "'own' SSS");
+    world.user.variables.set("own", "S");
+    assert_eq!(world.render(&templates[0]), "own 799");
+    assert_eq!(world.render(&templates[1]), "");
+    assert_eq!(world.render(&templates[2]), "7");
+    // The format is fixed by its first use.
+    world.user.variables.set("own", "SS");
+    assert_eq!(world.render(&templates[2]), "7");
+}
+
+#[test]
+fn the_same_seed_makes_the_same_choices() {
+    let texts = [
+        "${__Random(1,1000000)} ${__RandomString(8,abcdef)} ${__UUID} ${__RandomDate(,2020-01-01,2021-01-01,,)}",
+    ];
+    let draw = |seed| {
+        let (mut world, templates) = World::seeded(&texts, seed);
+        world.render(&templates[0])
+    };
+    assert_eq!(draw(7), draw(7));
+    assert_ne!(draw(7), draw(8));
+    insta::assert_snapshot!(draw(7), @"815092 cbacadcd e966f5c5-361c-4411-b357-8e9c775731d5 2020-02-10");
+}
+
+#[test]
+fn draws_stay_within_their_bounds() {
+    let (mut world, templates) =
+        World::compiled(&["${__Random(-2,2)}", "${__UUID}", "${__RandomString(12)}"]);
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..200 {
+        seen.insert(world.render(&templates[0]).parse::<i64>().expect("a number"));
+        let uuid = world.render(&templates[1]);
+        assert_eq!((uuid.len(), &uuid[14..15], "89ab".contains(&uuid[19..20])), (36, "4", true), "{uuid}");
+        assert_eq!(world.render(&templates[2]).encode_utf16().count(), 12);
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [-2, -1, 0, 1, 2]);
+}
+
+#[test]
+fn failures_at_run_time_are_logged_and_leave_nothing() {
+    let (mut world, templates) = World::compiled(&["<${__Random(1,${max},r)}>", "<${__intSum(1,${max},s)}>"]);
+    assert_eq!(world.render(&templates[0]), "<>");
+    assert_eq!(world.render(&templates[1]), "<>");
+    assert_eq!(world.user.variables.get("r"), None);
+    insta::assert_snapshot!(world.log().join("\n"), @r#"
+    Error __Random: "${max}" is no whole number
+    Error __intSum: "${max}" is no whole number in range
+    "#);
+}
+
+#[test]
+fn log_lines_carry_the_thread() {
+    let (mut world, templates) =
+        World::compiled(&["${__log(a,WARN,,note)}${__logn(b,,why)}${__log(c,ERR)}${__log(d,odd)}"]);
+    assert_eq!(world.render(&templates[0]), "acd");
+    insta::assert_snapshot!(world.log().join("\n"), @r#"
+    Warn Group 1-3 note a
+    Info Group 1-3  :  b java.lang.Throwable: why
+    Error Group 1-3  :  c
+    Debug Group 1-3  :  d
+    "#);
+}
+
+#[test]
+fn files_are_read_and_written() {
+    let directory = std::env::temp_dir().join(format!("busyhour-functions-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory for the test");
+    let file = directory.join("1.txt").display().to_string();
+    let numbered = directory.join("0.txt").display().to_string().replace('\'', "''");
+    let numbered = format!("'{}'0.txt", numbered.strip_suffix("0.txt").expect("the name ends so"));
+    let texts = [
+        format!("${{__StringToFile({file},one\\\\ntwo,FALSE)}}"),
+        format!("${{__StringToFile({file},\\\\nthree)}}"),
+        format!("${{__FileToString({file},,content)}}"),
+        format!("${{__StringFromFile({file})}}"),
+        format!("${{__StringFromFile({numbered},line,1,1)}}"),
+        format!("${{__StringToFile({file}/none/x,a)}}"),
+    ];
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let (mut world, templates) = World::compiled(&texts);
+    assert_eq!(world.render(&templates[0]), "true");
+    assert_eq!(world.render(&templates[1]), "true");
+    assert_eq!(world.render(&templates[2]), "one\ntwo\nthree");
+    assert_eq!(world.user.variables.get("content"), Some("one\ntwo\nthree"));
+    for line in ["one", "two", "three", "one"] {
+        assert_eq!(world.render(&templates[3]), line);
+        assert_eq!(world.user.variables.get("StringFromFile_"), Some(line));
+    }
+    for line in ["one", "two", "three"] {
+        assert_eq!(world.render(&templates[4]), line);
+    }
+    assert!(world.user.running);
+    world.render(&templates[4]);
+    assert!(!world.user.running, "the sequence of files is at its end");
+    assert_eq!(world.render(&templates[5]), "false");
+    std::fs::remove_dir_all(&directory).expect("the test's own directory goes");
+}
+
+#[test]
+fn plugins_functions_work() {
+    let texts = [
+        "${__base64Encode(aé?>,e)}|${e}|${__base64Decode(YcOpPz4=)}|${__base64Decode(YcOpPz4)}",
+        "${__lowercase(ABÇ)}${__uppercase(abç,u)}${u}|${__strLen(a😀)}|${__MD5(abc)}",
+        "${__env(NO_SUCH_VARIABLE_HERE)}|${__env(NO_SUCH_VARIABLE_HERE,v,d)}|${v}|${__iterationNum}",
+    ];
+    let (mut world, templates) = World::compiled(&texts);
+    let shown: Vec<String> = templates.iter().map(|template| world.render(template)).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    YcOpPz4=|YcOpPz4=|aé?>|aé?>
+    abçABÇABÇ|3|900150983cd24fb0d6963f7d28e17f72
+    NO_SUCH_VARIABLE_HERE|d|d|0
+    "#);
+}
+
+#[test]
+fn supported_functions_have_unique_names_and_words() {
+    let mut names: Vec<&str> = supported().iter().map(|info| info.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), supported().len());
+    for info in supported() {
+        assert!(info.name.starts_with("__") && !info.description.is_empty(), "{info:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_parsed_or_refused(text in r"[a-c$\\{}(),_ PVx1]{0,40}|\PC{0,20}") {
+        if let Ok(template) = parse(&text, &mut Symbols::default()) {
+            prop_assert_eq!(template.source(), text.as_str());
+        }
+        World::new().evaluate(&text);
+    }
+
+    #[test]
+    fn escaped_text_is_itself(text in r"[a-c$\\{}(),_ ]{0,40}") {
+        let escaped = text.replace('\\', r"\\").replace('$', r"\$").replace(',', r"\,");
+        prop_assert_eq!(World::new().evaluate(&escaped), text);
+    }
+
+    #[test]
+    fn every_function_takes_or_refuses_any_arguments(
+        index in 0..supported().len(),
+        arguments in proptest::collection::vec(r"[0-9a-z/.,:%&;#-]{0,6}|\PC{0,3}", 0..6),
+    ) {
+        // Functions that touch files are left out: arguments may name any.
+        let name = supported()[index].name;
+        prop_assume!(!name.contains("File"));
+        let arguments: Vec<String> = arguments.iter().map(|text| text.replace('\\', "").replace(',', r"\,").replace(['$', '(', ')', '{', '}'], "")).collect();
+        World::new().evaluate(&format!("${{{name}({})}}", arguments.join(",")));
+    }
+}

@@ -1,0 +1,83 @@
+//! What JMeter 5.6.3 made of each text in `jmeter/cases.txt`, replayed here.
+
+mod world;
+
+use std::collections::HashMap;
+
+use busyhour_engine::symbols::Symbols;
+use busyhour_functions::{evaluate_text, parse};
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+use world::World;
+
+/// How a text gets to its value.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Compiled with the plan, names in slots.
+    Compiled,
+    /// Made while the run goes on, names looked up.
+    AtRunTime,
+}
+
+#[test]
+fn compiled_texts_become_what_jmeter_makes_of_them() {
+    replay(Way::Compiled);
+}
+
+#[test]
+fn texts_made_at_run_time_become_what_jmeter_makes_of_them() {
+    replay(Way::AtRunTime);
+}
+
+fn replay(way: Way) {
+    let recorded = include_str!("jmeter/recorded.txt");
+    let mut symbols = Symbols::default();
+    let cases = recorded.lines().filter_map(|line| line.strip_prefix("< "));
+    let templates: HashMap<&str, _> = cases.map(|case| (case, parse(case, &mut symbols))).collect();
+    let mut world = match way {
+        Way::Compiled => World::with(symbols, 1),
+        Way::AtRunTime => World::new(),
+    };
+    let evaluate = |world: &mut World, case: &str| match (&templates[case], way) {
+        (Err(problems), _) => Err(problems.clone()),
+        (Ok(template), Way::Compiled) => Ok(world.render(template)),
+        (Ok(_), Way::AtRunTime) => Ok(evaluate_text(case, &mut world.user)),
+    };
+    let in_utc = TimeZone::system().to_offset(Timestamp::UNIX_EPOCH) == Offset::UTC;
+    let mut differences = Vec::new();
+    let mut case = "";
+    for line in recorded.lines() {
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match kind {
+            "<" => {
+                case = rest;
+                if let Some((name, value)) = rest.strip_prefix("put ").and_then(|put| put.split_once('=')) {
+                    world.user.variables.set(name, value);
+                } else if rest == "only UTC" && !in_utc {
+                    break;
+                }
+            }
+            _ if case.starts_with("put ") || case == "only UTC" => {}
+            // JMeter threw; here the text is refused, or its value is empty and a line is logged.
+            "!" => {
+                if let Ok(text) = evaluate(&mut world, case)
+                    && !text.is_empty()
+                {
+                    differences.push(format!("{case}\n  JMeter fails, here: {text}"));
+                }
+            }
+            _ => {
+                let found = match case.strip_prefix("get ") {
+                    Some(name) => Ok(world.user.variables.get(name).unwrap_or("null").to_owned()),
+                    None => evaluate(&mut world, case).map(|text| text.replace('\n', "\u{240a}")),
+                };
+                if found.as_deref() != Ok(rest) {
+                    let log = world.log();
+                    differences
+                        .push(format!("{case}\n  JMeter: {rest}\n  here:   {found:?}\n  log:    {log:?}"));
+                }
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{} differences\n{}", differences.len(), differences.join("\n"));
+}
