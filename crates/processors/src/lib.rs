@@ -1,6 +1,7 @@
 //! Pre-processors, post-processors and assertions over a sample's result.
 
 mod boundary_extractor;
+mod csv;
 mod java;
 mod json_assertion;
 mod json_extractor;
@@ -15,6 +16,7 @@ pub mod scope;
 mod testing;
 
 pub use boundary_extractor::{BoundaryExtractor, BoundaryExtractorSettings};
+pub use csv::{CsvDataSettings, CsvDataStep, CsvFiles};
 pub use json_assertion::{JsonAssertion, JsonAssertionSettings};
 pub use json_extractor::{JsonExtractor, JsonExtractorSettings};
 pub use limit_assertions::{

@@ -1,0 +1,308 @@
+//! The CSV data set: a row per pass into variables.
+
+mod text;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use busyhour_engine::element::{IterationStep, StopUser};
+use busyhour_engine::run::Level;
+use busyhour_engine::symbols::Symbols;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::{StateId, UserState};
+
+use crate::java;
+use crate::refusal::Refusal;
+use text::{Charset, Row, TextReader};
+
+/// What a plan says of a CSV data set. The properties are those of the bean, without a prefix.
+#[derive(Clone, Debug, Default)]
+pub struct CsvDataSettings {
+    /// `TestElement.name`
+    pub name: String,
+    /// `filename`; relative to the working directory or else to the plan's.
+    pub filename: Template,
+    /// `fileEncoding`; empty: UTF-8.
+    pub encoding: Template,
+    /// `variableNames`, separated by commas; empty: the file's first line has them.
+    pub variable_names: Template,
+    /// `ignoreFirstLine`
+    pub ignore_first_line: bool,
+    /// `delimiter`; `\t` is a tab, empty a comma.
+    pub delimiter: Template,
+    /// `quotedData`
+    pub quoted: bool,
+    /// `recycle`: begin again at the end of the file; true when absent.
+    pub recycle: bool,
+    /// `stopThread`: stop the user at the end of the file.
+    pub stop_thread: bool,
+    /// `shareMode`: `shareMode.all` (or empty), `shareMode.group`, `shareMode.thread`, or a name of its own.
+    pub share_mode: Template,
+}
+
+/// The CSV data set.
+#[derive(Debug)]
+pub struct CsvDataStep {
+    settings: CsvDataSettings,
+    files: Arc<CsvFiles>,
+    state: StateId,
+}
+
+/// The files that data sets of a run read, each opened once for those who share it.
+#[derive(Debug)]
+pub struct CsvFiles {
+    plan_directory: PathBuf,
+    open: Mutex<HashMap<String, Kept>>,
+}
+
+/// A file of one user goes with the user, others stay open until the run ends.
+#[derive(Debug)]
+enum Kept {
+    Shared(Arc<CsvFile>),
+    OfUser(Weak<CsvFile>),
+}
+
+#[derive(Debug)]
+struct CsvFile {
+    path: PathBuf,
+    charset: Charset,
+    /// The first line, if it was taken for a header.
+    header: Option<String>,
+    reader: Mutex<Option<TextReader>>,
+}
+
+/// What a user keeps of a data set from its first pass on.
+#[derive(Debug)]
+struct Opened {
+    file: Arc<CsvFile>,
+    variables: Vec<String>,
+    skips_first_line: bool,
+}
+
+thread_local! {
+    static ROW: RefCell<(Row, String)> = RefCell::default();
+}
+
+impl CsvFiles {
+    /// No files yet. `plan_directory`: where relative names are looked up that the working directory lacks.
+    pub fn new(plan_directory: impl Into<PathBuf>) -> Self {
+        Self { plan_directory: plan_directory.into(), open: Mutex::default() }
+    }
+
+    /// The file a name stands for.
+    pub fn resolve(&self, name: &str) -> PathBuf {
+        let path = Path::new(name);
+        if path.is_absolute() || path.exists() { path.to_owned() } else { self.plan_directory.join(path) }
+    }
+
+    fn reserve(
+        &self,
+        key: String,
+        name: &str,
+        charset: Charset,
+        of_user: bool,
+        has_header: bool,
+    ) -> Result<Arc<CsvFile>, String> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match open.get(&key) {
+            Some(Kept::Shared(file)) => Some(Arc::clone(file)),
+            Some(Kept::OfUser(file)) => file.upgrade(),
+            None => None,
+        };
+        let header_missing = || format!("Could not read file header line for file {name}");
+        if let Some(file) = known {
+            return if has_header && file.header.is_none() { Err(header_missing()) } else { Ok(file) };
+        }
+        let mut file =
+            CsvFile { path: self.resolve(name), charset, header: None, reader: Mutex::new(None) };
+        if has_header {
+            let mut reader = file.open().map_err(|error| format!("{}: {error}", header_missing()))?;
+            let mut header = String::new();
+            match reader.read_line(&mut header) {
+                Ok(true) => file.header = Some(header),
+                Ok(false) => {
+                    return Err(format!("{}: File is empty: {}", header_missing(), file.path.display()));
+                }
+                Err(error) => return Err(format!("{}: {error}", header_missing())),
+            }
+            file.reader = Mutex::new(Some(reader));
+        }
+        let file = Arc::new(file);
+        let kept =
+            if of_user { Kept::OfUser(Arc::downgrade(&file)) } else { Kept::Shared(Arc::clone(&file)) };
+        open.insert(key, kept);
+        Ok(file)
+    }
+}
+
+/// Why there is no row.
+enum NoRow {
+    /// The file cannot be opened: the user ends.
+    Missing(String),
+    /// Reading failed: as at the end of the file.
+    Failed(String),
+}
+
+impl CsvFile {
+    fn open(&self) -> Result<TextReader, String> {
+        TextReader::open(&self.path, self.charset).map_err(|error| {
+            let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+            format!("File {} must exist and be readable ({error})", name.display())
+        })
+    }
+
+    /// Reads the next row; an empty one at the end of the file.
+    fn read(
+        &self,
+        settings: &CsvDataSettings,
+        delimiter: &str,
+        skips_first_line: bool,
+        row: &mut Row,
+        line: &mut String,
+    ) -> Result<(), NoRow> {
+        row.clear();
+        let failed = |error: std::io::Error| NoRow::Failed(error.to_string());
+        let mut place = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_open = place.is_some();
+        let reader = match &mut *place {
+            Some(reader) => reader,
+            none => none.insert(self.open().map_err(NoRow::Missing)?),
+        };
+        if was_open && settings.recycle && reader.peek().map_err(failed)?.is_none() {
+            *reader = self.open().map_err(NoRow::Missing)?;
+            if skips_first_line {
+                reader.read_line(line).map_err(failed)?;
+            }
+        }
+        if settings.quoted {
+            let delimiter = delimiter.chars().next().unwrap_or(',');
+            return reader.read_row(delimiter, row).map_err(failed);
+        }
+        if reader.read_line(line).map_err(failed)? {
+            row.cut(line, delimiter);
+        }
+        Ok(())
+    }
+}
+
+impl CsvDataStep {
+    /// Takes a data set out of the plan. `files`: those of the run.
+    ///
+    /// # Errors
+    /// Without a file name, and for encodings that are not known.
+    pub fn new(settings: CsvDataSettings, files: Arc<CsvFiles>, symbols: &mut Symbols) -> Result<Self, Refusal> {
+        if settings.filename.as_literal().is_some_and(|name| java::trim(name).is_empty()) {
+            return Err(Refusal::invalid("has no file name"));
+        }
+        if let Some(encoding) = settings.encoding.as_literal()
+            && Charset::named(encoding).is_none()
+        {
+            return Err(Refusal::unsupported(format!("has the file encoding `{encoding}`")));
+        }
+        if let Some(names) = settings.variable_names.as_literal() {
+            for name in variable_names(names) {
+                symbols.slot(&name);
+            }
+        }
+        Ok(Self { settings, files, state: symbols.state() })
+    }
+
+    /// The file, when its name does not vary and it is not there to be read: the plan can be refused at once.
+    pub fn missing_file(&self) -> Option<PathBuf> {
+        let name = java::trim(self.settings.filename.as_literal()?);
+        let path = self.files.resolve(name);
+        std::fs::File::open(&path).is_err().then_some(path)
+    }
+
+    fn opened(&self, user: &mut UserState, delimiter: &str) -> Result<Rc<Opened>, StopUser> {
+        if let Some(Some(opened)) = user.peek_state::<Option<Rc<Opened>>>(self.state) {
+            return Ok(Rc::clone(opened));
+        }
+        let settings = &self.settings;
+        let filename = settings.filename.text(user);
+        let name = java::trim(&filename);
+        let encoding = settings.encoding.text(user);
+        let charset = Charset::named(&encoding).ok_or_else(|| StopUser(format!("Unknown file encoding {encoding}")))?;
+        let mode = settings.share_mode.text(user);
+        let (key, of_user) = match mode.as_ref() {
+            "" | "shareMode.all" => (name.to_owned(), false),
+            "shareMode.group" => (format!("{name}@group {}", user.group), false),
+            "shareMode.thread" => (format!("{name}@thread {} {}", user.group, user.number), true),
+            own => (format!("{name}@{own}"), false),
+        };
+        let names = settings.variable_names.text(user);
+        let names_in_file = names.is_empty();
+        let skips_first_line = names_in_file || settings.ignore_first_line;
+        let file = self.files.reserve(key, name, charset, of_user, skips_first_line).map_err(StopUser)?;
+        let variables = if names_in_file {
+            header_names(file.header.as_deref().unwrap_or_default(), delimiter)
+                .map_err(|why| StopUser(format!("Could not split CSV header line from file:{name}: {why}")))?
+        } else {
+            variable_names(&names)
+        };
+        let opened = Rc::new(Opened { file, variables, skips_first_line });
+        *user.state(self.state, || None) = Some(Rc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+/// Names between commas; several commas count as one.
+fn variable_names(text: &str) -> Vec<String> {
+    text.split(',').filter(|name| !name.is_empty()).map(|name| java::trim(name).to_owned()).collect()
+}
+
+/// Names of a header line, which may stand in quotes.
+fn header_names(line: &str, delimiter: &str) -> std::io::Result<Vec<String>> {
+    let delimiter = delimiter.chars().next().unwrap_or(',');
+    let mut row = Row::default();
+    row.read_text(line, delimiter)?;
+    Ok(row.fields().map(|name| java::trim(name).to_owned()).collect())
+}
+
+impl IterationStep for CsvDataStep {
+    fn step(&self, user: &mut UserState) -> Result<(), StopUser> {
+        let settings = &self.settings;
+        let delimiter = settings.delimiter.text(user);
+        let delimiter = match delimiter.as_ref() {
+            "\\t" => "\t",
+            "" => ",",
+            other => other,
+        };
+        let opened = self.opened(user, delimiter)?;
+        ROW.with_borrow_mut(|(row, line)| {
+            match opened.file.read(settings, delimiter, opened.skips_first_line, row, line) {
+                Ok(()) => {}
+                Err(NoRow::Missing(why)) => return Err(StopUser(why)),
+                Err(NoRow::Failed(why)) => {
+                    row.clear();
+                    user.log(Level::Error, &format!("java.io.IOException: {why}"));
+                }
+            }
+            for (name, value) in opened.variables.iter().zip(row.fields()) {
+                user.variables.set(name, value);
+            }
+            if row.len() > 0 {
+                return Ok(());
+            }
+            if settings.stop_thread {
+                return Err(StopUser(format!(
+                    "End of file:{} detected for CSV DataSet:{} configured with stopThread:true, recycle:{}",
+                    settings.filename.text(user),
+                    settings.name,
+                    settings.recycle
+                )));
+            }
+            let end = user.run.properties.get("csvdataset.eofstring").unwrap_or_else(|| "<EOF>".to_owned());
+            for name in &opened.variables {
+                user.variables.set(name, &end);
+            }
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
