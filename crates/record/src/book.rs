@@ -26,7 +26,6 @@ fn name(labels: &Labels, id: LabelId) -> Arc<str> {
 /// Adds up samples.
 pub(crate) struct Book {
     labels: Labels,
-    total: Totals,
     /// Indices into `rows`, by label and kind.
     index: Vec<[Option<u32>; 3]>,
     rows: Vec<(LabelId, SampleKind, Box<Totals>)>,
@@ -121,7 +120,6 @@ impl Book {
     pub(crate) fn new(labels: Labels) -> Book {
         Book {
             labels,
-            total: Totals::new(),
             index: Vec::new(),
             rows: Vec::new(),
             other_rows: [None; 3],
@@ -157,11 +155,8 @@ impl Book {
         }
         let request = kind == SampleKind::Request;
         self.second(sample.end.second()).add(row, sample, request);
-        if request {
-            self.total.add(sample);
-            if !sample.success {
-                self.errors.add(sample);
-            }
+        if request && !sample.success {
+            self.errors.add(sample);
         }
         request
     }
@@ -282,9 +277,14 @@ impl Book {
         let name = |id: LabelId| name(&labels, id).to_string();
         let (errors, errors_other) = self.errors.finish(name);
         let mut rows = self.rows;
+        // The total is that of the rows: adding each sample to it as well would cost as much again.
+        let mut total = Totals::new();
+        for (_, _, totals) in rows.iter().filter(|(_, kind, _)| *kind == SampleKind::Request) {
+            total.merge(totals);
+        }
         rows.sort_by_key(|(label, kind, _)| (*label, *kind));
         RunTotals {
-            total: self.total,
+            total,
             labels: rows
                 .into_iter()
                 .map(|(label, kind, totals)| LabelTotals { name: name(label), kind, totals: *totals })

@@ -48,8 +48,11 @@ impl Delimiter {
 
     /// Whether JMeter puts quotes around a text.
     fn needs_quotes(&self, text: &[u8]) -> bool {
-        let special = |b: &u8| matches!(b, b'"' | b'\r' | b'\n') || (self.len == 1 && *b == self.bytes[0]);
-        text.iter().any(special) || (self.len > 1 && text.windows(self.len).any(|w| w == self.as_bytes()))
+        // Without an early exit the compiler looks at many bytes at once, and hardly any text needs quotes.
+        let one = if self.len == 1 { self.bytes[0] } else { b'"' };
+        let special = |b: u8| (b == b'"') | (b == b'\r') | (b == b'\n') | (b == one);
+        text.iter().fold(false, |found, b| found | special(*b))
+            || (self.len > 1 && text.windows(self.len).any(|w| w == self.as_bytes()))
     }
 
     fn cell(&self, text: &str, out: &mut Vec<u8>) {

@@ -60,6 +60,15 @@ impl Clock {
         self.max_ns = self.max_ns.max(ns);
     }
 
+    fn merge(&mut self, other: &Clock) {
+        // Both resize themselves, so that every value finds its place.
+        let _ = self.histogram.add(&other.histogram);
+        self.sum_ns += other.sum_ns;
+        self.sum_squares_ns2 += other.sum_squares_ns2;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
     /// Number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -184,6 +193,21 @@ impl Totals {
         self.elapsed.add(sample.elapsed_ms());
         self.first_start = self.first_start.min(sample.start);
         self.last_end = self.last_end.max(sample.end);
+    }
+
+    /// Adds what `other` counted.
+    pub(crate) fn merge(&mut self, other: &Totals) {
+        self.samples += other.samples;
+        self.errors += other.errors;
+        self.bytes += other.bytes;
+        self.sent_bytes += other.sent_bytes;
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.elapsed.sum += other.elapsed.sum;
+        self.elapsed.min = self.elapsed.min.min(other.elapsed.min);
+        self.elapsed.max = self.elapsed.max.max(other.elapsed.max);
+        self.first_start = self.first_start.min(other.first_start);
+        self.last_end = self.last_end.max(other.last_end);
     }
 
     /// Seconds from the first start to the last end.
