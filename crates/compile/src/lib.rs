@@ -1,1 +1,125 @@
-//! From a test plan as written to a program the engine walks: scoping, variables, functions.
+//! From a test plan as written to a program the engine walks.
+//!
+//! JMeter's scoping rules are applied once, here: each sampler gets the list of what stands around it, variables
+//! become slots, functions are parsed. What cannot be done as JMeter does it is refused with its place in the plan.
+
+mod condition;
+mod config;
+mod context;
+mod controllers;
+mod debug_sampler;
+mod groups;
+mod http;
+mod listeners;
+mod managers;
+mod outline;
+mod processors;
+mod samplers;
+mod scope;
+mod start;
+mod steps;
+mod support;
+mod timers;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_engine::program::Group;
+use busyhour_engine::run::Properties;
+use busyhour_engine::symbols::Symbols;
+use busyhour_engine::template::Template;
+use busyhour_http::{HttpSampler, TlsPolicy};
+use busyhour_plan::TestPlan;
+use busyhour_record::{Labels, SaveConfig, Which};
+
+pub use config::SettingError;
+pub use outline::{OutlineNode, outline};
+pub use start::{Started, start};
+pub use support::{Supported, supported};
+
+/// What compiling needs to know besides the plan.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// JMeter's properties, those of the command line included.
+    pub properties: Arc<Properties>,
+    /// Directory of the plan: relative file names are looked up there first.
+    pub base_dir: PathBuf,
+    /// What is not supported becomes a warning and is left out.
+    pub allow_unsupported: bool,
+    /// Which servers are trusted.
+    pub tls: TlsPolicy,
+    /// The proxy of the command line.
+    pub proxy: Option<ProxyOption>,
+}
+
+/// The proxy flags of JMeter's command line.
+#[derive(Clone, Debug, Default)]
+pub struct ProxyOption {
+    /// `-H`
+    pub host: String,
+    /// `-P`
+    pub port: u16,
+    /// `-u`; empty: no credentials.
+    pub user: String,
+    /// `-a`
+    pub password: String,
+    /// `-N`: hosts reached without it, separated by `|`.
+    pub no_proxy: Vec<String>,
+}
+
+/// A listener's result file, before its name is rendered.
+#[derive(Clone, Debug)]
+pub(crate) struct ListenerFile {
+    pub(crate) path: Template,
+    pub(crate) config: SaveConfig,
+    pub(crate) which: Which,
+}
+
+/// Name and number of a thread group, before the name is rendered.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupLabel {
+    pub(crate) name: Template,
+    pub(crate) number: u32,
+}
+
+/// A program that has not started: user defined variables are not evaluated yet.
+#[derive(Debug)]
+pub struct Compiled {
+    pub(crate) groups: Vec<Group<HttpSampler>>,
+    pub(crate) group_labels: Vec<GroupLabel>,
+    pub(crate) serialize_groups: bool,
+    pub(crate) tear_down_on_stop: bool,
+    pub(crate) sample_variables: Vec<String>,
+    pub(crate) symbols: Symbols,
+    pub(crate) labels: Labels,
+    pub(crate) listeners: Vec<ListenerFile>,
+    pub(crate) listener_sets: Vec<Vec<usize>>,
+    pub(crate) variables: Vec<start::VariableSet>,
+    pub(crate) plan_name: String,
+}
+
+impl Compiled {
+    /// Number of thread groups that will run.
+    pub fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Name of the test plan.
+    pub fn plan_name(&self) -> &str {
+        &self.plan_name
+    }
+}
+
+/// Compiles a plan. The program is there unless a diagnostic is an error.
+pub fn compile(plan: &TestPlan, options: &Options) -> (Option<Compiled>, Vec<Diagnostic>) {
+    let mut context = context::Context::new(plan, options);
+    let compiled = groups::compile_plan(&mut context);
+    let diagnostics = context.into_diagnostics();
+    let refused = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    (compiled.filter(|_| !refused), diagnostics)
+}
+
+/// Compiles the plan's elements once each, however many samplers they stand around.
+pub(crate) type Once<T> = HashMap<busyhour_plan::ElementId, Option<Arc<T>>>;

@@ -1,0 +1,43 @@
+//! Settings that come from JMeter's properties.
+
+use busyhour_engine::run::Properties;
+use busyhour_record::{SaveConfig, SaveConfigError};
+
+/// A property that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingError {
+    /// What is wrong.
+    pub message: String,
+}
+
+impl std::fmt::Display for SettingError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SettingError {}
+
+impl From<SaveConfigError> for SettingError {
+    fn from(error: SaveConfigError) -> Self {
+        Self { message: error.to_string() }
+    }
+}
+
+/// The save configuration that the properties give.
+///
+/// # Errors
+/// A delimiter or time stamp format that cannot be used.
+pub(crate) fn save_config(properties: &Properties) -> Result<SaveConfig, SettingError> {
+    let all = properties.all();
+    let get = |name: &str| {
+        all.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok().map(|at| all[at].1.as_str())
+    };
+    Ok(SaveConfig::from_properties(get)?)
+}
+
+/// Names of the variables that are saved with each sample (`sample_variables`).
+pub(crate) fn sample_variables(properties: &Properties) -> Vec<String> {
+    let text = properties.get("sample_variables").unwrap_or_default();
+    text.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}

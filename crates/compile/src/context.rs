@@ -1,0 +1,299 @@
+//! What is shared while a plan is being compiled.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_engine::clock::Clock;
+use busyhour_engine::delays::SharedSchedule;
+use busyhour_engine::element::{Assertion, IterationStep, Processor, Timer};
+use busyhour_engine::result::Keep;
+use busyhour_engine::run::{GroupShared, Properties, RunShared};
+use busyhour_engine::symbols::Symbols;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_engine::variables::Names;
+use busyhour_functions::{Problem, ProblemKind};
+use busyhour_http::auth::AuthManager;
+use busyhour_http::cache::CacheManager;
+use busyhour_http::cookies::CookieManager;
+use busyhour_http::{FileStore, Proxy, SharedHttp};
+use busyhour_plan::{Element, Property, TestPlan};
+use busyhour_record::Labels;
+
+use crate::{ListenerFile, Once, Options};
+
+pub(crate) struct Context<'p> {
+    pub(crate) plan: &'p TestPlan,
+    pub(crate) options: &'p Options,
+    pub(crate) symbols: Symbols,
+    pub(crate) labels: Labels,
+    pub(crate) listeners: Vec<ListenerFile>,
+    pub(crate) listener_sets: Vec<Vec<usize>>,
+    pub(crate) listener_ids: HashMap<busyhour_plan::ElementId, Option<usize>>,
+    pub(crate) shared_http: Arc<SharedHttp>,
+    pub(crate) timers: Once<dyn Timer>,
+    pub(crate) processors: Once<dyn Processor>,
+    pub(crate) assertions: Once<dyn Assertion>,
+    pub(crate) steps: Once<dyn IterationStep>,
+    pub(crate) cookies: Once<CookieManager>,
+    pub(crate) caches: Once<CacheManager>,
+    pub(crate) auths: Once<AuthManager>,
+    pub(crate) schedule_all: Arc<SharedSchedule>,
+    pub(crate) schedules: Arc<[SharedSchedule]>,
+    /// What every sample keeps, because a script of the plan may look at it.
+    pub(crate) keep: Keep,
+    told: std::collections::HashSet<(usize, String)>,
+    diagnostics: Vec<Diagnostic>,
+    /// A user without a run, for values that are needed now.
+    user: UserState,
+}
+
+impl<'p> Context<'p> {
+    pub(crate) fn new(plan: &'p TestPlan, options: &'p Options) -> Self {
+        let properties = &options.properties;
+        let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
+        let files = Arc::new(FileStore::new(&options.base_dir));
+        let mut http = SharedHttp::new(options.tls, files, reset);
+        if let Some(proxy) = &options.proxy {
+            http.proxy = Some(Proxy {
+                host: Template::literal(&proxy.host),
+                port: Template::literal(&proxy.port.to_string()),
+                user: Template::literal(&proxy.user),
+                password: Template::literal(&proxy.password),
+            });
+            http.no_proxy.clone_from(&proxy.no_proxy);
+        }
+        let groups = plan.roots().flat_map(Element::descendants).count();
+        Self {
+            plan,
+            options,
+            symbols: Symbols::default(),
+            labels: Labels::new(),
+            listeners: Vec::new(),
+            listener_sets: vec![Vec::new()],
+            listener_ids: HashMap::new(),
+            shared_http: Arc::new(http),
+            timers: HashMap::new(),
+            processors: HashMap::new(),
+            assertions: HashMap::new(),
+            steps: HashMap::new(),
+            cookies: HashMap::new(),
+            caches: HashMap::new(),
+            auths: HashMap::new(),
+            schedule_all: Arc::default(),
+            schedules: (0..groups).map(|_| SharedSchedule::default()).collect(),
+            keep: kept_for_scripts(plan),
+            told: std::collections::HashSet::new(),
+            diagnostics: Vec::new(),
+            user: detached_user(properties),
+        }
+    }
+
+    pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        self.diagnostics
+            .sort_by_key(|diagnostic| (diagnostic.severity, diagnostic.span.map(|span| span.offset)));
+        self.diagnostics
+    }
+
+    pub(crate) fn tell(&mut self, diagnostic: Diagnostic) {
+        let key = (diagnostic.span.map_or(0, |span| span.offset), diagnostic.message.clone());
+        // An element inside several scopes is looked at several times and complained about once.
+        if self.told.insert(key) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Something that works in JMeter and not here: refused, or left out with a warning if the user wants that.
+    pub(crate) fn unsupported(&mut self, diagnostic: Diagnostic) {
+        let mut diagnostic = diagnostic;
+        if self.options.allow_unsupported {
+            diagnostic.severity = Severity::Warning;
+            diagnostic.hint = Some("left out of the run because of --allow-unsupported".into());
+        }
+        self.tell(diagnostic);
+    }
+
+    /// An element that is not supported.
+    pub(crate) fn unsupported_element(&mut self, element: Element<'_>, hint: &str) {
+        let kind = if element.kind().is_empty() { element.tag() } else { element.kind() };
+        let finding =
+            Diagnostic::error("unsupported-element", format!("the element {kind} is not supported"));
+        let hint =
+            if hint.is_empty() { "disable the element, or run with --allow-unsupported" } else { hint };
+        self.unsupported(element.locate(finding).with_hint(hint));
+    }
+
+    /// A setting of a supported element that is not supported.
+    pub(crate) fn unsupported_setting(&mut self, element: Element<'_>, property: &str, what: &str) {
+        let finding = Diagnostic::error("unsupported-setting", what);
+        let finding = match element.property(property) {
+            Some(property) => property.locate(finding),
+            None => element.locate(finding),
+        };
+        self.unsupported(
+            finding.with_hint("change the setting, or run with --allow-unsupported to do without it"),
+        );
+    }
+
+    /// Something worth knowing that keeps nothing from running.
+    pub(crate) fn warn(&mut self, element: Element<'_>, code: &'static str, message: impl Into<String>) {
+        self.tell(element.locate(Diagnostic::warning(code, message.into())));
+    }
+
+    /// The text of a property as a template; missing: empty.
+    pub(crate) fn text(&mut self, element: Element<'p>, name: &str) -> Template {
+        self.text_or(element, name, "")
+    }
+
+    /// The text of a property as a template.
+    pub(crate) fn text_or(&mut self, element: Element<'p>, name: &str, default: &str) -> Template {
+        match element.property(name) {
+            Some(property) => match property.text() {
+                Some(text) => self.parse(text, property),
+                None => Template::literal(default),
+            },
+            None => Template::literal(default),
+        }
+    }
+
+    /// The text of an item of a property as a template.
+    pub(crate) fn item(&mut self, property: Property<'p>, name: &str) -> Template {
+        match property.property(name) {
+            Some(item) => self.parse(item.text().unwrap_or(""), item),
+            None => Template::literal(""),
+        }
+    }
+
+    /// A text with variables and functions that stands in `property`.
+    pub(crate) fn parse(&mut self, text: &str, property: Property<'p>) -> Template {
+        match busyhour_functions::parse(text, &mut self.symbols) {
+            Ok(template) => template,
+            Err(problems) => {
+                for problem in problems {
+                    let finding = finding(&problem);
+                    let located = property.locate(finding);
+                    self.report(located, problem.kind);
+                }
+                Template::literal(text)
+            }
+        }
+    }
+
+    /// The element's name as a template.
+    pub(crate) fn name(&mut self, element: Element<'p>) -> Template {
+        match busyhour_functions::parse(element.name(), &mut self.symbols) {
+            Ok(template) => template,
+            Err(problems) => {
+                for problem in problems {
+                    let located = element.locate(finding(&problem));
+                    self.report(located, problem.kind);
+                }
+                Template::literal(element.name())
+            }
+        }
+    }
+
+    fn report(&mut self, finding: Diagnostic, kind: ProblemKind) {
+        match kind {
+            ProblemKind::Unsupported => self.unsupported(finding),
+            ProblemKind::Invalid => self.tell(finding),
+        }
+    }
+
+    /// Reports what an element's own compiler refuses.
+    pub(crate) fn refuse(&mut self, element: Element<'_>, refusal: &busyhour_processors::Refusal) {
+        let message = format!("the element {} {}", element.kind(), refusal.message);
+        let mut finding = element.locate(Diagnostic::error("refused-element", message));
+        if let Some(hint) = refusal.hint {
+            finding = finding.with_hint(hint);
+        }
+        match refusal.kind {
+            busyhour_processors::RefusalKind::Unsupported => self.unsupported(finding),
+            busyhour_processors::RefusalKind::Invalid => self.tell(finding),
+        }
+    }
+
+    /// A truth value; one that is computed (`${__P(x)}`) is computed now, from properties.
+    pub(crate) fn flag(&mut self, element: Element<'p>, name: &str, default: bool) -> bool {
+        let Some(property) = element.property(name) else { return default };
+        match property.text() {
+            Some(text) if text.contains("${") => self.now(text).eq_ignore_ascii_case("true"),
+            Some(text) if text.trim().is_empty() => default,
+            _ => property.boolean().unwrap_or(default),
+        }
+    }
+
+    /// A whole number that is needed now.
+    pub(crate) fn number(&mut self, element: Element<'p>, name: &str, default: i64) -> i64 {
+        let Some(text) = element.text(name) else { return default };
+        if text.trim().is_empty() {
+            return default;
+        }
+        let value = self.now(text);
+        match value.trim().parse() {
+            Ok(number) => number,
+            Err(_) => {
+                let finding = Diagnostic::warning("invalid-number", format!("{value:?} is no whole number"));
+                let finding = finding.with_hint(format!("JMeter takes {default} here, and so does this run"));
+                if let Some(property) = element.property(name) {
+                    self.tell(property.locate(finding));
+                }
+                default
+            }
+        }
+    }
+
+    /// What a text is now, before the run: functions of properties are computed, variables stay as they are.
+    pub(crate) fn now(&mut self, text: &str) -> String {
+        busyhour_functions::evaluate_text(text, &mut self.user)
+    }
+
+    /// Number of the set of listeners with these files.
+    pub(crate) fn listener_set(&mut self, files: Vec<usize>) -> u32 {
+        let at = match self.listener_sets.iter().position(|set| *set == files) {
+            Some(at) => at,
+            None => {
+                self.listener_sets.push(files);
+                self.listener_sets.len() - 1
+            }
+        };
+        u32::try_from(at).unwrap_or(0)
+    }
+}
+
+fn finding(problem: &Problem) -> Diagnostic {
+    let code = match problem.kind {
+        ProblemKind::Unsupported => "unsupported-function",
+        ProblemKind::Invalid => "invalid-function",
+    };
+    let finding = Diagnostic::error(code, problem.message.clone());
+    if problem.hint.is_empty() { finding } else { finding.with_hint(problem.hint.clone()) }
+}
+
+/// A user outside of any run, that sees properties and nothing else.
+pub(crate) fn detached_user(properties: &Arc<Properties>) -> UserState {
+    let group = GroupShared { name: String::new(), number: 1, active: 0.into(), initial: Vec::new() };
+    let run = RunShared::new(
+        0,
+        Clock::start(),
+        Arc::clone(properties),
+        Arc::new(Names::default()),
+        vec![group],
+        0,
+        Box::new(|_, _| {}),
+    );
+    UserState::new(Arc::new(run), None, 0, 0)
+}
+
+/// Scripts may look at the previous result through `prev`, from anywhere in the plan; where one does, everything is
+/// kept.
+fn kept_for_scripts(plan: &TestPlan) -> Keep {
+    let source = plan.source();
+    let mentions = |word: &str| source.contains(word);
+    Keep {
+        body: mentions("getResponseData") || mentions("responseData"),
+        response_headers: mentions("getResponseHeaders") || mentions("responseHeaders}"),
+        request: mentions("getRequestHeaders") || mentions("getSamplerData"),
+    }
+}

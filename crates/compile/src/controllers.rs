@@ -1,0 +1,205 @@
+//! Controllers and what hangs below them.
+
+use std::sync::Arc;
+
+use busyhour_engine::program::{
+    Child, Controller, ControllerId, ControllerKind, IterationListener, SamplerId, SamplerPackage,
+    Throughput, TransactionSettings,
+};
+use busyhour_engine::variables::Slot;
+use busyhour_http::HttpSampler;
+use busyhour_plan::Element;
+
+use crate::context::Context;
+use crate::scope::Stack;
+use crate::support::{Role, role};
+use crate::{condition, samplers, steps};
+
+/// Builds the controllers and samplers of one thread group.
+pub(crate) struct Builder<'c, 'p> {
+    pub(crate) context: &'c mut Context<'p>,
+    controllers: Vec<Option<Controller>>,
+    samplers: Vec<SamplerPackage<HttpSampler>>,
+}
+
+/// What hangs below one controller.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) children: Vec<Child>,
+    /// Elements that hear of its passes, in the order JMeter registers them.
+    registered: Vec<IterationListener>,
+}
+
+impl<'c, 'p> Builder<'c, 'p> {
+    pub(crate) fn new(context: &'c mut Context<'p>) -> Self {
+        Self { context, controllers: Vec::new(), samplers: Vec::new() }
+    }
+
+    /// A number for a controller that will be put later.
+    pub(crate) fn reserve(&mut self) -> ControllerId {
+        self.controllers.push(None);
+        ControllerId(u32::try_from(self.controllers.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// Puts the controller of a number.
+    pub(crate) fn put(&mut self, id: ControllerId, controller: Controller) {
+        self.controllers[id.0 as usize] = Some(controller);
+    }
+
+    /// Everything that was built.
+    pub(crate) fn finish(self) -> (Vec<Controller>, Vec<SamplerPackage<HttpSampler>>) {
+        (self.controllers.into_iter().flatten().collect(), self.samplers)
+    }
+
+    /// Compiles what stands below the last element of `stack`; `ancestors` are the controllers around, nearest first.
+    pub(crate) fn children(&mut self, stack: &Stack<'p>, ancestors: &[ControllerId], mut tree: Tree) -> Tree {
+        let Some(parent) = stack.path.last().copied() else { return tree };
+        for element in parent.children().filter(|child| child.enabled()) {
+            match role(element) {
+                Role::Sampler => {
+                    let below = stack.with(element);
+                    // Counters and the like below a sampler still step with the controller around it.
+                    tree = self.children(&below, ancestors, tree);
+                    if let Some(package) = samplers::package(self.context, &below, ancestors) {
+                        let id = SamplerId(u32::try_from(self.samplers.len()).unwrap_or(u32::MAX));
+                        self.samplers.push(package);
+                        tree.children.push(Child::Sampler(id));
+                    }
+                }
+                Role::Controller => {
+                    if let Some(id) = self.controller(&stack.with(element), ancestors) {
+                        let kind =
+                            self.controllers[id.0 as usize].as_ref().map(|controller| &controller.kind);
+                        if kind.is_some_and(hears_of_passes) {
+                            tree.registered.push(IterationListener::Controller(id));
+                        }
+                        tree.children.push(Child::Controller(id));
+                    }
+                }
+                Role::Step => {
+                    if let Some(step) = steps::step(self.context, element) {
+                        tree.registered.push(IterationListener::Step(step));
+                    }
+                }
+                _ => {}
+            }
+        }
+        tree
+    }
+
+    /// Who hears of a controller's passes, in the order they are told: the last registered first. Elements of the test
+    /// plan itself are registered last.
+    pub(crate) fn iteration_listeners(&mut self, stack: &Stack<'p>, tree: &Tree) -> Box<[IterationListener]> {
+        let mut all = tree.registered.clone();
+        if stack.path.len() == 1 {
+            for element in stack.plan_level.clone() {
+                if role(element) == Role::Step
+                    && let Some(step) = steps::step(self.context, element)
+                {
+                    all.push(IterationListener::Step(step));
+                }
+            }
+        }
+        all.reverse();
+        all.into()
+    }
+
+    fn controller(&mut self, stack: &Stack<'p>, ancestors: &[ControllerId]) -> Option<ControllerId> {
+        let element = *stack.path.last()?;
+        let id = self.reserve();
+        let mut inner = vec![id];
+        inner.extend_from_slice(ancestors);
+        let kind = self.kind(element, stack);
+        let tree = self.children(stack, &inner, Tree::default());
+        let name = self.context.name(element);
+        let index_slot = self.index_slot(&kind, element);
+        let listeners = self.iteration_listeners(stack, &tree);
+        self.put(id, Controller { name, index_slot, kind, children: tree.children.into(), listeners });
+        Some(id)
+    }
+
+    fn index_slot(&mut self, kind: &ControllerKind, element: Element<'p>) -> Option<Slot> {
+        let counts = matches!(
+            kind,
+            ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. }
+        );
+        (counts && !element.name().contains("${"))
+            .then(|| self.context.symbols.slot(&format!("__jm__{}__idx", element.name())))
+    }
+
+    fn kind(&mut self, element: Element<'p>, stack: &Stack<'p>) -> ControllerKind {
+        let context = &mut *self.context;
+        match element.kind() {
+            "LoopController" => ControllerKind::Loop {
+                count: context.text_or(element, "LoopController.loops", "1"),
+                forever: context.flag(element, "LoopController.continue_forever", false),
+            },
+            "IfController" => ControllerKind::If {
+                condition: condition::if_condition(context, element),
+                evaluate_all: context.flag(element, "IfController.evaluateAll", false),
+            },
+            "WhileController" => {
+                ControllerKind::While { condition: context.text(element, "WhileController.condition") }
+            }
+            "ForeachController" => ControllerKind::ForEach {
+                input: context.text(element, "ForeachController.inputVal"),
+                output: context.text(element, "ForeachController.returnVal"),
+                start: context.text(element, "ForeachController.startIndex"),
+                end: context.text(element, "ForeachController.endIndex"),
+                separator: context.flag(element, "ForeachController.useSeparator", true),
+            },
+            "OnceOnlyController" => ControllerKind::OnceOnly,
+            "InterleaveControl" => ControllerKind::Interleave {
+                use_sub_controllers: context.number(element, "InterleaveControl.style", 0) == 1,
+                across_users: context.flag(element, "InterleaveControl.accrossThreads", false),
+            },
+            "RandomController" => ControllerKind::Random {
+                use_sub_controllers: context.number(element, "InterleaveControl.style", 0) == 1,
+            },
+            "RandomOrderController" => ControllerKind::RandomOrder,
+            "ThroughputController" => {
+                let percent = context.number(element, "ThroughputController.style", 0) == 1;
+                ControllerKind::Throughput {
+                    amount: if percent {
+                        Throughput::Percent(context.text_or(
+                            element,
+                            "ThroughputController.percentThroughput",
+                            "100",
+                        ))
+                    } else {
+                        Throughput::Total(context.text_or(element, "ThroughputController.maxThroughput", "1"))
+                    },
+                    per_user: context.flag(element, "ThroughputController.perThread", false),
+                    shared: Arc::default(),
+                }
+            }
+            "TransactionController" => {
+                let parent = context.flag(element, "TransactionController.parent", false);
+                let listeners = samplers::listener_files(context, stack);
+                ControllerKind::Transaction(Box::new(TransactionSettings {
+                    parent,
+                    include_timers: context.flag(element, "TransactionController.includeTimers", true),
+                    assertions: if parent {
+                        samplers::assertions(context, &stack.nearest_first())
+                    } else {
+                        Box::default()
+                    },
+                    listeners: context.listener_set(listeners),
+                }))
+            }
+            _ => ControllerKind::Simple,
+        }
+    }
+}
+
+/// Controllers that start afresh, or decide, with each pass of the one around them.
+fn hears_of_passes(kind: &ControllerKind) -> bool {
+    matches!(
+        kind,
+        ControllerKind::Loop { .. }
+            | ControllerKind::While { .. }
+            | ControllerKind::ForEach { .. }
+            | ControllerKind::OnceOnly
+            | ControllerKind::Throughput { .. }
+    )
+}

@@ -1,0 +1,163 @@
+//! The test plan and its thread groups.
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_engine::program::{Controller, ControllerKind, Group, OnError, Phase, Schedule};
+use busyhour_http::HttpSampler;
+use busyhour_plan::Element;
+
+use crate::config;
+use crate::context::Context;
+use crate::controllers::{Builder, Tree};
+use crate::scope::Stack;
+use crate::start::VariableSet;
+use crate::support::{Role, role};
+use crate::{Compiled, GroupLabel};
+
+/// Compiles the whole plan; what is wrong with it stands in the context.
+pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
+    let plan = context.plan;
+    let Some(root) = plan.roots().find(|root| root.kind() == "TestPlan") else {
+        let finding = Diagnostic::error("no-test-plan", "the file holds no test plan")
+            .in_file(plan.file().clone())
+            .with_hint("a JMX file of JMeter begins with jmeterTestPlan, hashTree, TestPlan");
+        context.tell(finding);
+        return None;
+    };
+    if let Err(error) = config::save_config(&context.options.properties) {
+        context.tell(Diagnostic::error("invalid-property", error.message));
+    }
+    let mut variables = Vec::new();
+    if let Some(defined) = root.element("TestPlan.user_defined_variables") {
+        variables.extend(VariableSet::of_property(context, defined));
+    }
+    if root.text("TestPlan.user_define_classpath").is_some_and(|path| !path.trim().is_empty()) {
+        context.warn(root, "classpath", "the plan adds Java classes to the classpath; none can be used here");
+    }
+    // User Defined Variables count wherever they stand, in the order of the plan.
+    for element in root.descendants().filter(|element| element.is_active()) {
+        if element.kind() == "Arguments"
+            && let Some(list) = element.collection("Arguments.arguments")
+        {
+            variables.push(VariableSet::of_list(context, list));
+        }
+    }
+    let plan_level: Vec<_> = root
+        .children()
+        .filter(|child| child.enabled() && !matches!(role(*child), Role::Group | Role::Fragment))
+        .collect();
+    let mut groups = Vec::new();
+    let mut group_labels = Vec::new();
+    let mut numbers = [0u32; 3];
+    for element in root.children().filter(|child| child.enabled()) {
+        if role(element) != Role::Group {
+            continue;
+        }
+        let phase = match element.kind() {
+            "SetupThreadGroup" => Phase::SetUp,
+            "PostThreadGroup" => Phase::TearDown,
+            _ => Phase::Main,
+        };
+        numbers[phase as usize] += 1;
+        let name = context.name(element);
+        group_labels.push(GroupLabel { name, number: numbers[phase as usize] });
+        groups.push(group(context, element, phase, &plan_level));
+    }
+    check_unused(context, root);
+    if groups.is_empty() {
+        context.warn(root, "no-thread-group", "the plan has no enabled thread group: nothing will be sent");
+    }
+    Some(Compiled {
+        groups,
+        group_labels,
+        serialize_groups: context.flag(root, "TestPlan.serialize_threadgroups", false),
+        tear_down_on_stop: context.flag(root, "TestPlan.tearDown_on_shutdown", false),
+        sample_variables: config::sample_variables(&context.options.properties),
+        symbols: std::mem::take(&mut context.symbols),
+        labels: context.labels.clone(),
+        listeners: std::mem::take(&mut context.listeners),
+        listener_sets: std::mem::take(&mut context.listener_sets),
+        variables,
+        plan_name: root.name().to_owned(),
+    })
+}
+
+/// Complains about enabled elements nobody asked for, such as those of other protocols.
+fn check_unused(context: &mut Context<'_>, root: Element<'_>) {
+    for element in root.descendants().filter(|element| element.is_active()) {
+        let in_fragment = element.ancestors().any(|above| role(above) == Role::Fragment);
+        match role(element) {
+            Role::Unsupported(hint) if !in_fragment => context.unsupported_element(element, hint),
+            Role::SilentListener => {
+                let message = format!(
+                    "the listener {} is accepted; what it would show or send is left out",
+                    element.kind()
+                );
+                context.warn(element, "silent-listener", message);
+            }
+            Role::Inert(why) => {
+                context.warn(element, "inert-element", format!("the element {} {why}", element.kind()))
+            }
+            _ => {}
+        }
+    }
+}
+
+fn group<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    phase: Phase,
+    plan_level: &[Element<'p>],
+) -> Group<HttpSampler> {
+    let stack = Stack::of_group(element, plan_level);
+    let main = element.element("ThreadGroup.main_controller");
+    let count = match main {
+        Some(main) => context.item(main, "LoopController.loops"),
+        None => busyhour_engine::template::Template::literal("1"),
+    };
+    let forever = main.and_then(|main| main.item_boolean("LoopController.continue_forever")).unwrap_or(false);
+    let mut builder = Builder::new(context);
+    let kind = ControllerKind::Loop { count, forever };
+    let root = builder.reserve();
+    let tree = builder.children(&stack, &[root], Tree::default());
+    let name = builder.context.name(element);
+    let index_slot =
+        name.as_literal().map(|name| builder.context.symbols.slot(&format!("__jm__{name}__idx")));
+    let listeners = builder.iteration_listeners(&stack, &tree);
+    builder.put(root, Controller { name, index_slot, kind, children: tree.children.into(), listeners });
+    let (controllers, samplers) = builder.finish();
+    let schedule = context.flag(element, "ThreadGroup.scheduler", false).then(|| Schedule {
+        duration: context.text_or(element, "ThreadGroup.duration", "0"),
+        delay: context.text_or(element, "ThreadGroup.delay", "0"),
+    });
+    Group {
+        phase,
+        users: context.text_or(element, "ThreadGroup.num_threads", "1"),
+        ramp_up: context.text_or(element, "ThreadGroup.ramp_time", "0"),
+        schedule,
+        delayed_start: context.flag(element, "ThreadGroup.delayedStart", false),
+        on_error: on_error(context, element),
+        same_user: context.flag(element, "ThreadGroup.same_user_on_next_iteration", true),
+        controllers: controllers.into(),
+        samplers: samplers.into(),
+    }
+}
+
+fn on_error(context: &mut Context<'_>, element: Element<'_>) -> OnError {
+    let Some(property) = element.property("ThreadGroup.on_sample_error") else { return OnError::Continue };
+    match property.text().unwrap_or("").trim().to_ascii_lowercase().as_str() {
+        "" | "continue" => OnError::Continue,
+        "startnextloop" => OnError::StartNextLoop,
+        "stopthread" => OnError::StopUser,
+        "stoptest" => OnError::StopTest,
+        "stoptestnow" => OnError::StopTestNow,
+        other => {
+            let finding = Diagnostic::warning(
+                "unknown-on-error",
+                format!("the action {other:?} on a sample error is unknown"),
+            )
+            .with_hint("JMeter goes on after errors then, and so does this run");
+            context.tell(property.locate(finding));
+            OnError::Continue
+        }
+    }
+}

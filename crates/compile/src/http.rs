@@ -1,0 +1,214 @@
+//! HTTP samplers with the defaults and managers of their scope.
+
+use busyhour_engine::template::Template;
+use busyhour_http::{Argument, Charset, FileArgument, Header, HttpSampler, Proxy, Redirects};
+use busyhour_plan::{Element, Property};
+
+use crate::context::Context;
+use crate::managers;
+use crate::scope::Stack;
+
+/// A sampler and the defaults elements that may fill its gaps, nearest first.
+struct Merged<'p> {
+    sampler: Element<'p>,
+    defaults: Vec<Element<'p>>,
+}
+
+impl<'p> Merged<'p> {
+    /// The property that counts: the sampler's own, unless it is missing or an empty text.
+    fn property(&self, name: &str) -> Option<Property<'p>> {
+        let own = self.sampler.property(name);
+        let is_there = |property: &Property<'p>| property.text().is_none_or(|text| !text.is_empty());
+        own.filter(is_there)
+            .or_else(|| self.defaults.iter().find_map(|element| element.property(name).filter(is_there)))
+            .or(own)
+    }
+
+    fn text(&self, context: &mut Context<'p>, name: &str) -> Template {
+        match self.property(name).and_then(|property| Some((property, property.text()?))) {
+            Some((property, text)) => context.parse(text, property),
+            None => Template::literal(""),
+        }
+    }
+
+    fn flag(&self, context: &mut Context<'p>, name: &str, default: bool) -> bool {
+        // A truth value of the sampler counts even where the defaults say otherwise, if the sampler has one.
+        match self.property(name) {
+            Some(property) => context.flag(property.owner(), name, default),
+            None => default,
+        }
+    }
+
+    /// Items of a list inside an inner element: the sampler's, then those of the defaults.
+    fn items(&self, element: &str, list: &str) -> Vec<Property<'p>> {
+        std::iter::once(&self.sampler)
+            .chain(&self.defaults)
+            .filter_map(|owner| owner.element(element)?.property(list))
+            .flat_map(Property::items)
+            .collect()
+    }
+}
+
+/// The HTTP sampler at the end of `stack`.
+pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
+    let element = *stack.path.last()?;
+    let scope = stack.nearest_first();
+    let defaults = scope
+        .iter()
+        .copied()
+        .filter(|element| element.kind() == "ConfigTestElement" && element.gui_kind() == "HttpDefaultsGui")
+        .collect();
+    let merged = Merged { sampler: element, defaults };
+    refuse_unsupported(context, &merged);
+    let arguments = merged
+        .items("HTTPsampler.Arguments", "Arguments.arguments")
+        .into_iter()
+        .map(|item| argument(context, item))
+        .collect();
+    let files = files(context, &merged);
+    let charset = charset(context, &merged);
+    let redirects = if merged.flag(context, "HTTPSampler.auto_redirects", false) {
+        Redirects::Auto
+    } else if merged.flag(context, "HTTPSampler.follow_redirects", false) {
+        Redirects::Follow
+    } else {
+        Redirects::None
+    };
+    let proxy_host = merged.text(context, "HTTPSampler.proxyHost");
+    let proxy = (!proxy_host.is_empty()).then(|| Proxy {
+        host: proxy_host,
+        port: merged.text(context, "HTTPSampler.proxyPort"),
+        user: merged.text(context, "HTTPSampler.proxyUser"),
+        password: merged.text(context, "HTTPSampler.proxyPass"),
+    });
+    let mut method = merged.text(context, "HTTPSampler.method");
+    if method.is_empty() {
+        method = Template::literal("GET");
+    }
+    // JMeter applies managers from the sampler outwards, and of these each takes the place of the one before.
+    let last = |kind: &str| scope.iter().copied().rfind(|element| element.kind() == kind);
+    let (cookies, cache, auth) = (last("CookieManager"), last("CacheManager"), last("AuthManager"));
+    Some(HttpSampler {
+        shared: std::sync::Arc::clone(&context.shared_http),
+        method,
+        protocol: merged.text(context, "HTTPSampler.protocol"),
+        domain: merged.text(context, "HTTPSampler.domain"),
+        port: merged.text(context, "HTTPSampler.port"),
+        path: merged.text(context, "HTTPSampler.path"),
+        arguments,
+        raw_body: merged.flag(context, "HTTPSampler.postBodyRaw", false),
+        files,
+        multipart: merged.flag(context, "HTTPSampler.DO_MULTIPART_POST", false),
+        browser_compatible: merged.flag(context, "HTTPSampler.BROWSER_COMPATIBLE_MULTIPART", false),
+        charset,
+        redirects,
+        keep_alive: merged.flag(context, "HTTPSampler.use_keepalive", false),
+        connect_timeout: merged.text(context, "HTTPSampler.connect_timeout"),
+        response_timeout: merged.text(context, "HTTPSampler.response_timeout"),
+        proxy,
+        headers: headers(context, &scope),
+        cookies: cookies.and_then(|element| managers::cookies(context, element)),
+        cache: cache.and_then(|element| managers::cache(context, element)),
+        auth: auth.and_then(|element| managers::auth(context, element)),
+    })
+}
+
+fn argument<'p>(context: &mut Context<'p>, item: Property<'p>) -> Argument {
+    let name = match item.item_text("Argument.name") {
+        Some(_) => context.item(item, "Argument.name"),
+        None => Template::literal(""),
+    };
+    Argument {
+        name,
+        value: context.item(item, "Argument.value"),
+        encode: item.item_boolean("HTTPArgument.always_encode").unwrap_or(false),
+        use_equals: item.item_text("Argument.metadata").is_none_or(|metadata| metadata == "="),
+        content_type: context.item(item, "HTTPArgument.content_type"),
+    }
+}
+
+fn files<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Box<[FileArgument]> {
+    let mut files: Vec<FileArgument> = merged
+        .items("HTTPsampler.Files", "HTTPFileArgs.files")
+        .into_iter()
+        .map(|item| FileArgument {
+            path: context.item(item, "File.path"),
+            parameter: context.item(item, "File.paramname"),
+            mime: context.item(item, "File.mimetype"),
+        })
+        .collect();
+    // Plans of old versions name one file in the sampler itself.
+    let old = merged.text(context, "HTTPSampler.FILE_NAME");
+    if files.is_empty() && !old.is_empty() {
+        files.push(FileArgument {
+            path: old,
+            parameter: merged.text(context, "HTTPSampler.FILE_FIELD"),
+            mime: merged.text(context, "HTTPSampler.MIMETYPE"),
+        });
+    }
+    files.into()
+}
+
+fn charset<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Charset {
+    const PROPERTY: &str = "HTTPSampler.contentEncoding";
+    let text = match merged.property(PROPERTY).and_then(Property::text) {
+        Some(text) => context.now(text),
+        None => String::new(),
+    };
+    match Charset::named(&text) {
+        Some(charset) => charset,
+        None => {
+            let owner = merged.property(PROPERTY).map_or(merged.sampler, Property::owner);
+            context.unsupported_setting(
+                owner,
+                PROPERTY,
+                &format!(
+                    "the content encoding {text:?} is not supported, only UTF-8, ISO-8859-1 and US-ASCII"
+                ),
+            );
+            Charset::Utf8
+        }
+    }
+}
+
+/// Header managers merge; of two headers with one name the nearer counts.
+fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[Header]> {
+    let mut headers: Vec<(String, Header)> = Vec::new();
+    for element in scope.iter().filter(|element| element.kind() == "HeaderManager") {
+        let Some(list) = element.collection("HeaderManager.headers") else { continue };
+        let nearer = headers.len();
+        for item in list.items() {
+            let name = item.item_text("Header.name").unwrap_or("").to_owned();
+            if headers[..nearer].iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+                continue;
+            }
+            let header =
+                Header { name: context.item(item, "Header.name"), value: context.item(item, "Header.value") };
+            headers.push((name, header));
+        }
+    }
+    headers.into_iter().map(|(_, header)| header).collect()
+}
+
+fn refuse_unsupported<'p>(context: &mut Context<'p>, merged: &Merged<'p>) {
+    let embedded = "HTTPSampler.image_parser";
+    if merged.flag(context, embedded, false) {
+        let owner = merged.property(embedded).map_or(merged.sampler, Property::owner);
+        context.unsupported_setting(owner, embedded, "retrieving embedded resources is not supported");
+    }
+    if merged.flag(context, "HTTPSampler.md5", false) {
+        context.unsupported_setting(
+            merged.sampler,
+            "HTTPSampler.md5",
+            "an MD5 sum in place of the body is not supported",
+        );
+    }
+    let source = merged.text(context, "HTTPSampler.ipSource");
+    if !source.is_empty() {
+        context.unsupported_setting(
+            merged.sampler,
+            "HTTPSampler.ipSource",
+            "a source address per sampler is not supported",
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! HTTP cookie, cache and authorization managers.
+
+use std::sync::Arc;
+
+use busyhour_http::auth::{AuthManager, Authorization};
+use busyhour_http::cache::{CacheManager, WhenFresh};
+use busyhour_http::cookies::{CookieManager, InitialCookie};
+use busyhour_plan::Element;
+
+use crate::context::Context;
+
+/// The cookie manager an element is.
+pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<CookieManager>> {
+    if let Some(known) = context.cookies.get(&element.id()) {
+        return known.clone();
+    }
+    let policy = element.text_or("CookieManager.policy", "standard").to_owned();
+    let ignore = policy == "ignoreCookies";
+    if !ignore
+        && !matches!(
+            policy.as_str(),
+            "standard" | "standard-strict" | "default" | "compatibility" | "best-match" | "netscape"
+        )
+    {
+        context.unsupported_setting(
+            element,
+            "CookieManager.policy",
+            &format!("the cookie policy {policy:?} is not supported"),
+        );
+    }
+    if !matches!(policy.as_str(), "standard" | "ignoreCookies") {
+        context.warn(
+            element,
+            "cookie-policy",
+            format!("the cookie policy {policy:?} is taken for \"standard\" (RFC 6265)"),
+        );
+    }
+    let mut initial = Vec::new();
+    if let Some(list) = element.collection("CookieManager.cookies") {
+        for cookie in list.items() {
+            let name = cookie.item_text("Cookie.name").or_else(|| cookie.item_text("TestElement.name"));
+            let name = match name {
+                Some(name) => context.parse(name, cookie),
+                None => {
+                    let name = cookie.name().to_owned();
+                    context.parse(&name, cookie)
+                }
+            };
+            initial.push(InitialCookie {
+                name,
+                value: context.item(cookie, "Cookie.value"),
+                domain: context.item(cookie, "Cookie.domain"),
+                path: context.item(cookie, "Cookie.path"),
+                secure: cookie.item_boolean("Cookie.secure").unwrap_or(false),
+                expires_s: cookie
+                    .item_text("Cookie.expires")
+                    .and_then(|text| text.trim().parse().ok())
+                    .unwrap_or(0),
+                domain_specified: cookie.item_boolean("Cookie.domain_specified").unwrap_or(true),
+            });
+        }
+    }
+    let properties = Arc::clone(&context.options.properties);
+    let save = properties.flag("CookieManager.save.cookies", false);
+    let manager = Arc::new(CookieManager {
+        initial,
+        clear_each_iteration: context.flag(element, "CookieManager.clearEachIteration", false),
+        controlled_by_group: context.flag(element, "CookieManager.controlledByThreadGroup", false),
+        ignore,
+        save_as: save
+            .then(|| properties.get("CookieManager.name.prefix").unwrap_or_else(|| "COOKIE_".into())),
+        delete_empty: properties.flag("CookieManager.delete_null_cookies", true),
+        check: properties.flag("CookieManager.check.cookies", true),
+    });
+    context.cookies.insert(element.id(), Some(Arc::clone(&manager)));
+    Some(manager)
+}
+
+/// The cache manager an element is.
+pub(crate) fn cache<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<CacheManager>> {
+    if let Some(known) = context.caches.get(&element.id()) {
+        return known.clone();
+    }
+    let properties = Arc::clone(&context.options.properties);
+    let mode = properties.get("cache_manager.cached_resource_mode").unwrap_or_default();
+    let when_fresh = match mode.trim() {
+        "RETURN_200_CACHE" => WhenFresh::Sample { code: "200".into(), message: "(ex cache)".into() },
+        "RETURN_CUSTOM_STATUS" => WhenFresh::Sample {
+            code: properties.get("RETURN_CUSTOM_STATUS.code").unwrap_or_default(),
+            message: properties
+                .get("RETURN_CUSTOM_STATUS.message")
+                .unwrap_or_else(|| "Resource in cache".into()),
+        },
+        _ => WhenFresh::NoSample,
+    };
+    let size = context.number(element, "maxSize", 5000);
+    let manager = Arc::new(CacheManager {
+        clear_each_iteration: context.flag(element, "clearEachIteration", false),
+        controlled_by_group: context.flag(element, "CacheManager.controlledByThread", false),
+        use_expires: context.flag(element, "useExpires", false),
+        size_max: usize::try_from(size).unwrap_or(5000),
+        when_fresh,
+    });
+    context.caches.insert(element.id(), Some(Arc::clone(&manager)));
+    Some(manager)
+}
+
+/// The authorization manager an element is.
+pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<AuthManager>> {
+    if let Some(known) = context.auths.get(&element.id()) {
+        return known.clone();
+    }
+    let mut entries = Vec::new();
+    if let Some(list) = element.collection("AuthManager.auth_list") {
+        for entry in list.items() {
+            let mechanism = entry.item_text("Authorization.mechanism").unwrap_or("").to_owned();
+            if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST") {
+                context.unsupported_setting(
+                    element,
+                    "AuthManager.auth_list",
+                    &format!("the authorization mechanism {mechanism} is not supported, only Basic"),
+                );
+                continue;
+            }
+            entries.push(Authorization {
+                url: context.item(entry, "Authorization.url"),
+                user: context.item(entry, "Authorization.username"),
+                password: context.item(entry, "Authorization.password"),
+            });
+        }
+    }
+    let manager = Arc::new(AuthManager { entries });
+    context.auths.insert(element.id(), Some(Arc::clone(&manager)));
+    Some(manager)
+}

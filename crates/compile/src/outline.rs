@@ -1,0 +1,47 @@
+//! The plan as it is understood, for people.
+
+use busyhour_plan::{Element, TestPlan};
+
+use crate::support::{Role, role};
+
+/// One element of the outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineNode {
+    /// Depth, 0 for the test plan.
+    pub depth: usize,
+    /// JMeter's class.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// Line in the file.
+    pub line: u32,
+    /// It and everything above it is enabled.
+    pub active: bool,
+    /// It is supported (or has no effect anyway).
+    pub supported: bool,
+}
+
+/// The outline of a plan, in its order.
+pub fn outline(plan: &TestPlan) -> Vec<OutlineNode> {
+    let mut nodes = Vec::new();
+    for root in plan.roots() {
+        collect(root, 0, true, &mut nodes);
+    }
+    nodes
+}
+
+fn collect(element: Element<'_>, depth: usize, active: bool, nodes: &mut Vec<OutlineNode>) {
+    let active = active && element.enabled();
+    let kind = if element.kind().is_empty() { element.tag() } else { element.kind() };
+    nodes.push(OutlineNode {
+        depth,
+        kind: kind.to_owned(),
+        name: element.name().to_owned(),
+        line: element.span().line,
+        active,
+        supported: !matches!(role(element), Role::Unsupported(_)),
+    });
+    for child in element.children() {
+        collect(child, depth + 1, active, nodes);
+    }
+}

@@ -1,0 +1,172 @@
+//! Pre-processors, post-processors and assertions.
+
+use std::sync::Arc;
+
+use busyhour_engine::element::{Assertion, Processor};
+use busyhour_plan::Element;
+use busyhour_processors::scope::{Field, Scope};
+use busyhour_processors::{
+    BoundaryExtractor, BoundaryExtractorSettings, DurationAssertion, DurationAssertionSettings,
+    JsonAssertion, JsonAssertionSettings, JsonExtractor, JsonExtractorSettings, Refusal, RegexExtractor,
+    RegexExtractorSettings, ResponseAssertion, ResponseAssertionSettings, SizeAssertion,
+    SizeAssertionSettings, SizeOf,
+};
+
+use crate::context::Context;
+
+/// The pre- or post-processor an element is.
+pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Processor>> {
+    if let Some(known) = context.processors.get(&element.id()) {
+        return known.clone();
+    }
+    let made: Result<Arc<dyn Processor>, Refusal> = match element.kind() {
+        "RegexExtractor" => regex_extractor(context, element),
+        "JSONPostProcessor" => json_extractor(context, element),
+        "BoundaryExtractor" => boundary_extractor(context, element),
+        _ => return None,
+    };
+    let made = accept(context, element, made);
+    context.processors.insert(element.id(), made.clone());
+    made
+}
+
+/// The assertion an element is.
+pub(crate) fn assertion<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Assertion>> {
+    if let Some(known) = context.assertions.get(&element.id()) {
+        return known.clone();
+    }
+    let made: Result<Arc<dyn Assertion>, Refusal> = match element.kind() {
+        "ResponseAssertion" => response_assertion(context, element),
+        "JSONPathAssertion" => json_assertion(context, element),
+        "DurationAssertion" => {
+            let duration = context.text_or(element, "DurationAssertion.duration", "0");
+            let name = context.name(element);
+            scope(context, element, "Assertion.scope").map(|scope| {
+                Arc::new(DurationAssertion::new(DurationAssertionSettings { name, duration, scope })) as _
+            })
+        }
+        "SizeAssertion" => size_assertion(context, element),
+        _ => return None,
+    };
+    let made = accept(context, element, made);
+    context.assertions.insert(element.id(), made.clone());
+    made
+}
+
+fn accept<T: ?Sized>(
+    context: &mut Context<'_>,
+    element: Element<'_>,
+    made: Result<Arc<T>, Refusal>,
+) -> Option<Arc<T>> {
+    made.map_err(|refusal| context.refuse(element, &refusal)).ok()
+}
+
+fn scope<'p>(context: &mut Context<'p>, element: Element<'p>, property: &str) -> Result<Scope, Refusal> {
+    let variable = context.text(element, "Scope.variable");
+    Scope::of(element.text_or(property, ""), variable)
+}
+
+fn regex_extractor<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Processor>, Refusal> {
+    let settings = RegexExtractorSettings {
+        name: element.name().to_owned(),
+        refname: context.text(element, "RegexExtractor.refname"),
+        regex: context.text(element, "RegexExtractor.regex"),
+        template: context.text(element, "RegexExtractor.template"),
+        match_number: context.text(element, "RegexExtractor.match_number"),
+        default: context.text(element, "RegexExtractor.default"),
+        default_is_empty: context.flag(element, "RegexExtractor.default_empty_value", false),
+        field: Field::of_extractor(element.text_or("RegexExtractor.useHeaders", ""))?,
+        scope: scope(context, element, "Sample.scope")?,
+    };
+    Ok(Arc::new(RegexExtractor::new(settings, &mut context.symbols)?))
+}
+
+fn json_extractor<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Processor>, Refusal> {
+    let settings = JsonExtractorSettings {
+        name: element.name().to_owned(),
+        names: context.text(element, "JSONPostProcessor.referenceNames"),
+        paths: context.text(element, "JSONPostProcessor.jsonPathExprs"),
+        match_numbers: context.text(element, "JSONPostProcessor.match_numbers"),
+        defaults: context.text(element, "JSONPostProcessor.defaultValues"),
+        concatenate: context.flag(element, "JSONPostProcessor.compute_concat", false),
+        scope: scope(context, element, "Sample.scope")?,
+    };
+    Ok(Arc::new(JsonExtractor::new(settings)?))
+}
+
+fn boundary_extractor<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Processor>, Refusal> {
+    let settings = BoundaryExtractorSettings {
+        name: element.name().to_owned(),
+        refname: context.text(element, "BoundaryExtractor.refname"),
+        left: context.text(element, "BoundaryExtractor.lboundary"),
+        right: context.text(element, "BoundaryExtractor.rboundary"),
+        match_number: context.text(element, "BoundaryExtractor.match_number"),
+        default: context.text(element, "BoundaryExtractor.default"),
+        default_is_empty: context.flag(element, "BoundaryExtractor.default_empty_value", false),
+        field: Field::of_extractor(element.text_or("BoundaryExtractor.useHeaders", ""))?,
+        scope: scope(context, element, "Sample.scope")?,
+    };
+    Ok(Arc::new(BoundaryExtractor::new(settings)?))
+}
+
+fn response_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    // JMeter's own spelling, and the one that some tools write.
+    let list =
+        element.collection("Asserion.test_strings").or_else(|| element.collection("Assertion.test_strings"));
+    let mut test_strings = Vec::new();
+    for item in list.into_iter().flat_map(|list| list.items()) {
+        test_strings.push(context.parse(item.text().unwrap_or(""), item));
+    }
+    let settings = ResponseAssertionSettings {
+        name: context.name(element),
+        field: Field::of_assertion(element.text_or("Assertion.test_field", ""))?,
+        test_strings,
+        test_type: i32::try_from(context.number(element, "Assertion.test_type", 2)).unwrap_or(2),
+        assume_success: context.flag(element, "Assertion.assume_success", false),
+        custom_message: context.text(element, "Assertion.custom_message"),
+        scope: scope(context, element, "Assertion.scope")?,
+    };
+    Ok(Arc::new(ResponseAssertion::new(settings)?))
+}
+
+fn json_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let settings = JsonAssertionSettings {
+        name: context.name(element),
+        path: context.text(element, "JSON_PATH"),
+        validate: context.flag(element, "JSONVALIDATION", false),
+        expected: context.text(element, "EXPECTED_VALUE"),
+        is_regex: context.flag(element, "ISREGEX", true),
+        expect_null: context.flag(element, "EXPECT_NULL", false),
+        invert: context.flag(element, "INVERT", false),
+    };
+    Ok(Arc::new(JsonAssertion::new(settings)?))
+}
+
+fn size_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let settings = SizeAssertionSettings {
+        name: context.name(element),
+        size: context.text_or(element, "SizeAssertion.size", "0"),
+        operator: i32::try_from(context.number(element, "SizeAssertion.operator", 1)).unwrap_or(1),
+        of: SizeOf::of(element.text_or("Assertion.test_field", "")),
+        scope: scope(context, element, "Assertion.scope")?,
+    };
+    Ok(Arc::new(SizeAssertion::new(settings)))
+}

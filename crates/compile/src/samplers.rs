@@ -1,0 +1,135 @@
+//! Samplers with everything that stands around them.
+
+use std::sync::Arc;
+
+use busyhour_engine::element::Assertion;
+use busyhour_engine::program::{ControllerId, FlowAction, SamplerKind, SamplerPackage};
+use busyhour_engine::result::Keep;
+use busyhour_http::HttpSampler;
+use busyhour_plan::Element;
+
+use crate::context::Context;
+use crate::scope::Stack;
+use crate::support::{Role, role};
+use crate::{debug_sampler, http, listeners, processors, timers};
+
+/// The package of the sampler at the end of `stack`.
+pub(crate) fn package<'p>(
+    context: &mut Context<'p>,
+    stack: &Stack<'p>,
+    ancestors: &[ControllerId],
+) -> Option<SamplerPackage<HttpSampler>> {
+    let element = *stack.path.last()?;
+    let kind = match element.kind() {
+        "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" => {
+            SamplerKind::Protocol(http::sampler(context, stack)?)
+        }
+        "DebugSampler" => SamplerKind::Immediate(debug_sampler::sampler(context, element)),
+        "TestAction" => SamplerKind::Flow(flow(context, element)),
+        _ => return None,
+    };
+    let nearest = stack.nearest_first();
+    let outermost = stack.outermost_first();
+    let timers = nearest
+        .iter()
+        .filter(|element| role(**element) == Role::Timer)
+        .filter_map(|element| timers::timer(context, *element))
+        .collect();
+    let mut keep = context.keep;
+    let before = processors(context, &outermost, Role::PreProcessor, &mut keep);
+    let after = processors(context, &outermost, Role::PostProcessor, &mut keep);
+    let assertions = assertions(context, &outermost);
+    for assertion in &assertions {
+        keep = keep.union(assertion.keep());
+    }
+    let own = listener_files(context, stack);
+    let mut listeners_in_transaction = None;
+    if let Some(transaction) = enclosing_transaction(context, stack) {
+        let of_transaction = listener_files(context, &transaction);
+        let rest: Vec<_> = own.iter().copied().filter(|file| !of_transaction.contains(file)).collect();
+        listeners_in_transaction = (!rest.is_empty()).then(|| context.listener_set(rest));
+        for assertion in assertions_of(context, &transaction) {
+            keep = keep.union(assertion.keep());
+        }
+    }
+    let label = context.name(element);
+    let label_id = label.as_literal().map(|label| context.labels.intern(label));
+    Some(SamplerPackage {
+        label,
+        label_id,
+        kind,
+        before,
+        timers,
+        after,
+        assertions,
+        keep,
+        listeners: context.listener_set(own),
+        listeners_in_transaction,
+        ancestors: ancestors.into(),
+    })
+}
+
+fn processors<'p>(
+    context: &mut Context<'p>,
+    elements: &[Element<'p>],
+    wanted: Role,
+    keep: &mut Keep,
+) -> Box<[Arc<dyn busyhour_engine::element::Processor>]> {
+    let mut all = Vec::new();
+    for element in elements.iter().filter(|element| role(**element) == wanted) {
+        if let Some(processor) = processors::processor(context, *element) {
+            *keep = keep.union(processor.keep());
+            all.push(processor);
+        }
+    }
+    all.into()
+}
+
+/// The assertions among these elements.
+pub(crate) fn assertions<'p>(
+    context: &mut Context<'p>,
+    elements: &[Element<'p>],
+) -> Box<[Arc<dyn Assertion>]> {
+    elements
+        .iter()
+        .filter(|element| role(**element) == Role::Assertion)
+        .filter_map(|element| processors::assertion(context, *element))
+        .collect()
+}
+
+fn assertions_of<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Arc<dyn Assertion>]> {
+    assertions(context, &stack.nearest_first())
+}
+
+/// The stack of the nearest transaction controller around a sampler that takes the place of its samples.
+fn enclosing_transaction<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<Stack<'p>> {
+    let at = stack.path.iter().rposition(|element| {
+        element.kind() == "TransactionController"
+            && context.flag(*element, "TransactionController.parent", false)
+    })?;
+    Some(Stack { path: stack.path[..=at].to_vec(), plan_level: stack.plan_level.clone() })
+}
+
+/// Result files of the listeners in scope.
+pub(crate) fn listener_files<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Vec<usize> {
+    stack
+        .nearest_first()
+        .into_iter()
+        .filter(|element| role(*element) == Role::Listener)
+        .filter_map(|element| listeners::file(context, element))
+        .collect()
+}
+
+fn flow<'p>(context: &mut Context<'p>, element: Element<'p>) -> FlowAction {
+    const TEST: i64 = 2;
+    let whole_test = context.number(element, "ActionProcessor.target", 0) == TEST;
+    match (context.number(element, "ActionProcessor.action", 0), whole_test) {
+        (1, _) => FlowAction::Pause(context.text_or(element, "ActionProcessor.duration", "0")),
+        (2, true) => FlowAction::StopTestNow,
+        (_, true) => FlowAction::StopTest,
+        (3, false) => FlowAction::NextIterationOfThread,
+        (4, false) => FlowAction::NextIterationOfLoop,
+        (5, false) => FlowAction::BreakLoop,
+        (_, false) => FlowAction::StopUser,
+    }
+}

@@ -1,0 +1,146 @@
+//! Starting a compiled program: user defined variables are evaluated, names rendered.
+
+use std::sync::Arc;
+
+use busyhour_engine::clock::Clock;
+use busyhour_engine::program::Program;
+use busyhour_engine::run::{GroupShared, LogSink, Properties, RunShared};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_engine::variables::Slot;
+use busyhour_http::HttpSampler;
+use busyhour_plan::Property;
+use busyhour_record::{CsvOutput, GroupName, Labels, RunNames};
+
+use crate::Compiled;
+use crate::context::Context;
+
+/// The variables of one element; they do not see one another.
+#[derive(Debug, Default)]
+pub(crate) struct VariableSet(Vec<(Slot, Template)>);
+
+impl VariableSet {
+    /// The variables of an inner element `Arguments`.
+    pub(crate) fn of_property<'p>(context: &mut Context<'p>, property: Property<'p>) -> Option<Self> {
+        Some(Self::of_list(context, property.property("Arguments.arguments")?))
+    }
+
+    /// The variables of a list of arguments.
+    pub(crate) fn of_list<'p>(context: &mut Context<'p>, list: Property<'p>) -> Self {
+        let mut set = Vec::new();
+        for item in list.items() {
+            let name = item.item_text("Argument.name").unwrap_or_else(|| item.name());
+            let name = if name.contains("${") { context.now(name) } else { name.to_owned() };
+            if name.is_empty() {
+                continue;
+            }
+            let value = context.item(item, "Argument.value");
+            set.push((context.symbols.slot(&name), value));
+        }
+        Self(set)
+    }
+}
+
+/// A program ready to run.
+#[derive(Debug)]
+pub struct Started {
+    /// What users walk.
+    pub program: Arc<Program<HttpSampler>>,
+    /// What they share.
+    pub shared: Arc<RunShared>,
+    /// Labels known so far.
+    pub labels: Labels,
+    /// Names for the recorder.
+    pub names: RunNames,
+    /// The listeners' result files.
+    pub listeners: Vec<CsvOutput>,
+    /// Sets of them, by number.
+    pub listener_sets: Vec<Vec<usize>>,
+}
+
+/// Evaluates what is evaluated once, at the start of the test.
+pub fn start(
+    compiled: Compiled,
+    seed: u64,
+    clock: Clock,
+    properties: &Arc<Properties>,
+    log: LogSink,
+) -> Started {
+    let Compiled { mut symbols, .. } = compiled;
+    let sample_variables: Vec<Slot> =
+        compiled.sample_variables.iter().map(|name| symbols.slot(name)).collect();
+    let states = symbols.state_count();
+    let names = Arc::new(symbols.names);
+    let log: Arc<LogSink> = Arc::new(log);
+    let early_log = Arc::clone(&log);
+    let early = RunShared::new(
+        seed,
+        clock.clone(),
+        Arc::clone(properties),
+        Arc::clone(&names),
+        vec![GroupShared { name: String::new(), number: 1, active: 0.into(), initial: Vec::new() }],
+        states,
+        Box::new(move |level, line| early_log(level, line)),
+    );
+    let mut user = UserState::new(Arc::new(early), None, 0, 0);
+    let mut initial: Vec<(Slot, Arc<str>)> = Vec::new();
+    for VariableSet(set) in &compiled.variables {
+        let values: Vec<_> =
+            set.iter().map(|(slot, value)| (*slot, value.text(&mut user).into_owned())).collect();
+        for (slot, value) in values {
+            user.variables.set_slot(slot, &value);
+            initial.retain(|(known, _)| *known != slot);
+            initial.push((slot, value.into()));
+        }
+    }
+    let groups: Vec<_> = compiled
+        .group_labels
+        .iter()
+        .map(|label| GroupShared {
+            name: label.name.text(&mut user).into_owned(),
+            number: label.number,
+            active: 0.into(),
+            initial: initial.clone(),
+        })
+        .collect();
+    let listeners = compiled
+        .listeners
+        .iter()
+        .map(|file| CsvOutput {
+            path: file.path.text(&mut user).trim().into(),
+            config: file.config.clone(),
+            which: file.which,
+        })
+        .collect();
+    let run_names = RunNames {
+        groups: groups
+            .iter()
+            .map(|group| GroupName { name: group.name.clone(), number: group.number })
+            .collect(),
+        variables: compiled.sample_variables,
+        hostname: std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned(),
+    };
+    let program = Program {
+        groups: compiled.groups,
+        serialize_groups: compiled.serialize_groups,
+        tear_down_on_stop: compiled.tear_down_on_stop,
+        sample_variables,
+    };
+    let shared = RunShared::new(
+        seed,
+        clock,
+        Arc::clone(properties),
+        names,
+        groups,
+        states,
+        Box::new(move |level, line| log(level, line)),
+    );
+    Started {
+        program: Arc::new(program),
+        shared: Arc::new(shared),
+        labels: compiled.labels,
+        names: run_names,
+        listeners,
+        listener_sets: compiled.listener_sets,
+    }
+}

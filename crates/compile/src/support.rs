@@ -1,0 +1,159 @@
+//! What is supported, in one table: the compiler goes by it and `check --supported` prints it.
+
+use busyhour_plan::Element;
+
+/// The part an element plays in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A thread group.
+    Group,
+    /// A fragment nobody runs by itself.
+    Fragment,
+    /// A controller.
+    Controller,
+    /// A sampler.
+    Sampler,
+    /// A timer.
+    Timer,
+    /// A config element the samplers in its scope ask for.
+    Config,
+    /// Steps with each pass of its controller.
+    Step,
+    /// A pre-processor.
+    PreProcessor,
+    /// A post-processor.
+    PostProcessor,
+    /// An assertion.
+    Assertion,
+    /// A listener that may write a file.
+    Listener,
+    /// A listener whose effect is left out.
+    SilentListener,
+    /// Something with no effect in a run, and why.
+    Inert(&'static str),
+    /// Not supported; a hint, or nothing.
+    Unsupported(&'static str),
+}
+
+/// One supported element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supported {
+    /// `thread group`, `controller`, …
+    pub kind: &'static str,
+    /// JMeter's name of the class.
+    pub class: &'static str,
+    /// JMeter's name in its menus.
+    pub name: &'static str,
+    /// What is left out; may be empty.
+    pub note: &'static str,
+}
+
+/// Class, name in the menus, role, note.
+const ELEMENTS: &[(&str, &str, Role, &str)] = &[
+    ("ThreadGroup", "Thread Group", Role::Group, ""),
+    ("SetupThreadGroup", "setUp Thread Group", Role::Group, ""),
+    ("PostThreadGroup", "tearDown Thread Group", Role::Group, ""),
+    ("LoopController", "Loop Controller", Role::Controller, ""),
+    ("GenericController", "Simple Controller", Role::Controller, ""),
+    ("RecordingController", "Recording Controller", Role::Controller, ""),
+    ("IfController", "If Controller", Role::Controller, "JavaScript conditions run in QuickJS, without Java"),
+    ("WhileController", "While Controller", Role::Controller, ""),
+    ("ForeachController", "ForEach Controller", Role::Controller, ""),
+    ("OnceOnlyController", "Once Only Controller", Role::Controller, ""),
+    ("InterleaveControl", "Interleave Controller", Role::Controller, ""),
+    ("RandomController", "Random Controller", Role::Controller, ""),
+    ("RandomOrderController", "Random Order Controller", Role::Controller, ""),
+    ("ThroughputController", "Throughput Controller", Role::Controller, ""),
+    ("TransactionController", "Transaction Controller", Role::Controller, ""),
+    (
+        "HTTPSamplerProxy",
+        "HTTP Request",
+        Role::Sampler,
+        "without embedded resources, MD5 of the body, source addresses; encodings UTF-8, ISO-8859-1, US-ASCII",
+    ),
+    ("DebugSampler", "Debug Sampler", Role::Sampler, ""),
+    ("TestAction", "Flow Control Action", Role::Sampler, ""),
+    ("ConstantTimer", "Constant Timer", Role::Timer, ""),
+    ("UniformRandomTimer", "Uniform Random Timer", Role::Timer, ""),
+    ("GaussianRandomTimer", "Gaussian Random Timer", Role::Timer, ""),
+    ("PoissonRandomTimer", "Poisson Random Timer", Role::Timer, ""),
+    ("ConstantThroughputTimer", "Constant Throughput Timer", Role::Timer, ""),
+    ("Arguments", "User Defined Variables", Role::Config, ""),
+    ("HeaderManager", "HTTP Header Manager", Role::Config, ""),
+    ("CookieManager", "HTTP Cookie Manager", Role::Config, "RFC 6265; older policies are taken for it"),
+    ("CacheManager", "HTTP Cache Manager", Role::Config, ""),
+    ("AuthManager", "HTTP Authorization Manager", Role::Config, "Basic"),
+    ("CounterConfig", "Counter", Role::Step, ""),
+    ("RandomVariableConfig", "Random Variable", Role::Step, ""),
+    ("CSVDataSet", "CSV Data Set Config", Role::Step, ""),
+    ("UserParameters", "User Parameters", Role::PreProcessor, ""),
+    ("RegexExtractor", "Regular Expression Extractor", Role::PostProcessor, ""),
+    ("JSONPostProcessor", "JSON Extractor", Role::PostProcessor, ""),
+    ("BoundaryExtractor", "Boundary Extractor", Role::PostProcessor, ""),
+    ("ResponseAssertion", "Response Assertion", Role::Assertion, ""),
+    ("DurationAssertion", "Duration Assertion", Role::Assertion, ""),
+    ("JSONPathAssertion", "JSON Assertion", Role::Assertion, ""),
+    ("SizeAssertion", "Size Assertion", Role::Assertion, ""),
+    ("ResultCollector", "Simple Data Writer and all listeners of its kind", Role::Listener, "CSV files"),
+];
+
+/// The part an element plays.
+pub(crate) fn role(element: Element<'_>) -> Role {
+    let kind = element.kind();
+    if kind == "ConfigTestElement" {
+        return match element.gui_kind() {
+            "HttpDefaultsGui" => Role::Config,
+            _ => Role::Inert("is for other protocols and has no effect here"),
+        };
+    }
+    if let Some((.., role, _)) = ELEMENTS.iter().find(|(class, ..)| *class == kind) {
+        return *role;
+    }
+    match kind {
+        "TestPlan" => Role::Inert("stands where a test plan cannot stand"),
+        "TestFragmentController" => Role::Fragment,
+        "HTTPSampler" | "HTTPSampler2" => Role::Sampler,
+        "WorkBench" | "ProxyControl" | "HttpMirrorControl" | "PropertyControl" | "PropertyDisplay" => {
+            Role::Inert("has no part in a run without a window")
+        }
+        "Summariser" => Role::Listener,
+        "DNSCacheManager" => {
+            Role::Inert("is left out: names are looked up by the system and remembered for 30 seconds")
+        }
+        "BackendListener" => Role::SilentListener,
+        kind if kind.ends_with("ResultCollector") => Role::Listener,
+        kind if ["Listener", "Visualizer", "Visualiser", "Reporter", "ResultSaver", "Monitor"]
+            .iter()
+            .any(|end| kind.ends_with(end)) =>
+        {
+            Role::SilentListener
+        }
+        kind if kind.starts_with("JSR223") || kind.starts_with("BeanShell") || kind.starts_with("BSF") => {
+            Role::Unsupported(
+                "scripts need a Java machine, which is not supported yet; see --allow-unsupported",
+            )
+        }
+        _ => Role::Unsupported(""),
+    }
+}
+
+/// The supported elements, in the order of JMeter's menus.
+pub fn supported() -> Vec<Supported> {
+    ELEMENTS
+        .iter()
+        .map(|(class, name, role, note)| {
+            let kind = match role {
+                Role::Group => "thread group",
+                Role::Controller => "controller",
+                Role::Sampler => "sampler",
+                Role::Timer => "timer",
+                Role::Config | Role::Step => "config element",
+                Role::PreProcessor => "pre-processor",
+                Role::PostProcessor => "post-processor",
+                Role::Assertion => "assertion",
+                _ => "listener",
+            };
+            Supported { kind, class, name, note }
+        })
+        .collect()
+}

@@ -1,0 +1,74 @@
+//! Timers.
+
+use std::sync::Arc;
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_engine::delays::{ConstantThroughput, Draw, ThinkTime, ThroughputMode};
+use busyhour_engine::element::Timer;
+use busyhour_engine::template::Template;
+use busyhour_plan::Element;
+
+use crate::context::Context;
+
+/// The timer an element is.
+pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
+    if let Some(known) = context.timers.get(&element.id()) {
+        return known.clone();
+    }
+    let made: Option<Arc<dyn Timer>> = match element.kind() {
+        "ConstantThroughputTimer" => constant_throughput(context, element),
+        kind => {
+            let draw = match kind {
+                "UniformRandomTimer" => Draw::Uniform,
+                "GaussianRandomTimer" => Draw::Gaussian,
+                "PoissonRandomTimer" => Draw::Poisson,
+                _ => Draw::Constant,
+            };
+            let offset_ms = context.text_or(element, "ConstantTimer.delay", "0");
+            let range_ms = context.text_or(element, "RandomTimer.range", "0");
+            let factor = context.options.properties.number("timer.factor", 1.0);
+            Some(Arc::new(ThinkTime { draw, offset_ms, range_ms, factor }))
+        }
+    };
+    context.timers.insert(element.id(), made.clone());
+    made
+}
+
+fn constant_throughput<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
+    let mode = match element.text("calcMode").unwrap_or("0").trim() {
+        "0" | "" => ThroughputMode::ThisThreadOnly,
+        "1" => ThroughputMode::AllActive,
+        "2" => ThroughputMode::ActiveInGroup,
+        "3" => ThroughputMode::AllActiveShared,
+        "4" => ThroughputMode::ActiveInGroupShared,
+        // Older plans hold the text of the list box.
+        text if text.eq_ignore_ascii_case("this thread only") => ThroughputMode::ThisThreadOnly,
+        text if text.eq_ignore_ascii_case("all active threads") => ThroughputMode::AllActive,
+        text if text.eq_ignore_ascii_case("all active threads in current thread group") => {
+            ThroughputMode::ActiveInGroup
+        }
+        text if text.eq_ignore_ascii_case("all active threads (shared)") => ThroughputMode::AllActiveShared,
+        text if text.eq_ignore_ascii_case("all active threads in current thread group (shared)") => {
+            ThroughputMode::ActiveInGroupShared
+        }
+        text => {
+            let finding = Diagnostic::error("invalid-value", format!("the way to count {text:?} is unknown"));
+            let finding = finding.with_hint("calcMode is a number from 0 to 4");
+            if let Some(property) = element.property("calcMode") {
+                context.tell(property.locate(finding));
+            }
+            return None;
+        }
+    };
+    let per_minute = match element.property("throughput").and_then(|property| property.text()) {
+        Some(_) => context.text(element, "throughput"),
+        None => Template::literal("60"),
+    };
+    Some(Arc::new(ConstantThroughput {
+        per_minute,
+        mode,
+        shared_all: Arc::clone(&context.schedule_all),
+        shared_group: Arc::clone(&context.schedules),
+        state: context.symbols.state(),
+    }))
+}
