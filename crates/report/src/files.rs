@@ -6,12 +6,15 @@ use busyhour_analysis::{RunFacts, Summary};
 use busyhour_record::{Replay, RunDir, RunDirError};
 
 use crate::html::html_report;
+use crate::statistics::statistics_json;
 
 /// A report cannot be made.
 #[derive(Debug)]
 pub enum ReportError {
     /// The run directory cannot be used.
     RunDir(RunDirError),
+    /// The directory for a dashboard holds something already.
+    NotEmpty(PathBuf),
     /// The result file cannot be read.
     Jtl {
         /// Which.
@@ -25,6 +28,9 @@ impl std::fmt::Display for ReportError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ReportError::RunDir(error) => error.fmt(f),
+            ReportError::NotEmpty(path) => {
+                write!(f, "cannot write a report into {}: the folder is not empty", path.display())
+            }
             ReportError::Jtl { path, .. } => write!(f, "cannot read {}", path.display()),
         }
     }
@@ -34,6 +40,7 @@ impl std::error::Error for ReportError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             ReportError::RunDir(error) => std::error::Error::source(error),
+            ReportError::NotEmpty(_) => None,
             ReportError::Jtl { source, .. } => Some(source),
         }
     }
@@ -74,4 +81,31 @@ pub fn write_reports(dir: &RunDir, summary: &Summary) -> Result<[PathBuf; 2], Re
     RunDir::write_whole(&json, summary.to_json().as_bytes())?;
     RunDir::write_whole(&html, html_report(summary).as_bytes())?;
     Ok([json, html])
+}
+
+/// Checks that a dashboard can be written into `dir` (JMeter's `-e -o DIR`): it must be missing, or empty as JMeter
+/// wants it. To be called before the run, so that its end brings no surprise.
+///
+/// # Errors
+/// The directory holds something, is no directory, or cannot be made.
+pub fn prepare_dashboard(dir: &Path) -> Result<(), ReportError> {
+    let io = |source| RunDirError::Io { path: dir.to_owned(), source };
+    std::fs::create_dir_all(dir).map_err(io)?;
+    match std::fs::read_dir(dir).map_err(io)?.next() {
+        None => Ok(()),
+        Some(_) => Err(ReportError::NotEmpty(dir.to_owned())),
+    }
+}
+
+/// Writes JMeter's dashboard files into `dir`: `index.html` and `statistics.json`; gives their paths.
+///
+/// # Errors
+/// The system's.
+pub fn write_dashboard(dir: &Path, summary: &Summary) -> Result<[PathBuf; 2], ReportError> {
+    let io = |source| RunDirError::Io { path: dir.to_owned(), source };
+    std::fs::create_dir_all(dir).map_err(io)?;
+    let (html, json) = (dir.join("index.html"), dir.join("statistics.json"));
+    RunDir::write_whole(&html, html_report(summary).as_bytes())?;
+    RunDir::write_whole(&json, statistics_json(summary).as_bytes())?;
+    Ok([html, json])
 }

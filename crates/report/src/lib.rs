@@ -29,7 +29,7 @@ mod statistics;
 mod summariser;
 mod table;
 
-pub use files::{ReportError, summarise, summarise_jtl, write_reports};
+pub use files::{ReportError, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports};
 pub use html::html_report;
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;

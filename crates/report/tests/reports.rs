@@ -8,8 +8,8 @@ use busyhour_record::{
     PlanFile, PlanNote, Recorder, RecorderConfig, RunDir, RunEnd, RunNames, Sample, SampleFlags,
 };
 use busyhour_report::{
-    Look, Progress, UserCounts, end_of_run, html_report, progress_line, statistics_json, summarise,
-    summarise_jtl, write_reports,
+    Look, Progress, UserCounts, end_of_run, html_report, prepare_dashboard, progress_line, statistics_json,
+    summarise, summarise_jtl, write_dashboard, write_reports,
 };
 
 /// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
@@ -170,6 +170,20 @@ fn statistics_are_jmeters() {
             assert!((a - b).abs() <= near + 1e-6 * b.abs(), "{label} {field}: {a}, JMeter {b}");
         }
     }
+}
+
+#[test]
+fn a_dashboard_wants_an_empty_folder() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path().join("deep/report");
+    let (recorder, writers) = Recorder::start(RecorderConfig::default()).unwrap();
+    drop(writers);
+    let summary = Summary::new(RunFacts::default(), &recorder.finish());
+    prepare_dashboard(&dir).unwrap();
+    let [html, json] = write_dashboard(&dir, &summary).unwrap();
+    assert!(html.ends_with("index.html") && json.ends_with("statistics.json") && json.exists());
+    let error = prepare_dashboard(&dir).unwrap_err();
+    assert!(error.to_string().ends_with("the folder is not empty"));
 }
 
 #[test]
