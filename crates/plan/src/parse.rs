@@ -422,7 +422,12 @@ impl<'t> Builder<'t> {
     fn close(&mut self, end: Range<usize>, self_closed: bool) {
         let Some(open) = self.stack.pop() else { return };
         match open.what {
-            What::Plan { .. } => self.document = Document::End,
+            What::Plan { has_tree } => {
+                self.document = Document::End;
+                if !has_tree {
+                    self.report_no_tree(open.start);
+                }
+            }
             What::Tree(tree) => {
                 if let Some(parent) = tree.parent {
                     self.elements[parent.index()].subtree_end = self.elements.len() as u32;

@@ -41,6 +41,7 @@ fn files_that_are_no_plans() {
         b"<!-- nothing else -->",
         b"junk <jmeterTestPlan><hashTree/></jmeterTestPlan>",
         b"<jmeterTestPlan/>",
+        b"<jmeterTestPlan>hashTree</jmeterTestPlan>",
     ]), @r"
     error[jmx-empty]: the file is empty
       --> plan.jmx:1:1
@@ -78,6 +79,10 @@ fn files_that_are_no_plans() {
     error[jmx-not-xml]: the file is not XML: it does not begin with `<`
       --> plan.jmx:1:1
       hint: take `junk <jmeterTestPlan><hashTree/></jmeterTestPlan>` before the plan out
+    (0 elements read)
+
+    error[jmx-not-a-plan]: the plan is empty: it has no `hashTree`
+      --> plan.jmx:1:1
     (0 elements read)
 
     error[jmx-not-a-plan]: the plan is empty: it has no `hashTree`

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_diagnostic::{Diagnostic, Severity, Span};
 use memchr::memmem;
 
 use super::{Builder, Document, Open, Tree, What, is_tree_tag};
@@ -60,9 +60,8 @@ impl Builder<'_> {
             self.document = if self_closed { Document::End } else { Document::InPlan };
             self.plan_attributes(&range);
             if self_closed {
-                self.findings.error(range.start, range.len(), None, || {
-                    Diagnostic::error("jmx-not-a-plan", "the plan is empty: it has no `hashTree`")
-                });
+                let span = self.findings.span(range.start, range.len());
+                self.report_no_tree(span);
             } else {
                 self.open(What::Plan { has_tree: false }, &range);
             }
@@ -104,6 +103,12 @@ impl Builder<'_> {
         });
         self.document = Document::End;
         self.stopped = true;
+    }
+
+    pub(super) fn report_no_tree(&mut self, plan: Span) {
+        self.findings.error(plan.offset, plan.len, None, || {
+            Diagnostic::error("jmx-not-a-plan", "the plan is empty: it has no `hashTree`")
+        });
     }
 
     /// A tag directly inside `jmeterTestPlan`.
