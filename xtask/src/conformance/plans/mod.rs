@@ -5,6 +5,7 @@ mod config;
 mod controllers;
 mod functions;
 mod http;
+mod managers;
 mod processors;
 mod results;
 mod threads;
@@ -100,6 +101,7 @@ fn all() -> Vec<Description> {
     all.extend(controllers::cases());
     all.extend(functions::cases());
     all.extend(http::cases());
+    all.extend(managers::cases());
     all.extend(processors::cases());
     all.extend(results::cases());
     all.extend(threads::cases());
