@@ -39,6 +39,11 @@ impl Context<'_> {
         }
     }
 
+    /// Whether the text stands in the plan. Texts that come up later may quote what looks like a function.
+    fn in_plan(&self) -> bool {
+        matches!(self.place, Place::Program(_))
+    }
+
     /// The segment of a variable.
     pub(crate) fn variable(&mut self, name: &str) -> Segment {
         match &mut self.place {
@@ -148,7 +153,7 @@ fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
             }
             '(' if previous != ' ' => {
                 let function = name.trim_matches(|c: char| c <= ' ');
-                if registry::is_function(function) || looks_like_function(function) {
+                if registry::is_function(function) || (context.in_plan() && looks_like_function(function)) {
                     let function = function.to_owned();
                     return call(&function, start, reader, context);
                 }

@@ -69,7 +69,6 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__isPropDefined", (1, 1), "property", property::is_defined, "whether a property is set"),
     function("__isVarDefined", (1, 1), "variable", variable::is_defined, "whether a variable is set"),
     function("__javaScript", (1, 2), "script[, variable]", script::java_script, "result of a JavaScript script").noting("no Java classes"),
-    function("__jexl", (1, 2), "expression[, variable]", script::jexl2, "result of a JEXL 2 expression").noting(PLAIN),
     function("__jexl2", (1, 2), "expression[, variable]", script::jexl2, "result of a JEXL 2 expression").noting(PLAIN),
     function("__jexl3", (1, 2), "expression[, variable]", script::jexl3, "result of a JEXL 3 expression").noting(PLAIN),
     function("__log", (1, 4), "text[, level[, throwable[, comment]]]", log::log, "the text, which is logged").noting("OUT and ERR go to the log"),
@@ -112,6 +111,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
 /// Functions of JMeter 5.6.3 that are not there, and what to do without them.
 const MISSING: &[(&str, &str)] = &[
     ("__CSVRead", "a CSV Data Set Config reads the same file row by row"),
+    ("__jexl", "JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2"),
     ("__regexFunction", "a Regular Expression Extractor does the same"),
     ("__XPath", "an XPath Extractor does the same for a response"),
 ];

@@ -102,7 +102,7 @@ pub(crate) fn jexl3(arguments: &mut Arguments<'_, '_>) -> Made {
     script(arguments, Language::Jexl3)
 }
 
-/// `${__jexl2(expression, variable)}` and its other name `__jexl`
+/// `${__jexl2(expression, variable)}`
 pub(crate) fn jexl2(arguments: &mut Arguments<'_, '_>) -> Made {
     script(arguments, Language::Jexl2)
 }
@@ -185,8 +185,17 @@ fn kept(language: Language, text: &str) -> Rc<Result<Compiled, ScriptError>> {
     })
 }
 
-/// Property that keeps a run going although a script came up that cannot be run here.
+/// Property that, when `true`, keeps a run going although a text came up that is not supported.
 pub const ALLOW_UNSUPPORTED_PROPERTY: &str = "busyhour.allow_unsupported";
+
+/// Ends the run, unless it was told to go on, because a text came up that means something only to JMeter: the
+/// result would be wrong.
+pub(crate) fn stop_unsupported(user: &UserState) {
+    if !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
+        user.log(Level::Error, "a text came up that is not supported, see the line above; the test stops");
+        user.run.ask_to_stop(Stop::Graceful);
+    }
+}
 
 impl Function for Script {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
@@ -215,12 +224,8 @@ impl Script {
     /// would make the result wrong, so the run ends.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
         user.log(self.language.severity(), &format!("{}: {error}", self.name));
-        if error.is_unsupported() && !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
-            user.log(
-                Level::Error,
-                &format!("{}: a script came up that cannot be run here; the test stops", self.name),
-            );
-            user.run.ask_to_stop(Stop::Graceful);
+        if error.is_unsupported() {
+            stop_unsupported(user);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What JMeter 5.6.3 made of each text in `jmeter/cases.txt`, replayed here.
+//! What JMeter 5.6.3 made of each text in `jmeter/cases.txt` and `jmeter/scripts.txt`, replayed here.
 
 mod world;
 
@@ -9,6 +9,12 @@ use busyhour_functions::{evaluate_text, parse};
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use world::World;
+
+/// Results of `jmeter/cases.txt`.
+const TEXTS: &str = include_str!("jmeter/recorded.txt");
+
+/// Results of `jmeter/scripts.txt`.
+const SCRIPTS: &str = include_str!("jmeter/scripts-recorded.txt");
 
 /// How a text gets to its value.
 #[derive(Clone, Copy)]
@@ -21,16 +27,21 @@ enum Way {
 
 #[test]
 fn compiled_texts_become_what_jmeter_makes_of_them() {
-    replay(Way::Compiled);
+    replay(TEXTS, Way::Compiled);
 }
 
 #[test]
 fn texts_made_at_run_time_become_what_jmeter_makes_of_them() {
-    replay(Way::AtRunTime);
+    replay(TEXTS, Way::AtRunTime);
 }
 
-fn replay(way: Way) {
-    let recorded = include_str!("jmeter/recorded.txt");
+#[test]
+fn scripts_give_what_jmeter_gives() {
+    replay(SCRIPTS, Way::Compiled);
+    replay(SCRIPTS, Way::AtRunTime);
+}
+
+fn replay(recorded: &'static str, way: Way) {
     let mut symbols = Symbols::default();
     let cases = recorded.lines().filter_map(|line| line.strip_prefix("< "));
     let templates: HashMap<&str, _> = cases.map(|case| (case, parse(case, &mut symbols))).collect();
