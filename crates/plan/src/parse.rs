@@ -38,7 +38,8 @@ const PROPERTIES_MAX: usize = 1 << 23;
 /// full or cannot be understood with certainty, and that JMeter would not load it either: do not run
 /// such a plan. What JMeter would refuse although its meaning is plain is a warning that says so.
 ///
-/// Time and memory are linear in the size of the file; the tree takes two to three times the file.
+/// Time and memory are linear in the size of the file: a plan of 100 MB takes about 0.8 s and twice its
+/// size, a file made to be dense at most 0.8 GB.
 /// Nothing that the file declares is expanded or fetched.
 #[must_use]
 pub fn parse(source: &[u8], file_name: impl Into<Arc<str>>) -> (TestPlan, Vec<Diagnostic>) {
