@@ -96,7 +96,13 @@ mod tests {
     use super::*;
     use crate::testing::{user, user_logging};
 
-    fn counter(start: &str, end: &str, increment: &str, format: &str, per_user: bool) -> (CounterStep, Symbols) {
+    fn counter(
+        start: &str,
+        end: &str,
+        increment: &str,
+        format: &str,
+        per_user: bool,
+    ) -> (CounterStep, Symbols) {
         let literal = Template::literal;
         let mut symbols = Symbols::default();
         let settings = CounterSettings {

@@ -116,8 +116,7 @@ impl CsvFiles {
         if let Some(file) = known {
             return if has_header && file.header.is_none() { Err(header_missing()) } else { Ok(file) };
         }
-        let mut file =
-            CsvFile { path: self.resolve(name), charset, header: None, reader: Mutex::new(None) };
+        let mut file = CsvFile { path: self.resolve(name), charset, header: None, reader: Mutex::new(None) };
         if has_header {
             let mut reader = file.open().map_err(|error| format!("{}: {error}", header_missing()))?;
             let mut header = String::new();
@@ -193,7 +192,11 @@ impl CsvDataStep {
     ///
     /// # Errors
     /// Without a file name, and for encodings that are not known.
-    pub fn new(settings: CsvDataSettings, files: Arc<CsvFiles>, symbols: &mut Symbols) -> Result<Self, Refusal> {
+    pub fn new(
+        settings: CsvDataSettings,
+        files: Arc<CsvFiles>,
+        symbols: &mut Symbols,
+    ) -> Result<Self, Refusal> {
         if settings.filename.as_literal().is_some_and(|name| java::trim(name).is_empty()) {
             return Err(Refusal::invalid("has no file name"));
         }
@@ -225,7 +228,8 @@ impl CsvDataStep {
         let filename = settings.filename.text(user);
         let name = java::trim(&filename);
         let encoding = settings.encoding.text(user);
-        let charset = Charset::named(&encoding).ok_or_else(|| StopUser(format!("Unknown file encoding {encoding}")))?;
+        let charset =
+            Charset::named(&encoding).ok_or_else(|| StopUser(format!("Unknown file encoding {encoding}")))?;
         let mode = settings.share_mode.text(user);
         let (key, of_user) = match mode.as_ref() {
             "" | "shareMode.all" => (name.to_owned(), false),

@@ -33,7 +33,9 @@ impl Charset {
         } else if is(&["UTF-16", "UTF16"]) {
             Some(Self::Utf16)
         } else {
-            Encoding::for_label(name.as_bytes()).filter(|known| *known != encoding_rs::REPLACEMENT).map(Self::Other)
+            Encoding::for_label(name.as_bytes())
+                .filter(|known| *known != encoding_rs::REPLACEMENT)
+                .map(Self::Other)
         }
     }
 }
@@ -159,7 +161,11 @@ impl TextReader {
         match &mut self.decoder {
             Decoder::Bytes(unknown_from) => {
                 let character = |&byte: &u8| {
-                    if u16::from(byte) < *unknown_from { char::from(byte) } else { char::REPLACEMENT_CHARACTER }
+                    if u16::from(byte) < *unknown_from {
+                        char::from(byte)
+                    } else {
+                        char::REPLACEMENT_CHARACTER
+                    }
                 };
                 self.text.extend(bytes.iter().map(character));
             }
@@ -295,7 +301,9 @@ impl Row {
                     row.text.push('"');
                     state = State::Quoted;
                 }
-                (State::EmbeddedQuote, _) => return bad("Cannot have single quote-char in quoted field", row, "\""),
+                (State::EmbeddedQuote, _) => {
+                    return bad("Cannot have single quote-char in quoted field", row, "\"");
+                }
                 (State::Plain | State::Quoted, _) => row.text.push(next),
             }
             if pushed {

@@ -238,12 +238,11 @@ pub(crate) fn java_double(number: f64) -> String {
     }
 }
 
-/// A double without an exponent and with at least one digit behind the point (`DecimalFormat` with `#.#`, 1 to
-/// 340 fraction digits, which drops a zero before the point).
+/// A double without an exponent and with at least one digit behind the point: what `DecimalFormat` makes of it with
+/// 1 to 340 fraction digits.
 fn decimal_text(number: f64) -> String {
     let text = format!("{number}");
-    let text = if text.contains('.') { text } else { format!("{text}.0") };
-    text
+    if text.contains('.') { text } else { format!("{text}.0") }
 }
 
 #[cfg(test)]

@@ -1,0 +1,172 @@
+//! The debug sampler: a sample whose body shows variables and properties.
+
+use std::cmp::Ordering;
+
+use busyhour_engine::Nanos;
+use busyhour_engine::program::ImmediateSampler;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_record::DataType;
+
+/// What a plan says of a debug sampler. The properties are those of the bean, without a prefix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DebugSamplerSettings {
+    /// `displayJMeterVariables`
+    pub variables: bool,
+    /// `displayJMeterProperties`
+    pub properties: bool,
+    /// `displaySystemProperties`: there is no Java machine here, so the list is empty.
+    pub system_properties: bool,
+}
+
+/// The debug sampler.
+#[derive(Clone, Copy, Debug)]
+pub struct DebugSampler {
+    settings: DebugSamplerSettings,
+}
+
+impl DebugSampler {
+    /// Takes a debug sampler out of the plan.
+    pub fn new(settings: DebugSamplerSettings) -> Self {
+        Self { settings }
+    }
+}
+
+impl ImmediateSampler for DebugSampler {
+    fn sample(&self, user: &mut UserState, label: &Template, intended: Nanos) {
+        user.begin_result(label, intended);
+        let text = debug_sampler_text(user, self.settings);
+        let mut request = String::new();
+        for (shown, title) in sections(self.settings) {
+            if shown {
+                request.push_str(title);
+                request.push('\n');
+            }
+        }
+        let end = user.now();
+        let result = &mut user.result;
+        result.body_bytes = text.len() as u64;
+        result.body.extend_from_slice(text.as_bytes());
+        result.request_data.push_str(&request);
+        result.data_type = DataType::Text;
+        result.code.push_str("200");
+        result.message.push_str("OK");
+        result.end = end;
+    }
+}
+
+fn sections(settings: DebugSamplerSettings) -> [(bool, &'static str); 3] {
+    [
+        (settings.variables, "JMeterVariables"),
+        (settings.properties, "JMeterProperties"),
+        (settings.system_properties, "SystemProperties"),
+    ]
+}
+
+/// The body of a debug sample, as JMeter writes it.
+pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> String {
+    let mut out = String::with_capacity(100);
+    let [variables, properties, system] = sections(settings);
+    let mut section = |(shown, title): (bool, &str), entries: &mut dyn FnMut() -> Vec<(String, String)>| {
+        if !shown {
+            return;
+        }
+        out.push_str(title);
+        out.push_str(":\n");
+        let mut entries = entries();
+        entries.sort_by(|left, right| alphanumeric(&left.0, &right.0));
+        for (name, value) in entries {
+            out.extend([name.as_str(), "=", &value, "\n"]);
+        }
+        out.push('\n');
+    };
+    section(variables, &mut || {
+        let text = |value: Option<&str>| value.unwrap_or("java.lang.Object").to_owned();
+        user.variables.iter().map(|(name, value)| (name.to_owned(), text(value))).collect()
+    });
+    section(properties, &mut || user.run.properties.all());
+    section(system, &mut Vec::new);
+    out
+}
+
+/// JMeter's order of names: texts and numbers in turn, numbers by their value.
+fn alphanumeric(left: &str, right: &str) -> Ordering {
+    let (mut left, mut right) = (left, right);
+    loop {
+        match (left.is_empty(), right.is_empty()) {
+            (true, true) => return Ordering::Equal,
+            (true, false) => return Ordering::Less,
+            (false, true) => return Ordering::Greater,
+            (false, false) => {}
+        }
+        let (left_text, left_number) = take_part(&mut left);
+        let (right_text, right_number) = take_part(&mut right);
+        let texts = left_text.encode_utf16().cmp(right_text.encode_utf16());
+        if texts.is_ne() {
+            return texts;
+        }
+        if left_number.is_empty() || right_number.is_empty() {
+            return left_number.len().min(1).cmp(&right_number.len().min(1));
+        }
+        let (left_number, right_number) =
+            (left_number.trim_start_matches('0'), right_number.trim_start_matches('0'));
+        let numbers = left_number.len().cmp(&right_number.len()).then_with(|| left_number.cmp(right_number));
+        if numbers.is_ne() {
+            return numbers;
+        }
+    }
+}
+
+/// Takes what is no digit and then digits off the front.
+fn take_part<'t>(rest: &mut &'t str) -> (&'t str, &'t str) {
+    let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+    let (text, behind) = rest.split_at(digits);
+    let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+    let (number, behind) = behind.split_at(end);
+    *rest = behind;
+    (text, number)
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_engine::symbols::Symbols;
+
+    use super::*;
+    use crate::testing::user;
+
+    #[test]
+    fn the_text_is_that_of_jmeter() {
+        let mut user = user(&Symbols::default());
+        for (name, value) in [("x_10", "c"), ("x_9", "b"), ("B", "2"), ("a", "1"), ("x_009a", ""), ("x", "y")]
+        {
+            user.variables.set(name, value);
+        }
+        user.run.properties.set("p", "q");
+        let settings = DebugSamplerSettings { variables: true, properties: true, system_properties: true };
+        DebugSampler::new(settings).sample(&mut user, &Template::literal("Debug"), Nanos(0));
+        insta::assert_snapshot!(user.result.body_text(), @r"
+        JMeterVariables:
+        B=2
+        a=1
+        x=y
+        x_9=b
+        x_009a=
+        x_10=c
+
+        JMeterProperties:
+        p=q
+
+        SystemProperties:
+
+        ");
+        assert_eq!(user.result.request_data, "JMeterVariables\nJMeterProperties\nSystemProperties\n");
+        assert!(user.result.success && user.result.code == "200");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_order_is_an_order(a in "[a-b0-2]{0,5}", b in "[a-b0-2]{0,5}") {
+            proptest::prop_assert_eq!(alphanumeric(&a, &b), alphanumeric(&b, &a).reverse());
+        }
+    }
+}
