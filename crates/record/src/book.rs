@@ -264,10 +264,6 @@ impl Book {
         }
     }
 
-    pub(crate) const fn watermark(&self) -> Nanos {
-        self.watermark
-    }
-
     pub(crate) fn last_second(&self) -> Option<SecondPoint> {
         self.points.last().copied()
     }

@@ -230,10 +230,11 @@ struct Worker {
 
 impl Worker {
     fn run(mut self, inbox: &Receiver<Message>) -> RunTotals {
-        let mut flushed = 0;
+        let (mut newest, mut flushed) = (Nanos::ZERO, 0);
         loop {
             match inbox.recv_timeout(IDLE) {
                 Ok(Message::Batch { writer, mut bytes, now }) => {
+                    newest = newest.max(now);
                     self.batch(writer, &bytes);
                     bytes.clear();
                     if let Some(empty) = self.empty.get(writer) {
@@ -242,14 +243,17 @@ impl Worker {
                     }
                     self.advance(writer, Some(now));
                 }
-                Ok(Message::Tick { writer, now }) => self.advance(writer, Some(now)),
+                Ok(Message::Tick { writer, now }) => {
+                    newest = newest.max(now);
+                    self.advance(writer, Some(now));
+                }
                 Ok(Message::Closed { writer }) => self.advance(writer, None),
                 Ok(Message::Finish) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => self.outputs.flush(),
             }
-            let second = self.book.watermark().second();
-            if second != flushed {
-                flushed = second;
+            // The fastest core's clock: a core that hangs must not keep what the others did out of the files.
+            if newest.second() != flushed {
+                flushed = newest.second();
                 self.outputs.flush();
             }
         }

@@ -244,3 +244,27 @@ fn xml_is_refused_for_the_main_log_and_told_for_listeners() {
     assert!(matches!(totals.events.as_slice(), [RecorderEvent::XmlNotWritten { .. }]));
     assert!(!temp.path().join("x.xml").exists());
 }
+
+#[test]
+fn what_a_core_handed_over_is_in_the_files_while_another_one_hangs() {
+    let temp = tempfile::tempdir().unwrap();
+    let main = temp.path().join("main");
+    let config = RecorderConfig {
+        names: names(),
+        writers: 2,
+        main: Some(csv(&main, Which::All)),
+        ..RecorderConfig::default()
+    };
+    let (recorder, mut writers) = Recorder::start(config).unwrap();
+    let hangs = writers.remove(1);
+    let mut works = writers.remove(0);
+    offer(&mut works, &Sample { end: Nanos::from_millis(10), ..Sample::default() });
+    works.flush(Nanos::from_secs(2));
+    while text(&main).lines().count() < 2 {
+        works.flush(Nanos::from_secs(2));
+        std::thread::yield_now();
+    }
+    assert_eq!(recorder.live().last_second, None);
+    drop((works, hangs));
+    assert_eq!(recorder.finish().total.samples, 1);
+}
