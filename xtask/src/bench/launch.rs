@@ -63,11 +63,10 @@ fn once(bench: &Bench, command: &dyn Fn(u16) -> Result<Command>) -> Result<Durat
     let command = command(listener.local_addr()?.port())?;
     let log = bench.work.path().join("launch.log");
     let before = Instant::now();
-    let mut child = process::start(command, bench.cores.generator, &bench.cores, &log)?;
+    let child = process::start(command, bench.cores.generator, &bench.cores, &log)?;
     let first = first_byte(listener, Duration::from_secs(30));
     let elapsed = before.elapsed();
-    child.kill()?;
-    child.wait()?;
+    drop(child);
     first.with_context(|| process::tail(&log))?;
     Ok(elapsed)
 }

@@ -131,6 +131,10 @@ struct Bench {
 /// Runs what the words ask for.
 pub fn run(words: &[String]) -> Result<()> {
     match words.split_first() {
+        Some((what, rest)) if what == "http" && rest.iter().any(|word| word == "--help") => {
+            println!("{USAGE}");
+            Ok(())
+        }
         Some((what, rest)) if what == "http" => http(Options::read(rest)?),
         // Not for people: the other side of the ticket section, a process of its own so that its CPU can be told.
         Some((what, rest)) if what == floor::CLIENT => floor::client(rest),
@@ -140,11 +144,18 @@ pub fn run(words: &[String]) -> Result<()> {
 
 fn http(options: Options) -> Result<()> {
     let bench = Bench::prepare(options)?;
-    for (_, section) in SECTIONS {
-        if bench.options.wants(section) {
-            section.measure(&bench)?;
+    let mut failed = Vec::new();
+    for (name, section) in SECTIONS {
+        if !bench.options.wants(section) {
+            continue;
+        }
+        // One section that fails says nothing about the others.
+        if let Err(error) = section.measure(&bench) {
+            println!("\n{name} failed: {error:#}");
+            failed.push(name);
         }
     }
+    ensure!(failed.is_empty(), "not measured: {}", failed.join(", "));
     Ok(())
 }
 

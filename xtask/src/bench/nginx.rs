@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use super::Bench;
-use super::process::{self, Server};
+use super::process::{self, Running};
 
 /// How to speak with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Nginx {
     pub tls_port: u16,
     /// How often this bench asked for the count; the count holds these questions too.
     asked: u64,
-    _server: Server,
+    _server: Running,
 }
 
 /// The path of a body of so many bytes; a query may follow.
@@ -51,7 +51,7 @@ impl Nginx {
         fs::write(folder.join("nginx.conf"), configuration(port, tls_port))?;
         let mut command = Command::new(program);
         command.arg("-p").arg(&folder).args(["-c", "nginx.conf", "-e", "error.log"]);
-        let server = Server::start(command, &bench.cores, &folder.join("output.log"), port)?;
+        let server = process::serve(command, &bench.cores, &folder.join("output.log"), port)?;
         Ok(Self { port, tls_port, asked: 0, _server: server })
     }
 

@@ -15,6 +15,9 @@ use super::machine::{self, Cores, KernelMemory};
 /// How often a running process is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long a generator may go on after its steady part.
+const PATIENCE: Duration = Duration::from_secs(90);
+
 /// A look at a running process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Look {
@@ -85,15 +88,29 @@ fn per_100k(cpu_s: f64, requests: u64) -> f64 {
     cpu_s * 100_000.0 / requests as f64
 }
 
+/// A process of ours; it ends with its owner.
+#[derive(Debug)]
+pub struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already; either way it is gone after this.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Starts a process on a core; what it prints goes to `log`.
-pub fn start(mut command: Command, core: usize, cores: &Cores, log: &Path) -> Result<Child> {
+pub fn start(mut command: Command, core: usize, cores: &Cores, log: &Path) -> Result<Running> {
     let output = File::create(log)?;
     command.stdin(std::process::Stdio::null()).stdout(output.try_clone()?).stderr(output);
     // A child inherits the affinity of the thread that starts it.
     machine::pin(core)?;
     let child = command.spawn();
     machine::pin(cores.server)?;
-    child.with_context(|| format!("{} does not start", command.get_program().to_string_lossy()))
+    let child =
+        child.with_context(|| format!("{} does not start", command.get_program().to_string_lossy()))?;
+    Ok(Running(child))
 }
 
 /// Runs a generator to its end. `requests` asks the server how many it has counted (any constant, when it cannot); `window` is the part of the run
@@ -109,7 +126,7 @@ pub fn measure(
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let started = Instant::now();
     let mut child = start(command, cores.generator, cores, log)?;
-    let pid = child.id();
+    let pid = child.0.id();
     let mut look = |child_usage: (f64, u64)| -> Result<Look> {
         Ok(Look {
             at_s: started.elapsed().as_secs_f64(),
@@ -122,6 +139,7 @@ pub fn measure(
     let mut peak_kib = 0;
     let (mut first, mut last) = (None, None);
     while !has_ended(pid)? {
+        ensure!(started.elapsed() < window.end + PATIENCE, "the generator does not end:\n{}", tail(log));
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         peak_kib = field_kib(&status, "VmHWM:").unwrap_or(0).max(peak_kib);
         let resident_kib = field_kib(&status, "VmRSS:").unwrap_or(0);
@@ -136,7 +154,7 @@ pub fn measure(
     let started_ms = u64::try_from(since_1970.as_millis())?;
     // Its numbers stay readable until it is waited for.
     let whole = look((cpu_s(pid)?, 0))?;
-    let status = child.wait()?;
+    let status = child.0.wait()?;
     ensure!(status.success(), "the generator failed ({status}):\n{}", tail(log));
     let last = last.unwrap_or(whole);
     let first = first.filter(|first: &Look| first.at_s < last.at_s).with_context(|| {
@@ -182,34 +200,16 @@ pub fn tail(log: &Path) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// A server that ends with its owner.
-#[derive(Debug)]
-pub struct Server(Child);
-
-impl Server {
-    /// Starts a server on the server's core and waits until it accepts connections.
-    pub fn start(command: Command, cores: &Cores, log: &Path, port: u16) -> Result<Self> {
-        let mut server = Self(start(command, cores.server, cores, log)?);
-        let patience = Instant::now() + Duration::from_secs(60);
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            let ended = server.0.try_wait()?;
-            ensure!(
-                ended.is_none() && Instant::now() < patience,
-                "the server does not start:\n{}",
-                tail(log)
-            );
-            thread::sleep(LOOK);
-        }
-        Ok(server)
+/// Starts a server on the server's core and waits until it accepts connections.
+pub fn serve(command: Command, cores: &Cores, log: &Path, port: u16) -> Result<Running> {
+    let mut server = start(command, cores.server, cores, log)?;
+    let started = Instant::now();
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        let ended = server.0.try_wait()?;
+        ensure!(ended.is_none() && started.elapsed() < PATIENCE, "the server does not start:\n{}", tail(log));
+        thread::sleep(LOOK);
     }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended already; either way it is gone after this.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    Ok(server)
 }
 
 /// A port of the loopback interface that nobody uses now.

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::peers::Peer;
-use super::process::{self, Server, Usage};
+use super::process::{self, Usage};
 use super::table::{Table, median, number};
 use super::{Bench, floor, results};
 
@@ -57,7 +57,7 @@ fn measure(bench: &Bench, shop: &Path, plan: &str, peer: Peer) -> Result<Vec<Run
     let port = process::free_port()?;
     let mut command = Command::new(shop);
     command.args(["--full", "--port", &port.to_string()]);
-    let server = Server::start(command, &bench.cores, &bench.work.path().join("shop.log"), port)?;
+    let server = process::serve(command, &bench.cores, &bench.work.path().join("shop.log"), port)?;
     let run = peer.run(bench);
     let properties = [
         ("HOST", "127.0.0.1".to_owned()),
