@@ -91,7 +91,7 @@ pub struct Settings {
     /// Further JMeter properties (`-J`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
-    /// Further arguments, at the end of the command line.
+    /// Further arguments, at the end of the command line; `{PORT}` stands for the port.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
 }
@@ -168,7 +168,9 @@ impl Case {
         // Without a name the summariser is off.
         line.push("-Jsummariser.name=".into());
         line.extend(self.settings.properties.iter().map(|(name, value)| format!("-J{name}={value}")));
-        line.extend(self.settings.arguments.iter().cloned());
+        line.extend(
+            self.settings.arguments.iter().map(|argument| argument.replace("{PORT}", &port.to_string())),
+        );
         line
     }
 
