@@ -95,6 +95,17 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
+/// Compares the crates with the code map, which gives each a heading.
+pub fn check_map(packages: &[Package], map: &str) -> Vec<Finding> {
+    let named = |name: &str| map.lines().any(|line| line == format!("### `crates/{name}`"));
+    let ours = packages.iter().filter(|package| package.is_ours() && package.name != "xtask");
+    ours.filter(|package| !named(short(&package.name)))
+        .map(|package| {
+            Finding::new("ARCHITECTURE.md", format!("its code map lacks {}", short(&package.name)))
+        })
+        .collect()
+}
+
 fn short(name: &str) -> &str {
     name.strip_prefix("busyhour-").unwrap_or(name)
 }
@@ -140,6 +151,14 @@ mod tests {
         assert_eq!(check(&[standin.clone(), in_tests]), []);
         let shipped = ours("busyhour-cli", &[("busyhour-standin", Use::Normal)]);
         assert_eq!(check(&[standin, shipped]).len(), 1);
+    }
+
+    #[test]
+    fn a_crate_that_the_map_lacks_is_found() {
+        let packages = [ours("busyhour-http", &[]), ours("busyhour-engine", &[]), ours("xtask", &[])];
+        let findings = check_map(&packages, "# Map\n\n### `crates/http`\nSee crates/engine.\n");
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].what.ends_with("lacks engine"));
     }
 
     #[test]

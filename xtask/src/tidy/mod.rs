@@ -43,6 +43,8 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let files = tree::load(&root)?;
 
     let mut findings = layers::check(&packages);
+    let map = files.iter().find(|file| file.path == "ARCHITECTURE.md").map_or("", |file| file.text.as_str());
+    findings.extend(layers::check_map(&packages, map));
     findings.extend(dependencies::check(&packages));
     findings.extend(source_rules::check(&files));
     findings.extend(tree::check(&files, &tree::private_directories(&root)));
