@@ -6,7 +6,7 @@
 
 mod support;
 
-use busyhour_script::{ScriptError, Value, java_like, jexl};
+use busyhour_script::{ScriptError, Value, java_like, javascript, jexl};
 use support::User;
 
 type Run = fn(&str, &mut User) -> Result<Value, ScriptError>;
@@ -63,4 +63,28 @@ fn beanshell() {
     compare(include_str!("recorded/beanshell.tsv"), |text, user| {
         java_like::compile(text, java_like::Language::BeanShell)?.evaluate(user)
     });
+}
+
+#[test]
+fn javascript_function() {
+    // Rhino's errors end the function without a result.
+    let recorded: String =
+        include_str!("recorded/javascript.tsv").lines().fold(String::new(), |mut all, line| {
+            let failed = line.split_once("\t!").map(|(script, _)| format!("{script}\t[]"));
+            all.push_str(failed.as_deref().unwrap_or(line));
+            all.push('\n');
+            all
+        });
+    compare(&recorded, |text, user| javascript::compile(text)?.evaluate(user));
+}
+
+#[test]
+fn javascript_condition() {
+    for line in include_str!("recorded/condition.tsv").lines() {
+        let (script, expected) = line.split_once('\t').expect("a tab");
+        // What is neither true nor false is an error, which JMeter takes for false.
+        let found = javascript::compile(script).and_then(|script| script.evaluate_condition());
+        assert!(!found.as_ref().is_err_and(ScriptError::is_unsupported), "{script}: {found:?}");
+        assert_eq!(found.unwrap_or(false).to_string(), expected, "{script}");
+    }
 }

@@ -1,0 +1,305 @@
+//! What a script's words tell before it runs: constructs that Rhino does not know, or that need a Java machine.
+
+use crate::ScriptError;
+use crate::syntax::unsupported;
+
+/// What is known of a script from its words.
+#[derive(Debug, Default)]
+pub(super) struct Screened {
+    /// Texts in quotes: names that the script may ask for.
+    pub names: Vec<Box<str>>,
+    pub draws_random: bool,
+    pub asks_sample: bool,
+    pub asks_clock: bool,
+}
+
+/// Words that Rhino 1.7.14 takes for errors in its default version, or that reach into Java.
+const REFUSED_WORDS: &[&str] = &[
+    "let",
+    "const",
+    "class",
+    "async",
+    "await",
+    "yield",
+    "import",
+    "export",
+    "extends",
+    "super",
+    "Set",
+    "Map",
+    "Symbol",
+    "WeakMap",
+    "WeakSet",
+    "Promise",
+    "Proxy",
+    "Reflect",
+    "BigInt",
+    "globalThis",
+    "Packages",
+    "java",
+    "javax",
+    "org",
+    "com",
+    "JavaImporter",
+    "JavaAdapter",
+    "importClass",
+    "importPackage",
+    "sampler",
+    "prototype",
+    "__proto__",
+    "constructor",
+    "defineProperty",
+    "defineProperties",
+    "setPrototypeOf",
+    "getPrototypeOf",
+    "Intl",
+    "WeakRef",
+    "Int8Array",
+    "Uint8Array",
+    "ArrayBuffer",
+    "DataView",
+    "SharedArrayBuffer",
+    "Atomics",
+    "XML",
+    "XMLList",
+    "QName",
+    "Namespace",
+    "StopIteration",
+    "Iterator",
+    "getClass",
+    "AggregateError",
+    "FinalizationRegistry",
+    "queueMicrotask",
+    "performance",
+    "navigator",
+    "with",
+    "getter",
+    "__defineGetter__",
+    "__defineSetter__",
+    "Function",
+    "debugger",
+    "uneval",
+    "arguments",
+    "this",
+    "toSource",
+];
+
+/// Objects of the language that scripts share here, so that none may change them.
+const BUILT_IN: &[&str] =
+    &["Math", "JSON", "Object", "Array", "String", "Number", "Boolean", "RegExp", "Error", "Date"];
+
+/// Members that Rhino 1.7.14 lacks or that depend on the place.
+const REFUSED_MEMBERS: &[&str] = &[
+    "at",
+    "entries",
+    "values",
+    "flat",
+    "flatMap",
+    "matchAll",
+    "replaceAll",
+    "fromEntries",
+    "findLast",
+    "findLastIndex",
+    "toSorted",
+    "toReversed",
+    "toSpliced",
+    "with",
+    "hasOwn",
+    "groupBy",
+    "localeCompare",
+    "toLocaleString",
+    "toLocaleUpperCase",
+    "toLocaleLowerCase",
+    "description",
+    "isWellFormed",
+    "toWellFormed",
+    "stack",
+    "lineNumber",
+    "fileName",
+];
+
+/// Signs of newer versions of the language.
+const REFUSED_SIGNS: &[&str] = &["...", "**", "?.", "??", "||=", "&&=", "#"];
+
+/// Looks through the words of the script.
+pub(super) fn screen(text: &str) -> Result<Screened, ScriptError> {
+    let mut screened = Screened::default();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut previous = String::new();
+    let mut before = String::new();
+    let mut strict_comparison = None;
+    let mut asked = 0;
+    let refuse = |at: usize, what: &str| Err(unsupported(text, at, format!("`{what}` in JavaScript")));
+    while at < bytes.len() {
+        let rest = &text[at..];
+        let c = rest.chars().next().unwrap_or(' ');
+        if c.is_whitespace() {
+            at += c.len_utf8();
+        } else if rest.starts_with("//") {
+            at += rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            at += rest.find("*/").map_or(rest.len(), |len| len + 2);
+        } else if c == '"' || c == '\'' {
+            let len = quoted_len(rest, c);
+            let name = &rest[1..len.saturating_sub(1).max(1)];
+            if !name.contains('\\') && name.len() <= 200 && screened.names.len() < 64 {
+                screened.names.push(name.into());
+            }
+            if name == "use strict" {
+                return refuse(at, "use strict");
+            }
+            at += len;
+            previous = "\"".into();
+        } else if c == '`' {
+            let len = quoted_len(rest, c);
+            if rest[..len].contains("${") {
+                return refuse(at, "a template with `${`");
+            }
+            at += len;
+            previous = "\"".into();
+        } else if c.is_alphabetic() || c == '_' || c == '$' {
+            let len =
+                rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(rest.len());
+            let word = &rest[..len];
+            let is_member = previous == ".";
+            let followed_by_colon = rest[len..].trim_start().starts_with(':');
+            if (!followed_by_colon && REFUSED_WORDS.contains(&word)) && (!is_member || is_reflective(word)) {
+                return refuse(at, word);
+            }
+            if is_member && REFUSED_MEMBERS.contains(&word) {
+                return refuse(at, word);
+            }
+            let after = rest[len..].trim_start();
+            let is_set = after.starts_with('=') && !after.starts_with("==");
+            if is_member && is_set && BUILT_IN.contains(&before.as_str()) {
+                return refuse(at, "a new member of a built-in object");
+            }
+            match word {
+                "each" if previous == "for" => return refuse(at, "for each"),
+                "of" if previous != "." => return refuse(at, "of"),
+                "random" => screened.draws_random = true,
+                "sampleResult" => screened.asks_sample = true,
+                "Date" => screened.asks_clock = true,
+                "get" | "getProperty" if is_member => asked += 1,
+                "function" => check_parameters(text, at)?,
+                _ => {}
+            }
+            previous = word.to_owned();
+            at += len;
+        } else if c.is_ascii_digit() {
+            let len = rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+                .unwrap_or(rest.len());
+            let word = &rest[..len];
+            if word.contains('_') || word.ends_with('n') || word.starts_with("0o") || word.starts_with("0b") {
+                return refuse(at, word);
+            }
+            previous = "0".into();
+            at += len;
+        } else if c == '/' && begins_pattern(&previous) {
+            let len = pattern_len(rest);
+            let flags = rest[len..].chars().take_while(char::is_ascii_alphabetic).collect::<String>();
+            let newer = ["(?<", "\\p", "\\k", "\\u{"].iter().any(|part| rest[..len].contains(part));
+            if newer || !flags.chars().all(|flag| matches!(flag, 'g' | 'i' | 'm')) {
+                return refuse(at, "this regular expression");
+            }
+            at += len + flags.len();
+            previous = "0".into();
+        } else {
+            if let Some(sign) = REFUSED_SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+                return refuse(at, sign);
+            }
+            if rest.starts_with("===") || rest.starts_with("!==") {
+                strict_comparison.get_or_insert(at);
+            }
+            if c == '{' && matches!(previous.as_str(), "var") {
+                return refuse(at, "var {");
+            }
+            before = std::mem::replace(&mut previous, c.to_string());
+            at += c.len_utf8();
+        }
+    }
+    if let (Some(at), true) = (strict_comparison, asked > 1) {
+        // Two Java texts are identical only if they are one object.
+        return refuse(at, "===` between Java texts `");
+    }
+    Ok(screened)
+}
+
+/// Words that are as dangerous behind a point.
+fn is_reflective(word: &str) -> bool {
+    matches!(
+        word,
+        "prototype"
+            | "__proto__"
+            | "constructor"
+            | "defineProperty"
+            | "defineProperties"
+            | "setPrototypeOf"
+            | "getPrototypeOf"
+            | "getClass"
+            | "__defineGetter__"
+            | "__defineSetter__"
+            | "toSource"
+    )
+}
+
+/// Rhino knows no default values and no patterns among parameters.
+fn check_parameters(text: &str, at: usize) -> Result<(), ScriptError> {
+    let Some(open) = text[at..].find('(') else {
+        return Ok(());
+    };
+    let Some(close) = text[at + open..].find(')') else {
+        return Ok(());
+    };
+    let head = &text[at..at + open];
+    if head.contains('*') {
+        return Err(unsupported(text, at, "a generator in JavaScript"));
+    }
+    if text[at + open..at + open + close].contains(['=', '{', '[']) {
+        return Err(unsupported(text, at + open, "this parameter in JavaScript"));
+    }
+    Ok(())
+}
+
+fn quoted_len(rest: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        if escaped {
+            escaped = false;
+        } else if c == '\\' {
+            escaped = true;
+        } else if c == quote {
+            return at + 1;
+        }
+    }
+    rest.len()
+}
+
+/// A slash behind a value divides; behind all else it begins a pattern.
+fn begins_pattern(previous: &str) -> bool {
+    let keyword = matches!(
+        previous,
+        "return" | "typeof" | "case" | "in" | "void" | "delete" | "else" | "do" | "throw" | "new"
+    );
+    let value =
+        previous.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '"' | ')' | ']' | '}'));
+    keyword || !value
+}
+
+fn pattern_len(rest: &str) -> usize {
+    let (mut escaped, mut in_class) = (false, false);
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '/' if !in_class => return at + 1,
+            '\n' => return at,
+            _ => {}
+        }
+    }
+    rest.len()
+}
