@@ -26,6 +26,12 @@ pub struct Summary {
     pub total: Row,
     /// Per label, in order of first appearance: requests and transactions.
     pub labels: Vec<Row>,
+    /// Per label: results inside requests (redirects, embedded resources), which are not in the total.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sub_results: Vec<Row>,
+    /// Requests and sub-results together, as JMeter's dashboard adds up its result file; `None` without sub-results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_with_sub_results: Option<Row>,
     /// How requests failed, most frequent first.
     pub errors: Vec<ErrorRow>,
     /// Errors of further kinds.
@@ -72,18 +78,27 @@ impl Summary {
     #[must_use]
     pub fn new(run: RunFacts, totals: &RunTotals) -> Summary {
         let span_s = if totals.total.samples == 0 { 0.0 } else { totals.total.span_s() };
+        let of_kind = |sub: bool| {
+            let wanted =
+                totals.labels.iter().filter(move |label| (label.kind == SampleKind::SubResult) == sub);
+            wanted.map(|label| Row::of(&label.name, label.kind, &label.totals, span_s)).collect::<Vec<_>>()
+        };
+        let sub_results = of_kind(true);
+        let total_with_sub_results = (!sub_results.is_empty()).then(|| {
+            let mut all = totals.total.clone();
+            let subs = totals.labels.iter().filter(|label| label.kind == SampleKind::SubResult);
+            subs.for_each(|label| all.merge(&label.totals));
+            Row::of("Total", SampleKind::Request, &all, span_s)
+        });
         let caveats = caveat::find(&run, totals).into_iter().map(Told::from).collect();
         Summary {
             version: SUMMARY_VERSION,
             span_s,
             users_max: totals.seconds.iter().map(|point| point.users).max().unwrap_or(0),
             total: Row::of("Total", SampleKind::Request, &totals.total, span_s),
-            labels: totals
-                .labels
-                .iter()
-                .filter(|label| label.kind != SampleKind::SubResult)
-                .map(|label| Row::of(&label.name, label.kind, &label.totals, span_s))
-                .collect(),
+            labels: of_kind(false),
+            sub_results,
+            total_with_sub_results,
             errors: totals.errors.iter().map(|kind| ErrorRow::of(kind, totals.total.errors)).collect(),
             errors_other: totals.errors_other,
             caveats,

@@ -141,3 +141,18 @@ fn doubts_are_found() {
     });
     assert_eq!(caveats(RunFacts::default(), &warm), [Caveat::WarmupLeftOut { samples: 100 }]);
 }
+
+#[test]
+fn sub_results_are_told_apart() {
+    let totals = run(20, |i, sample| {
+        if i % 2 == 0 {
+            sample.flags = SampleFlags::SUB_RESULT;
+        }
+    });
+    let summary = Summary::new(RunFacts::default(), &totals);
+    assert_eq!((summary.total.samples, summary.labels.len(), summary.sub_results.len()), (10, 1, 1));
+    let both = summary.total_with_sub_results.unwrap();
+    assert_eq!((both.samples, both.elapsed.min, both.elapsed.max), (20, 1, 20));
+    assert_eq!(both.response.max, 20.0);
+    assert_eq!(Summary::new(RunFacts::default(), &run(5, |_, _| {})).total_with_sub_results, None);
+}

@@ -196,7 +196,7 @@ impl Totals {
     }
 
     /// Adds what `other` counted.
-    pub(crate) fn merge(&mut self, other: &Totals) {
+    pub fn merge(&mut self, other: &Totals) {
         self.samples += other.samples;
         self.errors += other.errors;
         self.bytes += other.bytes;

@@ -50,12 +50,14 @@ impl Statistic<'_> {
     }
 }
 
-/// The text of `statistics.json`: `Total` and every label. Percentiles are of the whole run, where JMeter takes the
-/// last 20,000 samples.
+/// The text of `statistics.json`: every label and `Total`. As in JMeter's dashboard, which reads a result file, what
+/// lies inside requests (redirects, say) has entries of its own and is in the total. Percentiles are of the whole run,
+/// where JMeter takes the last 20,000 samples.
 #[must_use]
 pub fn statistics_json(summary: &Summary) -> String {
     let mut all = Map::new();
-    for row in summary.labels.iter().chain([&summary.total]) {
+    let total = summary.total_with_sub_results.as_ref().unwrap_or(&summary.total);
+    for row in summary.sub_results.iter().chain(&summary.labels).chain([total]) {
         // Strings and finite numbers always have a JSON form. JMeter's total replaces a label of its name, too.
         let value = serde_json::to_value(Statistic::of(row)).unwrap_or(Value::Null);
         all.insert(row.label.clone(), value);
