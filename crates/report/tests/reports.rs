@@ -221,3 +221,26 @@ fn progress_fits_on_a_line() {
     );
     assert_eq!(progress_line(&progress, 10), "00:00:03  ");
 }
+
+/// JMeter's own test files, where they are at hand.
+#[test]
+fn result_files_of_jmeters_own_tests_are_read_or_refused() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/jmeter-testfiles/testfiles");
+    let Ok(files) = std::fs::read_dir(dir) else { return };
+    let mut read = 0;
+    for file in files.map(|file| file.unwrap().path()) {
+        if file.extension().is_none_or(|extension| extension != "csv" && extension != "jtl") {
+            continue;
+        }
+        match summarise_jtl(&file) {
+            Ok(summary) => {
+                read += 1;
+                assert!(
+                    html_report(&summary).ends_with("</html>\n") && !statistics_json(&summary).is_empty()
+                );
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    assert!(read > 0);
+}
