@@ -211,6 +211,9 @@ mod tests {
         insta::assert_snapshot!(message("$.n", Some(""), |s| s.expect_null = true), @"ok");
         insta::assert_snapshot!(message("$.o", Some(""), |s| s.expect_null = true), @"Value in json path '$.o' expected to be null, but found '{k=1.5, b=true}'");
         insta::assert_snapshot!(message("$.o", Some(r#"{"b":true,"k":1.5}"#), |s| s.is_regex = false), @"ok");
+        insta::assert_snapshot!(message("$.n", Some(""), |s| s.is_regex = false), @"Value in json path '$.n' expected to be '', but found 'null'");
+        insta::assert_snapshot!(message("$.l", Some("\\[1,\"b\",null\\]"), |_| {}), @"ok");
+        insta::assert_snapshot!(message("$.l", Some("[1,\"b\",null]"), |s| s.is_regex = false), @"ok");
         insta::assert_snapshot!(message("$.e", Some("[]"), |_| {}), @"ok");
         insta::assert_snapshot!(message("$.d", Some("10.0"), |_| {}), @"ok");
         insta::assert_snapshot!(message("$.d", Some("10"), |s| s.is_regex = false), @"Value in json path '$.d' expected to be '10', but found '10.0'");

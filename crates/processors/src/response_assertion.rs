@@ -317,8 +317,22 @@ mod tests {
             "Test failed: text expected to equal /\n\n****** received  : abc[[[ ]]]\n\n\
              ****** comparison: abc[[[d]]]\n\n/"
         );
-        let long = "x".repeat(150);
-        assert!(message(&format!("{long}a"), 8, &[&format!("{long}b")]).contains("...xxx"));
+        assert!(
+            message("aaa", 8, &["aa"]).contains("received  : aa[[[a]]]\n\n****** comparison: aa[[[ ]]]\n")
+        );
+        assert!(
+            message("abc", 12, &["abc"]).contains("received  : abc[[[]]]\n\n****** comparison: abc[[[]]]\n")
+        );
+        assert!(message("abc", 10, &["zz"]).starts_with("Test failed: text expected something using /\n\n"));
+        let (head, tail) = ("x".repeat(150), "y".repeat(120));
+        let (head_shown, tail_shown) = ("x".repeat(100), "y".repeat(100));
+        assert_eq!(
+            message(&format!("{head}a{tail}"), 8, &[&format!("{head}bb{tail}")]),
+            format!(
+                "Test failed: text expected to equal /\n\n****** received  : ...{head_shown}[[[a ]]]{tail_shown}...\n\n\
+                 ****** comparison: ...{head_shown}[[[bb]]]{tail_shown}...\n\n/"
+            )
+        );
     }
 
     #[test]

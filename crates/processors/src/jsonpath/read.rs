@@ -1,6 +1,7 @@
 //! Reading JSON the way json-smart's permissive mode does, as far as responses need it.
 
 use super::value::Value;
+use crate::java;
 
 /// The text is not JSON, not even generously.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +21,10 @@ const DEPTH_MAX: u32 = 400;
 /// When an array or object or text does not end, or a key is missing.
 pub fn read(text: &str) -> Result<Value, NotJson> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
+    reader.skip_space();
+    if reader.at == text.len() {
+        return Ok(Value::Text(String::new()));
+    }
     reader.value(b"")
 }
 
@@ -37,19 +42,38 @@ impl Reader<'_> {
         }
     }
 
-    fn fail<T>(&self) -> Result<T, NotJson> {
+    /// Position in units of UTF-16, as Java counts.
+    fn position(&self) -> usize {
+        self.text.get(..self.at).map_or(self.at, java::length)
+    }
+
+    /// Refuses what comes next; `what` is json-smart's word for it, `back` how far it has gone beyond its report.
+    fn refuse<T>(&self, what: &str, back: usize) -> Result<T, NotJson> {
+        let position = self.position().saturating_sub(back);
         let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
-            Some(character) => format!("character ({character}) at position {}.", self.at),
-            None => format!("End Of File position {}: null", self.at.saturating_sub(1)),
+            Some(character) if what == "character" => {
+                format!("character ({character}) at position {position}.")
+            }
+            Some(character) => format!("{what} {character} at position {position}."),
+            None => return self.ended("null"),
         };
         Err(NotJson { found })
+    }
+
+    fn fail<T>(&self) -> Result<T, NotJson> {
+        self.refuse("character", 0)
+    }
+
+    /// Refuses the end of the text, where json-smart last saw `token`.
+    fn ended<T>(&self, token: &str) -> Result<T, NotJson> {
+        Err(NotJson { found: format!("End Of File position {}: {token}", self.position().saturating_sub(1)) })
     }
 
     /// Reads a value; a bare word ends at one of `stops`.
     fn value(&mut self, stops: &[u8]) -> Result<Value, NotJson> {
         self.skip_space();
         match self.bytes.get(self.at) {
-            None => self.fail(),
+            None => self.ended("EOF"),
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),
             Some(&quote @ (b'"' | b'\'')) => self.quoted(quote).map(Value::Text),
@@ -87,7 +111,8 @@ impl Reader<'_> {
                     return Ok(Value::Array(items));
                 }
                 Some(b',') => self.at += 1,
-                Some(b':' | b'}') | None => return self.fail(),
+                None => return self.ended("EOF"),
+                Some(b':' | b'}') => return self.fail(),
                 Some(_) => items.push(self.value(b",]")?),
             }
         }
@@ -112,7 +137,7 @@ impl Reader<'_> {
             };
             self.skip_space();
             if self.bytes.get(self.at) != Some(&b':') {
-                return self.fail();
+                return self.refuse("character", 1);
             }
             self.at += 1;
             let value = self.value(b",}")?;
@@ -121,8 +146,10 @@ impl Reader<'_> {
                 None => members.push((key, value)),
             }
             self.skip_space();
-            if !matches!(self.bytes.get(self.at), Some(b',' | b'}')) {
-                return self.fail();
+            match self.bytes.get(self.at) {
+                Some(b',' | b'}') => {}
+                Some(b']') => return self.ended("null"),
+                _ => return self.refuse("token", 1),
             }
         }
     }
@@ -137,7 +164,10 @@ impl Reader<'_> {
             }
             out.push_str(&self.text[start..self.at]);
             match self.bytes.get(self.at) {
-                None => return self.fail(),
+                None => {
+                    let position = self.position();
+                    return Err(NotJson { found: format!("End Of File position {position}: null") });
+                }
                 Some(b'\\') => self.escape(&mut out)?,
                 Some(_) => {
                     self.at += 1;
@@ -180,17 +210,16 @@ impl Reader<'_> {
     }
 
     fn hex(&mut self) -> Result<u16, NotJson> {
-        let digits = self
-            .text
-            .get(self.at..self.at + 4)
-            .filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
-        match digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) {
-            Some(unit) => {
-                self.at += 4;
-                Ok(unit)
-            }
-            None => self.fail(),
+        let mut unit = 0;
+        for _ in 0..4 {
+            let digit = self.bytes.get(self.at).and_then(|byte| char::from(*byte).to_digit(16));
+            let Some(digit) = digit.and_then(|digit| u16::try_from(digit).ok()) else {
+                return self.refuse("unicode escape sequence", 0);
+            };
+            unit = unit * 16 + digit;
+            self.at += 1;
         }
+        Ok(unit)
     }
 }
 
@@ -265,6 +294,32 @@ mod tests {
         ] {
             assert_eq!(again(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn says_what_json_smart_says() {
+        // Recorded as above.
+        for (text, expected) in [
+            (r#"{"a":1"#, "End Of File position 5: null"),
+            (r#"{"x":"#, "End Of File position 4: EOF"),
+            (r#"{"a":"x"#, "End Of File position 7: null"),
+            (r#"{"a""#, "End Of File position 3: null"),
+            ("{", "End Of File position 0: null"),
+            ("[1", "End Of File position 1: EOF"),
+            ("[1,", "End Of File position 2: EOF"),
+            (r#"{"a":1,"#, "End Of File position 6: null"),
+            (r#"{"a":}"#, "character (}) at position 5."),
+            (r#"{"a" 1}"#, "character (1) at position 4."),
+            (r#"{"a":[1,2}"#, "End Of File position 9: EOF"),
+            (r#"{"a":1]"#, "End Of File position 6: null"),
+            (r#"{"a":"x" "b":1}"#, "token \" at position 8."),
+            (r#"{"a":"\u12"}"#, "unicode escape sequence \" at position 10."),
+            ("{]", "character (]) at position 1."),
+            (r#"{"é":"#, "End Of File position 4: EOF"),
+        ] {
+            assert_eq!(read(text), Err(NotJson { found: expected.to_owned() }), "{text}");
+        }
+        assert_eq!(read("  "), Ok(Value::Text(String::new())));
     }
 
     proptest::proptest! {
