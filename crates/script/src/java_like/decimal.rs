@@ -65,20 +65,20 @@ impl Decimal {
 
     /// The sum; `None` when its digits do not fit.
     #[must_use]
-    pub fn add(self, other: Decimal) -> Option<Decimal> {
+    pub fn plus(self, other: Decimal) -> Option<Decimal> {
         let (left, right, scale) = self.aligned(other)?;
         Some(Decimal { digits: left.checked_add(right)?, scale })
     }
 
     /// The difference.
     #[must_use]
-    pub fn subtract(self, other: Decimal) -> Option<Decimal> {
-        self.add(other.negate()?)
+    pub fn minus(self, other: Decimal) -> Option<Decimal> {
+        self.plus(other.negate()?)
     }
 
     /// The product; its scale is the sum of the scales.
     #[must_use]
-    pub fn multiply(self, other: Decimal) -> Option<Decimal> {
+    pub fn times(self, other: Decimal) -> Option<Decimal> {
         Some(Decimal {
             digits: self.digits.checked_mul(other.digits)?,
             scale: self.scale.checked_add(other.scale)?,
@@ -258,6 +258,6 @@ mod tests {
         ] {
             assert_eq!(decimal(text).to_string(), expected);
         }
-        assert_eq!(decimal("1.5").subtract(decimal("1.5")).unwrap().to_string(), "0.0");
+        assert_eq!(decimal("1.5").minus(decimal("1.5")).unwrap().to_string(), "0.0");
     }
 }

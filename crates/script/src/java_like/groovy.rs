@@ -175,9 +175,9 @@ fn decimal(operator: Binary, left: &Value, right: &Value) -> Outcome {
         return Err(refused(operator, left, right));
     };
     let result = match operator {
-        Binary::Add => a.add(b),
-        Binary::Subtract => a.subtract(b),
-        Binary::Multiply => a.multiply(b),
+        Binary::Add => a.plus(b),
+        Binary::Subtract => a.minus(b),
+        Binary::Multiply => a.times(b),
         Binary::Divide if b.is_zero() => return Err("division by zero".into()),
         Binary::Divide => a.divide(b),
         _ => return Err("the remainder of a BigDecimal does not exist".into()),

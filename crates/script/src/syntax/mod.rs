@@ -2,6 +2,7 @@
 
 pub(crate) mod ast;
 mod expression;
+mod locals;
 pub(crate) mod names;
 mod parser;
 mod postfix;

@@ -1,0 +1,245 @@
+//! Limits, places, effects, and that no text makes the crate panic.
+
+mod support;
+
+use busyhour_script::{Level, Place, ScriptError, Value, java_like, javascript, jexl};
+use proptest::prelude::*;
+use support::User;
+
+fn groovy(text: &str, user: &mut User) -> Result<Value, ScriptError> {
+    java_like::compile(text, java_like::Language::Groovy)?.evaluate(user)
+}
+
+fn beanshell(text: &str, user: &mut User) -> Result<Value, ScriptError> {
+    java_like::compile(text, java_like::Language::BeanShell)?.evaluate(user)
+}
+
+fn js(text: &str, user: &mut User) -> Result<Value, ScriptError> {
+    javascript::compile(text)?.evaluate(user)
+}
+
+#[test]
+fn refusals_name_the_place() {
+    let error = java_like::compile("def a = 1\ndef b = [x: 1]", java_like::Language::Groovy).unwrap_err();
+    assert_eq!(error.to_string(), "a map is not supported (line 2, column 11)");
+    let error =
+        java_like::compile("new JsonSlurper().parseText('{}')", java_like::Language::Groovy).unwrap_err();
+    assert_eq!(error.to_string(), "`new JsonSlurper` with 0 arguments is not supported (column 1)");
+    let error = java_like::compile("FileUtils.x()", java_like::Language::BeanShell).unwrap_err();
+    assert!(error.is_unsupported(), "{error}");
+    let error = jexl::compile("1 +", jexl::Version::Three).unwrap_err();
+    assert_eq!(error.to_string(), "expected an expression, found the end (column 4)");
+    let error = javascript::compile("1;\nlet x = 5").unwrap_err();
+    assert_eq!(error.place(), Some(Place { line: 2, column: 1 }));
+    let error = javascript::compile("1;\n1 +").unwrap_err();
+    assert!(matches!(error, ScriptError::Syntax { place: Place { line: 2, .. }, .. }), "{error:?}");
+}
+
+#[test]
+fn endless_scripts_are_stopped() {
+    for outcome in [
+        groovy("while (true) { }", &mut User::new()),
+        beanshell("for (;;) { }", &mut User::new()),
+        groovy("def s = 'abcdefgh'\nwhile (true) { s = s + s }", &mut User::new()),
+        jexl::compile("while (true) 1", jexl::Version::Three)
+            .and_then(|script| script.evaluate(&mut User::new())),
+        js("for (;;) {}", &mut User::new()),
+        js("var s = 'abc'; for (;;) s += s", &mut User::new()),
+    ] {
+        assert!(matches!(outcome, Err(ScriptError::LimitReached { .. })), "{outcome:?}");
+    }
+    // The engine is as good as before.
+    assert_eq!(js("1 + 1", &mut User::new()), Ok(Value::text("2")));
+    let deep = format!("{}1{}", "(".repeat(100_000), ")".repeat(100_000));
+    let long = vec!["1"; 100_000].join("+");
+    for text in [&deep, &long] {
+        assert!(java_like::compile(text, java_like::Language::Groovy).is_err());
+        assert!(java_like::compile(text, java_like::Language::BeanShell).is_err());
+        assert!(jexl::compile(text, jexl::Version::Two).is_err());
+    }
+    assert!(javascript::compile(&deep).is_err());
+}
+
+#[test]
+fn logs_properties_and_samples_are_reached() {
+    let mut user = User::new();
+    groovy(
+        "log.warn('a' + 1); props.put('q', 'r'); prev.setSuccessful(false); prev.setResponseCode('500')",
+        &mut user,
+    )
+    .unwrap();
+    js("log.info('from js'); props.setProperty('s', 't')", &mut user).unwrap();
+    assert_eq!(user.log, [(Level::Warn, "a1".to_owned()), (Level::Info, "from js".to_owned())]);
+    assert_eq!(user.properties["q"], "r");
+    assert_eq!(user.properties["s"], "t");
+    assert!(!user.result.successful);
+    assert_eq!(user.result.code, "500");
+}
+
+#[test]
+fn javascript_leaves_nothing_behind() {
+    let mut user = User::new();
+    for text in ["x = 5", "var x = 5; y = 6", "function x() {}", "x = vars; 1"] {
+        js(text, &mut user).unwrap();
+        assert_eq!(js("typeof x + typeof y", &mut user), Ok(Value::text("undefinedundefined")), "{text}");
+    }
+}
+
+#[test]
+fn javascript_keeps_what_it_did_before_it_failed() {
+    let mut user = User::new();
+    let outcome = js("vars.put('a', 'b'); nothing()", &mut user);
+    assert!(matches!(outcome, Err(ScriptError::Evaluation { .. })), "{outcome:?}");
+    assert_eq!(user.changes(), "a=b");
+}
+
+#[test]
+fn javascript_asks_for_names_that_it_puts_together() {
+    let mut user = User::new();
+    for number in 0..20 {
+        user.variables.insert(format!("v_{number}"), number.to_string());
+    }
+    let text = "var sum = 0; log.info('once'); for (var i = 0; i < 20; i++) sum += parseInt(vars.get('v_' + i)); sum";
+    assert_eq!(js(text, &mut user), Ok(Value::text("190")));
+    assert_eq!(user.log.len(), 1);
+}
+
+#[test]
+fn random_numbers_and_the_clock_are_the_users() {
+    for text in ["Math.random()", "new Random().nextInt(1000000)", "UUID.randomUUID().toString()"] {
+        assert_eq!(groovy(text, &mut User::new()), groovy(text, &mut User::new()), "{text}");
+    }
+    assert_eq!(js("Math.random()", &mut User::new()), js("Math.random()", &mut User::new()));
+    assert_ne!(js("Math.random()", &mut User::new()), js("Math.random() + 1", &mut User::new()));
+    assert_eq!(js("new Date().getTime()", &mut User::new()), Ok(Value::text("1700000000000")));
+    assert_eq!(groovy("System.currentTimeMillis()", &mut User::new()), Ok(Value::Long(1_700_000_000_000)));
+    let Ok(Value::Text(uuid)) = groovy("UUID.randomUUID().toString()", &mut User::new()) else {
+        panic!("a text");
+    };
+    assert_eq!((uuid.len(), &uuid[14..15]), (36, "4"));
+}
+
+#[test]
+fn a_script_is_shared_between_threads() {
+    let script = javascript::compile("vars.get('one') + vars.get('two')").unwrap();
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let script = script.clone();
+            std::thread::spawn(move || {
+                (0..50).all(|_| script.evaluate(&mut User::new()) == Ok(Value::text("12")))
+            })
+        })
+        .collect();
+    assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+}
+
+#[test]
+fn a_name_of_beanshell_that_lives_on_is_refused() {
+    for text in ["i = i + 1", "i++", "if (x) { y = 1; } x = true;"] {
+        let error = java_like::compile(text, java_like::Language::BeanShell).unwrap_err();
+        assert!(error.is_unsupported(), "{text}: {error}");
+    }
+    assert!(
+        java_like::compile("IsSuccess = false;", java_like::Language::BeanShell)
+            .unwrap_err()
+            .is_unsupported()
+    );
+}
+
+const WORDS: &[&str] = &[
+    "vars",
+    ".get(",
+    "\"one\"",
+    ")",
+    "(",
+    "+",
+    "-",
+    "*",
+    "/",
+    "==",
+    "!=",
+    "<",
+    "&&",
+    "||",
+    "!",
+    "1",
+    "2.5",
+    "x",
+    "=",
+    ";",
+    "\n",
+    "if",
+    "else",
+    "{",
+    "}",
+    "for",
+    "while",
+    "return",
+    "def ",
+    "int ",
+    "String ",
+    "'a'",
+    "?",
+    ":",
+    "[",
+    "]",
+    ",",
+    "..",
+    "true",
+    "null",
+    ".length()",
+    "\"${",
+    "}\"",
+    "new ",
+    "Random",
+    "log.info",
+    "empty",
+    "size",
+    "=~",
+    "0",
+    "$",
+    "\\",
+    "//",
+    "/*",
+    "é",
+    "💡",
+    "var ",
+    "function",
+    "=>",
+    "as ",
+    "in ",
+    "threadName",
+    "prev",
+    "++",
+    "a.b.c",
+    "\"",
+    "'",
+    "`",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever the text, each language answers with a value or an error.
+    #[test]
+    fn no_text_panics(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..24)) {
+        let text = words.concat();
+        let mut user = User::new();
+        let _ = groovy(&text, &mut user);
+        let _ = beanshell(&text, &mut user);
+        for version in [jexl::Version::Two, jexl::Version::Three] {
+            let _ = jexl::compile(&text, version).and_then(|script| script.evaluate(&mut user));
+        }
+        let _ = js(&text, &mut user);
+    }
+
+    /// So do texts of any characters.
+    #[test]
+    fn no_characters_panic(text in "\\PC{0,40}") {
+        let mut user = User::new();
+        let _ = groovy(&text, &mut user);
+        let _ = beanshell(&text, &mut user);
+        let _ = jexl::compile(&text, jexl::Version::Three).and_then(|script| script.evaluate(&mut user));
+        let _ = js(&text, &mut user);
+    }
+}
