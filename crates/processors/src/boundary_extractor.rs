@@ -11,6 +11,7 @@ use busyhour_engine::user::UserState;
 use rand::Rng as _;
 
 use crate::java;
+use crate::matches::{Matches, with_matches};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
 use crate::scope::{Field, Scope};
@@ -56,83 +57,77 @@ impl BoundaryExtractor {
         Ok(Self { settings })
     }
 
-    fn matches(
+    fn collect(
         &self,
         user: &UserState,
         variable: Option<&str>,
-        left: &str,
-        right: &str,
+        boundaries: (&str, &str),
         wanted: i32,
-    ) -> Vec<String> {
-        let mut matches = Vec::new();
-        let number = usize::try_from(wanted).unwrap_or(0);
-        if let Some(variable) = variable {
-            match user.variables.get(variable) {
-                Some(text) => between(text, left, right, &mut |found| {
-                    matches.push(found.to_owned());
-                    ControlFlow::Continue(())
-                }),
-                None => user.log(
-                    Level::Warn,
-                    &format!(
-                        "No variable '{variable}' found to process by Boundary Extractor '{}', skipping processing",
-                        self.settings.name
-                    ),
-                ),
-            }
-            // With one boundary empty JMeter finds a single place in a variable, whichever is asked for.
-            if number > 0 && !left.is_empty() && !right.is_empty() {
-                return matches.into_iter().skip(number - 1).take(1).collect();
-            }
-            return matches;
-        }
-        let mut seen = 0;
-        self.settings.scope.visit(&user.result, |result| {
-            let mut flow = ControlFlow::Continue(());
-            between(&self.settings.field.text(result), left, right, &mut |found| {
-                seen += 1;
-                if number == 0 || seen == number {
-                    matches.push(found.to_owned());
-                }
-                if number > 0 && seen >= number {
-                    flow = ControlFlow::Break(());
-                }
-                flow
+        matches: &mut Matches,
+    ) {
+        matches.clear(1);
+        let (left, right) = boundaries;
+        let mut add = |found: &str| {
+            matches.push(Some(found));
+            if matches.enough(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let Some(variable) = variable else {
+            self.settings.scope.visit(&user.result, |result| {
+                between(&self.settings.field.text(result), left, right, &mut add)
             });
-            flow
-        });
-        matches
+            return;
+        };
+        match user.variables.get(variable) {
+            Some(text) => {
+                let _ = between(text, left, right, &mut add);
+            }
+            None => user.log(
+                Level::Warn,
+                &format!(
+                    "No variable '{variable}' found to process by Boundary Extractor '{}', skipping processing",
+                    self.settings.name
+                ),
+            ),
+        }
+    }
+
+    /// The match to take, from 0. With a boundary empty JMeter finds a single place in a variable, and takes it
+    /// whichever is asked for.
+    fn chosen(&self, user: &mut UserState, open_ended: bool, wanted: i32, count: usize) -> Option<usize> {
+        match usize::try_from(wanted).unwrap_or(0) {
+            _ if count == 0 => None,
+            0 => Some(user.random.random_range(0..count)),
+            _ if open_ended && self.settings.scope.is_variable() => Some(0),
+            number => (count >= number).then(|| number - 1),
+        }
     }
 }
 
 /// Visits what stands between the boundaries, from left to right. A match may begin inside the one before.
-fn between<'t>(text: &'t str, left: &str, right: &str, visit: &mut dyn FnMut(&'t str) -> ControlFlow<()>) {
+fn between(
+    text: &str,
+    left: &str,
+    right: &str,
+    visit: &mut dyn FnMut(&str) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     if java::is_blank(text) {
-        return;
+        return ControlFlow::Continue(());
     }
     match (left.is_empty(), right.is_empty()) {
-        (true, true) => {
-            let _ = visit(text);
-        }
-        (true, false) => {
-            if let Some(end) = text.find(right) {
-                let _ = visit(&text[..end]);
-            }
-        }
-        (false, true) => {
-            if let Some(start) = text.find(left) {
-                let _ = visit(&text[start + left.len()..]);
-            }
-        }
+        (true, true) => visit(text),
+        (true, false) => text.find(right).map_or(ControlFlow::Continue(()), |end| visit(&text[..end])),
+        (false, true) => match text.find(left) {
+            Some(start) => visit(&text[start + left.len()..]),
+            None => ControlFlow::Continue(()),
+        },
         (false, false) => {
             let mut rest = text;
             while let Some(start) = rest.find(left) {
                 rest = &rest[start + left.len()..];
-                let Some(end) = rest.find(right) else { return };
-                if visit(&rest[..end]).is_break() {
-                    return;
-                }
+                let Some(end) = rest.find(right) else { break };
+                visit(&rest[..end])?;
             }
+            ControlFlow::Continue(())
         }
     }
 }
@@ -157,26 +152,29 @@ impl Processor for BoundaryExtractor {
         }
         let mut name = user.take_buffer();
         let count_before = take_count(user, &refname, &mut name);
-        let matches = self.matches(user, variable.as_deref(), &left, &right, wanted);
         let mut kept = 0;
         let put = |name: &mut String, suffix: std::fmt::Arguments<'_>| {
             name.clear();
             let _ = write!(name, "{refname}_{suffix}");
         };
-        if wanted < 0 {
+        with_matches(|matches| {
+            self.collect(user, variable.as_deref(), (&left, &right), wanted, matches);
+            if wanted >= 0 {
+                let open_ended = left.is_empty() || right.is_empty();
+                let chosen = self.chosen(user, open_ended, wanted, matches.len());
+                if let Some(text) = chosen.and_then(|index| matches.group(index, 0)) {
+                    user.variables.set(&refname, text);
+                }
+                return;
+            }
             kept = matches.len();
             put(&mut name, format_args!("matchNr"));
             user.variables.set(&name, &kept.to_string());
-            for (index, text) in matches.iter().enumerate() {
+            for index in 0..kept {
                 put(&mut name, format_args!("{}", index + 1));
-                user.variables.set(&name, text);
+                user.variables.set(&name, matches.group(index, 0).unwrap_or_default());
             }
-        } else if wanted == 0 && !matches.is_empty() {
-            let chosen = user.random.random_range(0..matches.len());
-            user.variables.set(&refname, &matches[chosen]);
-        } else if let [only] = matches.as_slice() {
-            user.variables.set(&refname, only);
-        }
+        });
         for number in kept + 1..=count_before {
             put(&mut name, format_args!("{number}"));
             user.variables.remove(&name);

@@ -5,8 +5,8 @@ use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
-use crate::json_extractor::{fixed_path, kept_path};
-use crate::jsonpath::{self, JsonPath, Value};
+use crate::json_extractor::{FixedPath, fixed_path, kept_path};
+use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, Ready, bad_expression};
 use crate::refusal::Refusal;
 
@@ -47,7 +47,7 @@ impl Default for JsonAssertionSettings {
 #[derive(Debug)]
 pub struct JsonAssertion {
     settings: JsonAssertionSettings,
-    path: Option<JsonPath>,
+    path: Option<FixedPath>,
     pattern: Option<PatternText>,
 }
 
@@ -55,7 +55,7 @@ impl JsonAssertion {
     /// Takes an assertion out of the plan.
     ///
     /// # Errors
-    /// For paths that are none or not supported, and regular expressions whose matches are not promised.
+    /// For paths that are not supported, and regular expressions whose matches are not promised.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
         let path = settings.path.as_literal().map(fixed_path).transpose()?;
         let uses_pattern = settings.validate && settings.is_regex;
@@ -77,9 +77,10 @@ impl JsonAssertion {
             Some(path) => path,
             None => {
                 kept = kept_path(path_text);
-                kept.as_ref().as_ref().map_err(ToString::to_string)?
+                kept.as_ref()
             }
         };
+        let path = path.as_ref().map_err(ToString::to_string)?;
         let value = path.find(&document).map_err(|error| error.to_string())?;
         if !self.settings.validate {
             let empty = matches!(value.as_ref(), Value::Array(items) if items.is_empty());
@@ -195,6 +196,7 @@ mod tests {
         insta::assert_snapshot!(message("$.x", None, |_| {}), @"No results for path: $['x']");
         insta::assert_snapshot!(message("$.x.y", None, |_| {}), @"Missing property in path $['x']");
         insta::assert_snapshot!(message("$..x", None, |_| {}), @"JSONPath '$..x' is indefinite and the extracted Value is an empty Array. Please use an assertion value, to be sure to get a correct result. Expected value was ''");
+        insta::assert_snapshot!(message("$.a b", None, |_| {}), @"Use bracket notion ['my prop'] if your property contains blank characters. position: 2");
         insta::assert_snapshot!(message("$.a", None, |s| s.invert = true), @"Failed that JSONPath not exists: $.a");
         insta::assert_snapshot!(message("$.x", None, |s| s.invert = true), @"ok");
     }

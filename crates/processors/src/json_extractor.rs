@@ -43,7 +43,7 @@ pub struct JsonExtractorSettings {
 pub struct JsonExtractor {
     settings: JsonExtractorSettings,
     /// The paths when nothing in them varies.
-    paths: Option<Vec<JsonPath>>,
+    paths: Option<Vec<FixedPath>>,
 }
 
 /// Paths kept per thread that are made of variables.
@@ -74,21 +74,24 @@ pub(crate) fn kept_path(text: &str) -> KeptPath {
     })
 }
 
-/// Compiles a path that stands in the plan.
-pub(crate) fn fixed_path(text: &str) -> Result<JsonPath, Refusal> {
-    JsonPath::compile(text).map_err(|error| match error {
-        PathError::Invalid(why) => Refusal::invalid(format!("has the JSON path `{text}`: {why}")),
-        PathError::Unsupported(what) => {
-            Refusal::unsupported(format!("has the JSON path `{text}` with {what}"))
+/// A path of the plan, or why it is none: JMeter finds that out at each sample.
+pub(crate) type FixedPath = Result<JsonPath, PathError>;
+
+/// Compiles a path that stands in the plan; refuses what Jayway may take, but we don't.
+pub(crate) fn fixed_path(text: &str) -> Result<FixedPath, Refusal> {
+    match JsonPath::compile(text) {
+        Err(PathError::Unsupported(what)) => {
+            Err(Refusal::unsupported(format!("has the JSON path `{text}` with {what}")))
         }
-    })
+        path => Ok(path),
+    }
 }
 
 impl JsonExtractor {
     /// Takes an extractor out of the plan.
     ///
     /// # Errors
-    /// For paths that are none or not supported, and for lists of different lengths, with which JMeter fails at
+    /// For paths that are not supported, and for lists of different lengths, with which JMeter fails at
     /// each sample.
     pub fn new(settings: JsonExtractorSettings) -> Result<Self, Refusal> {
         let paths = match settings.paths.as_literal() {
@@ -160,7 +163,8 @@ fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, String> {
 }
 
 /// All that a path finds in all documents, as text; `None` for null.
-fn extract(documents: &[Result<Value, String>], path: &JsonPath) -> Result<Vec<Option<String>>, String> {
+fn extract(documents: &[Result<Value, String>], path: &FixedPath) -> Result<Vec<Option<String>>, String> {
+    let path = path.as_ref().map_err(ToString::to_string)?;
     let mut found = Vec::new();
     for document in documents {
         let document = document.as_ref().map_err(Clone::clone)?;
@@ -271,10 +275,7 @@ impl Processor for JsonExtractor {
             }
             let found = match &self.paths {
                 Some(paths) => extract(&documents, &paths[index]),
-                None => match kept_path(java::trim(path_texts[index])).as_ref() {
-                    Ok(path) => extract(&documents, path),
-                    Err(error) => Err(error.to_string()),
-                },
+                None => extract(&documents, kept_path(java::trim(path_texts[index])).as_ref()),
             };
             match found {
                 Ok(found) => self.save(user, name, default, numbers.get(index).copied().unwrap_or(0), &found),
@@ -331,6 +332,7 @@ mod tests {
     fn what_is_not_json() {
         insta::assert_snapshot!(after("", "p", "$.x", "-1", "N"), @"p=N");
         insta::assert_snapshot!(after("{\"x\":", "p", "$.x", "-1", "N"), @"p=N");
+        insta::assert_snapshot!(after("{}", "p", "$x", "1", "N"), @"p=N");
         insta::assert_snapshot!(after("<html></html>", "p", "$.x", "1", "N"), @"p=N p_matchNr=0");
     }
 
@@ -340,7 +342,7 @@ mod tests {
         assert!(extractor("a;b", "$.a;$.b", "1", "x").is_err());
         assert!(extractor("a", "$.a", "1;2", "x").is_err());
         assert!(extractor("a", "$.a", "one", "x").is_err());
-        assert!(extractor("a", "$a", "1", "x").is_err());
+        assert!(extractor("a", "$..*.b", "1", "x").is_err());
         assert!(extractor("a", "$.a.length()", "1", "x").is_ok());
     }
 }

@@ -20,6 +20,7 @@ mod json_assertion;
 mod json_extractor;
 pub mod jsonpath;
 mod limit_assertions;
+mod matches;
 mod number_format;
 pub mod oro;
 mod random_variable;

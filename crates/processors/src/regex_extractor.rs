@@ -1,9 +1,7 @@
 //! The regular expression extractor.
 
-use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::ops::Range;
 
 use busyhour_engine::element::Processor;
 use busyhour_engine::result::Keep;
@@ -15,6 +13,7 @@ use busyhour_engine::variables::Variables;
 use rand::Rng as _;
 
 use crate::java;
+use crate::matches::{Matches, with_matches};
 use crate::oro::{Groups, Pattern, PatternText, SearchLimit};
 use crate::refusal::Refusal;
 use crate::scope::{Field, Scope};
@@ -63,22 +62,6 @@ enum Piece {
     Group(usize),
 }
 
-/// Matches copied out of their texts; a thread has one and uses it again.
-#[derive(Debug, Default)]
-struct Matches {
-    text: String,
-    /// Places in `text`, so many per match.
-    groups: Vec<Option<Range<usize>>>,
-    per_match: usize,
-}
-
-thread_local! {
-    static MATCHES: RefCell<Matches> = RefCell::default();
-}
-
-/// Copied text beyond this many bytes is given back.
-const KEPT_BYTES_MAX: usize = 64 * 1024;
-
 impl RegexExtractor {
     /// Takes an extractor out of the plan.
     ///
@@ -113,11 +96,11 @@ impl RegexExtractor {
                 );
                 return Ok(());
             };
-            return matches.add(pattern, text, wanted);
+            return copy_matches(matches, pattern, text, wanted);
         }
         let mut outcome = Ok(());
         self.settings.scope.visit(&user.result, |result| {
-            outcome = matches.add(pattern, &self.settings.field.text(result), wanted);
+            outcome = copy_matches(matches, pattern, &self.settings.field.text(result), wanted);
             if outcome.is_err() || matches.enough(wanted) {
                 ControlFlow::Break(())
             } else {
@@ -161,13 +144,12 @@ impl Processor for RegexExtractor {
                 return;
             }
         };
-        MATCHES.with_borrow_mut(|matches| {
+        with_matches(|matches| {
             if let Err(error) = self.collect(user, variable.as_deref(), pattern, wanted, matches) {
                 user.log(Level::Error, &format!("{}: {error}", settings.name));
                 return;
             }
             save(user, &refname, wanted, pieces, matches);
-            matches.shrink();
         });
     }
 
@@ -218,7 +200,7 @@ fn save(user: &mut UserState, refname: &str, wanted: i32, pieces: &[Piece], matc
         };
         match chosen {
             Some(index) => {
-                matches.write_result(index, pieces, &mut value);
+                write_result(matches, index, pieces, &mut value);
                 user.variables.set(refname, &value);
                 save_groups(&mut user.variables, refname, matches, index, &mut name, &mut value);
             }
@@ -233,7 +215,7 @@ fn save(user: &mut UserState, refname: &str, wanted: i32, pieces: &[Piece], matc
         let mut base = user.take_buffer();
         for index in 0..kept {
             put(&mut base, format_args!("{refname}_{}", index + 1));
-            matches.write_result(index, pieces, &mut value);
+            write_result(matches, index, pieces, &mut value);
             user.variables.set(&base, &value);
             save_groups(&mut user.variables, &base, matches, index, &mut name, &mut value);
         }
@@ -286,7 +268,7 @@ fn save_groups(
     value: &mut String,
 ) {
     let before = group_count(variables, base, name).unwrap_or(0);
-    for group in 0..matches.per_match {
+    for group in 0..matches.groups() {
         put(name, format_args!("{base}_g{group}"));
         match matches.group(index, group) {
             Some(text) => variables.set(name, text),
@@ -296,9 +278,9 @@ fn save_groups(
         }
     }
     put(name, format_args!("{base}_g"));
-    put(value, format_args!("{}", matches.per_match - 1));
+    put(value, format_args!("{}", matches.groups() - 1));
     variables.set(name, value);
-    for group in matches.per_match..=usize::try_from(before).unwrap_or(0) {
+    for group in matches.groups()..=usize::try_from(before).unwrap_or(0) {
         put(name, format_args!("{base}_g{group}"));
         variables.remove(name);
     }
@@ -314,60 +296,28 @@ fn remove_groups(variables: &mut Variables, base: &str, name: &mut String) {
     }
 }
 
-impl Matches {
-    fn clear(&mut self, per_match: usize) {
-        self.text.clear();
-        self.groups.clear();
-        self.per_match = per_match;
-    }
-
-    fn len(&self) -> usize {
-        self.groups.len() / self.per_match.max(1)
-    }
-
-    fn enough(&self, wanted: i32) -> bool {
-        usize::try_from(wanted).is_ok_and(|wanted| wanted > 0 && self.len() >= wanted)
-    }
-
-    fn add(&mut self, pattern: &Pattern, text: &str, wanted: i32) -> Result<(), SearchLimit> {
-        pattern.each_match(text, |groups: &Groups<'_, '_>| {
-            for group in 0..self.per_match {
-                let place = groups.get(group).map(|text| {
-                    let start = self.text.len();
-                    self.text.push_str(text);
-                    start..self.text.len()
-                });
-                self.groups.push(place);
-            }
-            if self.enough(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-    }
-
-    fn group(&self, index: usize, group: usize) -> Option<&str> {
-        if group >= self.per_match {
-            return None;
+/// Copies the pattern's matches in a text, up to the one that is wanted.
+fn copy_matches(
+    matches: &mut Matches,
+    pattern: &Pattern,
+    text: &str,
+    wanted: i32,
+) -> Result<(), SearchLimit> {
+    pattern.each_match(text, |groups: &Groups<'_, '_>| {
+        for group in 0..=pattern.groups() {
+            matches.push(groups.get(group));
         }
-        let place = self.groups.get(index * self.per_match + group)?.clone()?;
-        Some(&self.text[place])
-    }
+        if matches.enough(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+}
 
-    /// Writes what the template makes of a match; a group that took no part is the word null.
-    fn write_result(&self, index: usize, pieces: &[Piece], out: &mut String) {
-        out.clear();
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Group(group) => out.push_str(self.group(index, *group).unwrap_or("null")),
-            }
-        }
-    }
-
-    fn shrink(&mut self) {
-        if self.text.capacity() > KEPT_BYTES_MAX {
-            self.text = String::new();
-        }
-        if self.groups.capacity() > KEPT_BYTES_MAX {
-            self.groups = Vec::new();
+/// Writes what the template makes of a match; a group that took no part is the word null.
+fn write_result(matches: &Matches, index: usize, pieces: &[Piece], out: &mut String) {
+    out.clear();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Group(group) => out.push_str(matches.group(index, *group).unwrap_or("null")),
         }
     }
 }

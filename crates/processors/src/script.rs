@@ -27,7 +27,7 @@ pub struct ScriptSettings {
     pub language: Language,
     /// The text: `script`, of a BeanShell sampler `BeanShellSampler.query`.
     pub script: Template,
-    /// `parameters` (`BeanShellSampler.parameters`)
+    /// `parameters` (`BeanShellSampler.parameters`): evaluated, but a script that uses them is refused.
     pub parameters: Template,
     /// `filename` (`BeanShellSampler.filename`)
     pub filename: Template,
@@ -51,6 +51,7 @@ struct ScriptText {
     name: String,
     language: Language,
     text: Text,
+    parameters: Template,
     /// What it may look at must be kept of the result.
     looks_at_result: bool,
 }
@@ -99,9 +100,6 @@ impl ScriptText {
         if !settings.filename.is_empty() {
             return Err(Refusal::unsupported("runs a script out of a file"));
         }
-        if !settings.parameters.is_empty() {
-            return Err(Refusal::unsupported("hands parameters to its script"));
-        }
         // With 1 for everything that varies the script fits within quotes and without.
         let probe: String = settings
             .script
@@ -125,14 +123,17 @@ impl ScriptText {
         let text = match compiled {
             Ok(script) if is_fixed => Text::Fixed(script),
             Err(error) if is_fixed || error.is_unsupported() => return Err(refuse(&error)),
-            _ => Text::Varying(settings.script),
+            _ => Text::Varying(settings.script.clone()),
         };
         let looks_at_result =
             ["prev", "SampleResult", "data", "ctx"].iter().any(|name| mentions(&probe, name));
-        Ok(Self { name: settings.name, language: settings.language, text, looks_at_result })
+        let ScriptSettings { name, language, parameters, .. } = settings;
+        Ok(Self { name, language, text, parameters, looks_at_result })
     }
 
     fn run(&self, user: &mut UserState) -> Result<Value, ScriptError> {
+        // A function in them may set a variable.
+        let _ = self.parameters.text(user);
         match &self.text {
             Text::Fixed(script) => script.evaluate(&mut UserScope::new(user)),
             Text::Varying(template) => {
@@ -314,6 +315,9 @@ mod tests {
         assert!(refused("SampleResult.setSuccessful(false)"));
         assert!(ScriptSampler::new(settings(Language::Groovy, "prev.getResponseCode()")).is_err());
         assert!(!refused("vars.put('previous', 'a')"));
+        let mut with_parameters = settings(Language::Groovy, "args[0]");
+        with_parameters.parameters = Template::literal("a");
+        assert!(ScriptProcessor::new(with_parameters, false).is_err());
         let mut with_file = settings(Language::Groovy, "");
         with_file.filename = Template::literal("x.groovy");
         assert!(ScriptProcessor::new(with_file, false).is_err());

@@ -16,7 +16,7 @@ const fn element(kind: &'static str, description: &'static str, note: &'static s
 }
 
 const PATTERNS: &str = "regular expressions: all but repeated anchors, (?x), \\G and octal references; not the body as a document";
-const SCRIPTS: &str = "plain scripts only: variables, properties, texts, numbers, conditions, log, the result's facts; no script files, no parameters";
+const SCRIPTS: &str = "plain scripts only: variables, properties, texts, numbers, conditions, log, the result's facts; no script files, no use of parameters";
 
 /// Elements of this crate, by kind.
 const SUPPORTED: [ElementInfo; 18] = [
