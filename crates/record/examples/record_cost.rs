@@ -1,0 +1,65 @@
+//! Records two million samples with every output on and prints nothing; to be timed from outside:
+//!
+//! ```text
+//! cargo build --release -p busyhour-record --example record_cost
+//! perf stat target/release/examples/record_cost
+//! ```
+//!
+//! The user time over 2,000,000 is what a sample costs from the engine's call to the buffers of the files. The
+//! threads' shares (`perf record -s`) tell what of it is on the core that makes the load.
+
+use busyhour_record::{
+    CsvOutput, GroupName, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunNames, Sample, SaveConfig,
+    Which,
+};
+
+const SAMPLES: u64 = 2_000_000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let temp = tempfile::tempdir()?;
+    let dir = RunDir::create(temp.path().join("run"))?;
+    let labels = Labels::new();
+    let ids =
+        ["GET /", "GET /rest/events", "POST /rest/bookings", "GET /rest/venues"].map(|l| labels.intern(l));
+    let (recorder, mut writers) = Recorder::start(RecorderConfig {
+        dir: Some(dir.path().to_owned()),
+        names: RunNames {
+            groups: vec![GroupName { name: "Users".into(), number: 1 }],
+            ..RunNames::default()
+        },
+        labels,
+        wall_anchor_ms: 1_700_000_000_000,
+        main: Some(CsvOutput { path: dir.jtl_path(), config: SaveConfig::default(), which: Which::All }),
+        ..RecorderConfig::default()
+    })?;
+    let mut writer = writers.remove(0);
+    for i in 0..SAMPLES {
+        // 100,000 samples a second, times between 0.2 and 1.2 ms.
+        let start = Nanos(i * 10_000);
+        let ns = 200_000 + i * 7919 % 1_000_000;
+        let sample = Sample {
+            label: ids[i as usize % ids.len()],
+            user: (i % 64) as u32 + 1,
+            intended: start,
+            start,
+            end: start + ns,
+            latency_ns: ns - 20_000,
+            code: "200",
+            message: "OK",
+            encoding: "UTF-8",
+            bytes: 1_234,
+            sent_bytes: 167,
+            users_group: 64,
+            users_all: 64,
+            url: "http://127.0.0.1:8080/rest/events?page=1",
+            ..Sample::default()
+        };
+        while writer.record(&sample).is_err() {
+            std::thread::yield_now();
+        }
+    }
+    drop(writer);
+    let totals = recorder.finish();
+    assert_eq!((totals.total.samples, totals.events.len()), (SAMPLES, 0));
+    Ok(())
+}
