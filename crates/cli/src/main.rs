@@ -1,2 +1,54 @@
-//! The busyhour command.
-fn main() {}
+//! The `busyhour` command: the only crate that prints, exits, and reads arguments and the environment.
+
+mod args;
+mod check;
+mod demo;
+mod exit;
+mod java_properties;
+mod jmeter_args;
+mod log_file;
+mod progress;
+mod run;
+mod run_request;
+mod settings;
+mod stop_port;
+mod stop_signals;
+mod system;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let exit = if jmeter_args::is_jmeter_style(&arguments) {
+        jmeter_args::main(&arguments)
+    } else {
+        match Cli::try_parse_from(arguments) {
+            Ok(cli) => dispatch(cli),
+            Err(error) => {
+                // Help and version are results; everything else is a complaint.
+                let exit = if error.use_stderr() { Exit::Usage } else { Exit::Completed };
+                let _ = error.print();
+                exit
+            }
+        }
+    };
+    exit.into()
+}
+
+fn dispatch(cli: Cli) -> Exit {
+    match cli.command {
+        Command::Run(run) => match run.into_request() {
+            Ok(request) => run::main(&request),
+            Err(message) => exit::complain(Exit::Usage, &message),
+        },
+        Command::Check(check) => check::main(&check),
+        Command::Demo(demo) => demo::main(&demo),
+        Command::DemoServer(server) => demo::server(&server),
+    }
+}

@@ -37,7 +37,7 @@ use busyhour_record::{Labels, SaveConfig, Which};
 pub use config::SettingError;
 pub use outline::{OutlineNode, outline};
 pub use start::{Started, start};
-pub use support::{Supported, supported};
+pub use support::{Supported, SupportedFunction, supported, supported_functions};
 
 /// What compiling needs to know besides the plan.
 #[derive(Clone, Debug)]

@@ -157,3 +157,30 @@ pub fn supported() -> Vec<Supported> {
         })
         .collect()
 }
+
+/// One supported function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SupportedFunction {
+    /// Name with its arguments.
+    pub call: String,
+    /// What it gives.
+    pub description: String,
+    /// In what it differs from JMeter; may be empty.
+    pub note: String,
+}
+
+/// The supported functions.
+pub fn supported_functions() -> Vec<SupportedFunction> {
+    busyhour_functions::supported()
+        .iter()
+        .map(|function| SupportedFunction {
+            call: if function.arguments.is_empty() {
+                function.name.to_owned()
+            } else {
+                format!("{}({})", function.name, function.arguments)
+            },
+            description: function.description.to_owned(),
+            note: function.note.to_owned(),
+        })
+        .collect()
+}

@@ -1,0 +1,189 @@
+//! The command line in busyhour's own form.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::exit::TABLE;
+use crate::run_request::{FlagSettings, RunRequest};
+
+/// Runs Apache JMeter test plans.
+#[derive(Debug, Parser)]
+#[command(
+    name = "busyhour",
+    version,
+    about = "Runs Apache JMeter test plans on an event-driven core, and shows what came of it",
+    after_help = concat!(
+        "JMeter's own command line works as it is:\n",
+        "  busyhour -n -t plan.jmx -l results.jtl -JUSERS=100 -JHOST=127.0.0.1\n\n",
+        "First steps:\n",
+        "  busyhour demo                 a ticket shop under load, in half a minute\n",
+        "  busyhour check plan.jmx       what of a plan is understood\n",
+        "  busyhour run plan.jmx         run it\n"
+    ),
+    max_term_width = 110
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a test plan.
+    Run(RunArgs),
+    /// Show how plans are understood, and what of them is not supported.
+    Check(CheckArgs),
+    /// Start a ticket shop on this machine, run the ticket workload on it, show the result.
+    Demo(DemoArgs),
+    /// Start one of the demo servers alone.
+    DemoServer(ServerArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!(
+    "Examples:\n  busyhour run plan.jmx\n  busyhour run plan.jmx -J USERS=100 -J HOST=127.0.0.1 -l results.jtl\n  \
+     busyhour run plan.jmx --dir runs/before --seed 7 --cores 1\n\n{TABLE}"
+))]
+pub(crate) struct RunArgs {
+    /// The test plan (JMX).
+    plan: PathBuf,
+    /// JMeter CSV results file (default: samples.jtl in the run directory); appended to when it exists.
+    #[arg(short = 'l', long = "results", value_name = "FILE")]
+    results: Option<PathBuf>,
+    /// Begin the results file anew when it exists.
+    #[arg(short = 'f', long = "force-delete-results")]
+    force: bool,
+    /// Set a JMeter property.
+    #[arg(short = 'J', value_name = "NAME=VALUE")]
+    jmeter_property: Vec<String>,
+    /// Set a system property.
+    #[arg(short = 'D', value_name = "NAME=VALUE")]
+    system_property: Vec<String>,
+    /// Additional JMeter properties file; may be given several times.
+    #[arg(short = 'q', long = "addprop", value_name = "FILE")]
+    additional: Vec<PathBuf>,
+    /// JMeter properties file to begin with.
+    #[arg(short = 'p', long = "propfile", value_name = "FILE")]
+    base: Option<PathBuf>,
+    /// Directory for the run's files (default: a new one in busyhour-runs).
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Seed of every random choice (default: a new one, which the run directory tells).
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Cores that make load (default: all this process may use).
+    #[arg(long)]
+    cores: Option<usize>,
+    /// Leave out what is not supported instead of refusing the plan.
+    #[arg(long)]
+    allow_unsupported: bool,
+    /// Accept only servers whose certificates the usual roots vouch for (JMeter accepts all).
+    #[arg(long)]
+    verify_tls: bool,
+    /// Log file (default: run.log in the run directory).
+    #[arg(short = 'j', long = "log", value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Also write index.html and JMeter's statistics.json into this directory.
+    #[arg(short = 'o', long = "report", value_name = "DIR")]
+    dashboard: Option<PathBuf>,
+}
+
+impl RunArgs {
+    pub(crate) fn into_request(self) -> Result<RunRequest, String> {
+        let mut flags =
+            FlagSettings { base: self.base, additional: self.additional, ..FlagSettings::default() };
+        for text in self.jmeter_property {
+            flags.jmeter.push(crate::settings::assignment("-J", &text)?);
+        }
+        for text in self.system_property {
+            flags.system.push(crate::settings::assignment("-D", &text)?);
+        }
+        if self.cores == Some(0) {
+            return Err("--cores must be at least 1".into());
+        }
+        Ok(RunRequest {
+            plan: self.plan,
+            results: self.results,
+            force: self.force,
+            flags,
+            dir: self.dir,
+            seed: self.seed,
+            cores: self.cores,
+            allow_unsupported: self.allow_unsupported,
+            verify_tls: self.verify_tls,
+            log: self.log,
+            dashboard: self.dashboard,
+            ..RunRequest::default()
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  busyhour check plan.jmx\n  busyhour check --json plans/*.jmx\n  busyhour check --supported\n\n\
+    Exit codes: 0 every plan can be run, 3 some cannot, 2 the command line cannot be understood"
+)]
+pub(crate) struct CheckArgs {
+    /// Test plans (JMX).
+    #[arg(required_unless_present = "supported")]
+    pub(crate) plans: Vec<PathBuf>,
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Only verdicts and findings, no outlines.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Set a JMeter property.
+    #[arg(short = 'J', value_name = "NAME=VALUE")]
+    pub(crate) jmeter_property: Vec<String>,
+    /// List what is supported, as Markdown.
+    #[arg(long)]
+    pub(crate) supported: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  busyhour demo\n  busyhour demo --seconds 10 --users 50")]
+pub(crate) struct DemoArgs {
+    /// How long the load lasts once all users are there.
+    #[arg(long, default_value_t = 25)]
+    pub(crate) seconds: u32,
+    /// How many users.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) users: u32,
+    /// Requests per second to aim for.
+    #[arg(long, default_value_t = 400)]
+    pub(crate) rate: u32,
+    /// Directory for the run's files (default: a new one in busyhour-runs).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Seed of every random choice.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  busyhour demo-server ticket-monster --port 8080 --full")]
+pub(crate) struct ServerArgs {
+    /// Which server.
+    #[arg(value_parser = ["ticket-monster"], default_value = "ticket-monster")]
+    pub(crate) server: String,
+    /// Port on 127.0.0.1; 0 takes a free one.
+    #[arg(long, default_value_t = 8080)]
+    pub(crate) port: u16,
+    /// Database file (default: in memory).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) db: Option<PathBuf>,
+    /// Answer errors as the original does.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Begin with 10 venues and 10 events.
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) small: bool,
+    /// Begin with 100 venues and 100 events.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// End when standard input is closed.
+    #[arg(long, hide = true)]
+    pub(crate) until_stdin_closes: bool,
+}

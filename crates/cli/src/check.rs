@@ -1,0 +1,172 @@
+//! `busyhour check`: how plans are understood.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use busyhour_compile::{Options, OutlineNode, supported};
+use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_engine::run::Properties;
+use busyhour_http::TlsPolicy;
+
+use crate::args::CheckArgs;
+use crate::exit::{Exit, complain, print};
+use crate::settings;
+
+/// What was found about one plan.
+struct Finding {
+    path: PathBuf,
+    outline: Vec<OutlineNode>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Finding {
+    fn is_supported(&self) -> bool {
+        self.diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error)
+    }
+}
+
+pub(crate) fn main(args: &CheckArgs) -> Exit {
+    if args.supported {
+        print(&supported_markdown());
+        return Exit::Completed;
+    }
+    let mut properties = std::collections::HashMap::new();
+    for text in &args.jmeter_property {
+        match settings::assignment("-J", text) {
+            Ok((name, value)) => properties.insert(name, value),
+            Err(message) => return complain(Exit::Usage, &message),
+        };
+    }
+    let properties = Arc::new(Properties::new(properties));
+    let findings: Vec<Finding> = args.plans.iter().map(|path| look_at(path, &properties)).collect();
+    let text = if args.json { json(&findings) } else { text(&findings, args.quiet) };
+    print(&text);
+    if findings.iter().all(Finding::is_supported) { Exit::Completed } else { Exit::Refused }
+}
+
+fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
+    let name = path.display().to_string();
+    let failed =
+        |diagnostic| Finding { path: path.to_owned(), outline: Vec::new(), diagnostics: vec![diagnostic] };
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let diagnostic =
+                Diagnostic::error("unreadable", "the file cannot be read").in_file(name).with_error(&error);
+            return failed(diagnostic);
+        }
+    };
+    let options = Options {
+        properties: Arc::clone(properties),
+        base_dir: path.parent().map(Path::to_owned).unwrap_or_default(),
+        allow_unsupported: false,
+        tls: TlsPolicy::AcceptAny,
+        proxy: None,
+    };
+    // Whatever the file is, the next one gets its turn.
+    let looked = std::panic::catch_unwind(|| {
+        let (plan, mut diagnostics) = busyhour_plan::parse(&bytes, name.as_str());
+        let outline = busyhour_compile::outline(&plan);
+        let (_, more) = busyhour_compile::compile(&plan, &options);
+        diagnostics.extend(more);
+        (outline, diagnostics)
+    });
+    match looked {
+        Ok((outline, diagnostics)) => Finding { path: path.to_owned(), outline, diagnostics },
+        Err(_) => failed(
+            Diagnostic::error("internal", "the program failed on this file")
+                .in_file(name)
+                .with_hint("this is a mistake of the program's: please report it with the file"),
+        ),
+    }
+}
+
+fn text(findings: &[Finding], quiet: bool) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::new();
+    for finding in findings {
+        let verdict = if finding.is_supported() { "supported" } else { "NOT SUPPORTED" };
+        let _ = writeln!(out, "{}: {verdict}", finding.path.display());
+        if !quiet {
+            for node in &finding.outline {
+                let mark = match (node.active, node.supported) {
+                    (false, _) => "-",
+                    (true, true) => " ",
+                    (true, false) => "!",
+                };
+                let _ = writeln!(
+                    out,
+                    "  {mark} {:5}  {}{} \"{}\"",
+                    node.line,
+                    "  ".repeat(node.depth),
+                    node.kind,
+                    node.name
+                );
+            }
+        }
+        for diagnostic in &finding.diagnostics {
+            let _ = writeln!(out, "\n{diagnostic}");
+        }
+        if !quiet || !finding.diagnostics.is_empty() {
+            out.push('\n');
+        }
+    }
+    if !quiet && findings.iter().any(|finding| !finding.outline.is_empty()) {
+        out.push_str("in the outlines: line, element; - disabled, ! not supported\n");
+    }
+    let good = findings.iter().filter(|finding| finding.is_supported()).count();
+    if findings.len() > 1 {
+        let _ = writeln!(out, "{good} of {} plans are supported", findings.len());
+    }
+    out
+}
+
+fn json(findings: &[Finding]) -> String {
+    let plans: Vec<_> = findings
+        .iter()
+        .map(|finding| {
+            let outline: Vec<_> = finding
+                .outline
+                .iter()
+                .map(|node| {
+                    serde_json::json!({
+                        "depth": node.depth, "kind": node.kind, "name": node.name, "line": node.line,
+                        "active": node.active, "supported": node.supported,
+                    })
+                })
+                .collect();
+            serde_json::json!({
+                "path": finding.path.display().to_string(),
+                "supported": finding.is_supported(),
+                "outline": outline,
+                "findings": finding.diagnostics,
+            })
+        })
+        .collect();
+    let good = findings.iter().filter(|finding| finding.is_supported()).count();
+    let whole =
+        serde_json::json!({ "version": 1, "plans": plans, "supported": good, "total": findings.len() });
+    format!("{whole:#}\n")
+}
+
+/// Tables of what is supported, for the README.
+pub(crate) fn supported_markdown() -> String {
+    use std::fmt::Write as _;
+    let mut out = String::from("| Element | Class | Kind | Limits |\n|---|---|---|---|\n");
+    for element in supported() {
+        let _ =
+            writeln!(out, "| {} | `{}` | {} | {} |", element.name, element.class, element.kind, element.note);
+    }
+    out.push_str("\n| Function | What it does | Limits |\n|---|---|---|\n");
+    for function in busyhour_compile::supported_functions() {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let _ = writeln!(
+            out,
+            "| `${{{}}}` | {} | {} |",
+            cell(&function.call),
+            cell(&function.description),
+            cell(&function.note)
+        );
+    }
+    out
+}

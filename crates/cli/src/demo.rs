@@ -1,0 +1,174 @@
+//! The demo: a ticket shop, the ticket workload, the result.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use busyhour_demo::{DataSet, ShopOptions};
+
+use crate::args::{DemoArgs, ServerArgs};
+use crate::exit::{Exit, complain, print, say};
+use crate::run;
+use crate::run_request::{FlagSettings, RunRequest};
+
+const PLAN: &str = include_str!("../../../plans/monsterdr.jmx");
+
+/// Seconds over which the demo's users arrive.
+const RAMP_UP_S: u32 = 5;
+
+/// How a server says where it listens.
+const LISTENING: &str = "listening on ";
+
+pub(crate) fn main(args: &DemoArgs) -> Exit {
+    if args.users == 0 || args.rate == 0 || args.seconds == 0 {
+        return complain(Exit::Usage, "--users, --rate and --seconds must be at least 1");
+    }
+    let mut shop = match start_shop() {
+        Ok(shop) => shop,
+        Err(message) => return complain(Exit::Internal, &message),
+    };
+    say(&format!("a ticket shop is open at http://127.0.0.1:{}/ticket-monster/", shop.port));
+    say(&format!("{} users will arrive within {RAMP_UP_S} s and stay for {} s", args.users, args.seconds));
+    let property = |name: &str, value: u32| (name.to_owned(), value.to_string());
+    let flags = FlagSettings {
+        jmeter: vec![
+            ("HOST".into(), "127.0.0.1".into()),
+            property("PORT", u32::from(shop.port)),
+            property("USERS", args.users),
+            property("IR", args.rate),
+            property("RAMPUP", RAMP_UP_S),
+            property("STEADYSTATE", args.seconds),
+            property("DATAGEN", 0),
+            property("VENUES", DataSet::SMALL.venues),
+            property("EVENTS", DataSet::SMALL.events),
+        ],
+        ..FlagSettings::default()
+    };
+    let request = RunRequest {
+        plan: "monsterdr.jmx".into(),
+        plan_text: Some(PLAN),
+        flags,
+        dir: args.dir.clone(),
+        seed: args.seed,
+        length_s: Some(u64::from(RAMP_UP_S + args.seconds)),
+        ..RunRequest::default()
+    };
+    let exit = run::main(&request);
+    shop.close();
+    if exit == Exit::Completed {
+        print(
+            "\nThree things to try next:\n  \
+             busyhour demo --rate 2000 --users 200        more load, until something gives\n  \
+             busyhour check YOUR.jmx                      what of your own plan is understood\n  \
+             busyhour -n -t YOUR.jmx -l results.jtl       run it as you ran it with jmeter\n",
+        );
+    }
+    exit
+}
+
+/// A shop in a process of its own; it ends with this one, however this one ends.
+struct Shop {
+    child: Child,
+    port: u16,
+}
+
+impl Shop {
+    fn close(&mut self) {
+        // It ends by itself when its standard input is closed.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn start_shop() -> Result<Shop, String> {
+    let failed = |error: std::io::Error| format!("the ticket shop cannot be started: {error}");
+    let program = std::env::current_exe().map_err(failed)?;
+    let mut child = Command::new(program)
+        .args(["demo-server", "ticket-monster", "--port", "0", "--small", "--until-stdin-closes"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut line = String::new();
+    if let Some(out) = child.stdout.take() {
+        BufReader::new(out).read_line(&mut line).map_err(failed)?;
+    }
+    let port = line.trim().rsplit(':').next().and_then(|port| port.parse().ok());
+    match port {
+        Some(port) => Ok(Shop { child, port }),
+        None => {
+            let _ = child.wait();
+            Err("the ticket shop cannot be started: it did not say where it listens".into())
+        }
+    }
+}
+
+pub(crate) fn server(args: &ServerArgs) -> Exit {
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], args.port));
+    let listener = match busyhour_demo::listen(address) {
+        Ok(listener) => listener,
+        Err(error) => {
+            let hint = if error.kind() == std::io::ErrorKind::AddrInUse {
+                "; choose another with --port, or 0 for a free one"
+            } else {
+                ""
+            };
+            return complain(Exit::Internal, &format!("cannot listen on {address}: {error}{hint}"));
+        }
+    };
+    let data_set = if args.full {
+        Some(DataSet::FULL)
+    } else if args.small {
+        Some(DataSet::SMALL)
+    } else {
+        None
+    };
+    let options = ShopOptions {
+        address,
+        database: args.db.clone(),
+        data_set,
+        strict: args.strict,
+        ..ShopOptions::default()
+    };
+    match listener.local_addr() {
+        Ok(local) => {
+            print(&format!("{LISTENING}http://{local}\n"));
+        }
+        Err(error) => return complain(Exit::Internal, &error.to_string()),
+    }
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    if args.until_stdin_closes {
+        let watch = move || {
+            let mut byte = [0];
+            while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}
+            let _ = stop.send(());
+        };
+        // The thread ends with the process.
+        let _ = std::thread::Builder::new().name("stdin".into()).spawn(watch);
+    } else {
+        // Nobody else ends this server: it lives until a signal.
+        std::mem::forget(stop);
+        say("Ctrl-C closes the shop");
+    }
+    let end = async move {
+        match crate::stop_signals::Signals::new() {
+            // The demo's Ctrl-C reaches this process too: it must stay until the run is over.
+            Ok(mut signals) if !args.until_stdin_closes => signals.next().await,
+            Ok(_signals) => {
+                let _ = stopped.await;
+            }
+            Err(_) => {
+                let _ = stopped.await;
+            }
+        }
+    };
+    match busyhour_demo::run_blocking(listener, options, end) {
+        Ok(()) => Exit::Completed,
+        Err(error) => complain(Exit::Internal, &run::chain(&error)),
+    }
+}

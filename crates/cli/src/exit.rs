@@ -1,0 +1,56 @@
+//! Exit codes, and saying why.
+
+use std::process::ExitCode;
+
+/// The exit codes of every verb. They are part of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// 0: the work was done; for a run: it came to its end, whatever the samples said (as JMeter).
+    Completed = 0,
+    /// 1: the program itself failed, or the system refused something it needs.
+    Internal = 1,
+    /// 2: the command line cannot be understood.
+    Usage = 2,
+    /// 3: the plan is refused before the first request.
+    Refused = 3,
+    /// 4: the run was stopped before its end; what was measured is written.
+    Stopped = 4,
+    /// 5: the run came to its end but results could not be written whole.
+    ResultsLost = 5,
+}
+
+/// The table for `--help`.
+pub(crate) const TABLE: &str = "Exit codes:
+  0  done; for a run: it came to its end, whatever its samples said
+  1  the program or the system failed
+  2  the command line cannot be understood
+  3  the plan is refused before the first request
+  4  the run was stopped before its end (Ctrl-C, SIGTERM, stop port); what was measured is written
+  5  the run came to its end, but not all results could be written";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Says what is wrong; gives the code back.
+pub(crate) fn complain(exit: Exit, message: &str) -> Exit {
+    say(&format!("error: {message}"));
+    exit
+}
+
+/// Says something to the person (stderr).
+#[allow(clippy::print_stderr, reason = "this is where the program talks")]
+pub(crate) fn say(message: &str) {
+    use std::io::Write as _;
+    // A closed stderr is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+/// Prints a result (stdout); false when nobody reads any more.
+pub(crate) fn print(text: &str) -> bool {
+    use std::io::Write as _;
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+}

@@ -1,0 +1,322 @@
+//! JMeter's own command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use busyhour_compile::ProxyOption;
+
+use crate::exit::{Exit, TABLE, complain, print, say};
+use crate::run;
+use crate::run_request::{FlagSettings, RunRequest};
+use crate::settings::assignment;
+
+/// What a flag takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Value,
+    Assignment,
+}
+
+/// One of JMeter's flags.
+struct Flag {
+    short: char,
+    long: &'static str,
+    takes: Takes,
+    /// Why it cannot be used, if so.
+    refused: &'static str,
+    /// What happens instead, if nothing does.
+    ignored: &'static str,
+}
+
+const fn flag(short: char, long: &'static str, takes: Takes) -> Flag {
+    Flag { short, long, takes, refused: "", ignored: "" }
+}
+
+const FLAGS: &[Flag] = &[
+    flag('n', "nongui", Takes::Nothing),
+    flag('t', "testfile", Takes::Value),
+    flag('l', "logfile", Takes::Value),
+    flag('f', "forceDeleteResultFile", Takes::Nothing),
+    flag('j', "jmeterlogfile", Takes::Value),
+    flag('p', "propfile", Takes::Value),
+    flag('q', "addprop", Takes::Value),
+    flag('J', "jmeterproperty", Takes::Assignment),
+    flag('D', "systemproperty", Takes::Assignment),
+    flag('S', "systemPropertyFile", Takes::Value),
+    flag('e', "reportatendofloadtests", Takes::Nothing),
+    flag('o', "reportoutputfolder", Takes::Value),
+    flag('g', "reportonly", Takes::Value),
+    flag('H', "proxyHost", Takes::Value),
+    flag('P', "proxyPort", Takes::Value),
+    flag('N', "nonProxyHosts", Takes::Value),
+    flag('u', "username", Takes::Value),
+    flag('a', "password", Takes::Value),
+    flag('h', "help", Takes::Nothing),
+    flag('?', "?", Takes::Nothing),
+    flag('v', "version", Takes::Nothing),
+    Flag { ignored: "it is for remote servers", ..flag('G', "globalproperty", Takes::Assignment) },
+    Flag { ignored: "there is no installation to look into", ..flag('d', "homedir", Takes::Value) },
+    Flag {
+        ignored: "the log holds what matters at every level from INFO on",
+        ..flag('L', "loglevel", Takes::Assignment)
+    },
+    Flag { ignored: "the log has one form", ..flag('i', "jmeterlogconf", Takes::Value) },
+    Flag { ignored: "it is for remote servers", ..flag('X', "remoteexit", Takes::Nothing) },
+    Flag { refused: "there is no remote server mode yet", ..flag('s', "server", Takes::Nothing) },
+    Flag {
+        refused: "runs on remote servers are not supported yet",
+        ..flag('r', "runremote", Takes::Nothing)
+    },
+    Flag {
+        refused: "runs on remote servers are not supported yet",
+        ..flag('R', "remotestart", Takes::Value)
+    },
+    Flag {
+        refused: "a scheme for the proxy is not supported, only plain HTTP proxies",
+        ..flag('E', "proxyScheme", Takes::Value)
+    },
+];
+
+/// Long-only flags and aliases of JMeter's: number of values and what they stand for.
+const SPELLINGS: &[(&str, char)] = &[("reportFile", 'o')];
+
+/// Whether the arguments are in JMeter's form: they begin with one of its flags, and it is not `--help` or `--version`.
+pub(crate) fn is_jmeter_style(arguments: &[OsString]) -> bool {
+    let Some(first) = arguments.get(1).and_then(|argument| argument.to_str()) else { return false };
+    if matches!(first, "--help" | "-h" | "--version" | "-V") {
+        return false;
+    }
+    match first.strip_prefix("--") {
+        Some(long) => FLAGS.iter().any(|flag| flag.long == long.split('=').next().unwrap_or(long)),
+        None => first.len() > 1 && first.starts_with('-'),
+    }
+}
+
+#[derive(Default)]
+struct Parsed {
+    request: RunRequest,
+    nongui: bool,
+    has_plan: bool,
+    report_only: Option<PathBuf>,
+    report: bool,
+    proxy: ProxyOption,
+    help: bool,
+    version: bool,
+    ignored: Vec<String>,
+}
+
+pub(crate) fn main(arguments: &[OsString]) -> Exit {
+    let parsed = match parse(arguments) {
+        Ok(parsed) => parsed,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
+    if parsed.help {
+        print(&help());
+        return Exit::Completed;
+    }
+    if parsed.version {
+        print(&format!("busyhour {} (runs plans of Apache JMeter 5.6.3)\n", env!("CARGO_PKG_VERSION")));
+        return Exit::Completed;
+    }
+    for line in &parsed.ignored {
+        say(line);
+    }
+    if let Some(results) = &parsed.report_only {
+        return report_only(results, parsed.request.dashboard.as_deref());
+    }
+    if !parsed.has_plan {
+        return complain(Exit::Usage, "no plan: say -t PLAN.jmx (see busyhour --help)");
+    }
+    if !parsed.nongui {
+        return complain(
+            Exit::Usage,
+            "there is no window to open a plan in: add -n to run it, or say `busyhour check PLAN.jmx` to look at it",
+        );
+    }
+    if parsed.report && parsed.request.dashboard.is_none() {
+        return complain(Exit::Usage, "-e makes a report, but not where: add -o DIRECTORY");
+    }
+    run::main(&parsed.request)
+}
+
+fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
+    let mut parsed = Parsed::default();
+    parsed.request.as_jmeter = true;
+    let mut rest = arguments.iter().skip(1);
+    while let Some(argument) = rest.next() {
+        let Some(text) = argument.to_str() else {
+            // Only file names can be other than UTF-8, and those follow their flag.
+            return Err(format!("the argument {} is not understood", argument.to_string_lossy()));
+        };
+        let (flag, attached) = find(text)?;
+        if !flag.refused.is_empty() {
+            return Err(format!("-{} (--{}): {}", flag.short, flag.long, flag.refused));
+        }
+        let value = match (flag.takes, attached) {
+            (Takes::Nothing, _) => OsString::new(),
+            (_, Some(value)) => value.into(),
+            (..) => match rest.next() {
+                Some(value) => value.clone(),
+                None => return Err(format!("-{} (--{}) needs a value", flag.short, flag.long)),
+            },
+        };
+        if flag.ignored.is_empty() {
+            apply(&mut parsed, flag.short, &value, &mut rest)?;
+        } else {
+            parsed.ignored.push(format!("note: -{} has no effect: {}", flag.short, flag.ignored));
+        }
+    }
+    if !parsed.proxy.host.is_empty() {
+        if parsed.proxy.port == 0 {
+            return Err("-H names a proxy without its port: add -P PORT".into());
+        }
+        parsed.request.proxy = Some(parsed.proxy.clone());
+    }
+    Ok(parsed)
+}
+
+/// The flag a text stands for, and a value written right behind it.
+fn find(text: &str) -> Result<(&'static Flag, Option<String>), String> {
+    let unknown = || format!("the argument {text:?} is not understood (see busyhour --help)");
+    if let Some(long) = text.strip_prefix("--") {
+        let (name, value) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (long, None),
+        };
+        let flag = FLAGS.iter().find(|flag| flag.long == name).or_else(|| {
+            let (_, short) = SPELLINGS.iter().find(|(spelling, _)| *spelling == name)?;
+            FLAGS.iter().find(|flag| flag.short == *short)
+        });
+        return flag.map(|flag| (flag, value)).ok_or_else(unknown);
+    }
+    let mut characters = text.strip_prefix('-').ok_or_else(unknown)?.chars();
+    let short = characters.next().ok_or_else(unknown)?;
+    let flag = FLAGS.iter().find(|flag| flag.short == short).ok_or_else(unknown)?;
+    let attached = characters.as_str();
+    if flag.takes == Takes::Nothing && !attached.is_empty() {
+        return Err(unknown());
+    }
+    let attached = attached.strip_prefix('=').unwrap_or(attached);
+    Ok((flag, (!attached.is_empty()).then(|| attached.to_owned())))
+}
+
+fn apply<'a>(
+    parsed: &mut Parsed,
+    short: char,
+    value: &OsString,
+    rest: &mut impl Iterator<Item = &'a OsString>,
+) -> Result<(), String> {
+    let flags: &mut FlagSettings = &mut parsed.request.flags;
+    let text = value.to_string_lossy();
+    match short {
+        'n' => parsed.nongui = true,
+        't' => {
+            parsed.request.plan = value.into();
+            parsed.has_plan = true;
+        }
+        'l' => parsed.request.results = Some(value.into()),
+        'f' => parsed.request.force = true,
+        'j' => parsed.request.log = Some(value.into()),
+        'p' => flags.base = Some(value.into()),
+        'q' => flags.additional.push(value.into()),
+        'S' => flags.system_files.push(value.into()),
+        'J' => flags.jmeter.push(whole_assignment("-J", &text, rest)?),
+        'D' => flags.system.push(whole_assignment("-D", &text, rest)?),
+        'e' => parsed.report = true,
+        'o' => parsed.request.dashboard = Some(value.into()),
+        'g' => parsed.report_only = Some(value.into()),
+        'H' => parsed.proxy.host = text.into_owned(),
+        'P' => parsed.proxy.port = text.parse().map_err(|_| format!("-P {text}: this is no port"))?,
+        'N' => parsed.proxy.no_proxy = text.split('|').map(str::to_owned).collect(),
+        'u' => parsed.proxy.user = text.into_owned(),
+        'a' => parsed.proxy.password = text.into_owned(),
+        'v' => parsed.version = true,
+        _ => parsed.help = true,
+    }
+    Ok(())
+}
+
+/// JMeter takes `-Jname=value`, `-J name=value`, and `-J name value` too where no `=` is written.
+fn whole_assignment<'a>(
+    flag: &str,
+    text: &str,
+    _rest: &mut impl Iterator<Item = &'a OsString>,
+) -> Result<(String, String), String> {
+    assignment(flag, text)
+}
+
+fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>) -> Exit {
+    let Some(dashboard) = dashboard else {
+        return complain(Exit::Usage, "-g makes a report, but not where: add -o DIRECTORY");
+    };
+    if let Err(error) = busyhour_report::prepare_dashboard(dashboard) {
+        return complain(Exit::Usage, &run::chain(&error));
+    }
+    let made = busyhour_report::summarise_jtl(results)
+        .and_then(|summary| busyhour_report::write_dashboard(dashboard, &summary));
+    match made {
+        Ok(paths) => {
+            for path in paths {
+                print(&format!("wrote {}\n", path.display()));
+            }
+            Exit::Completed
+        }
+        Err(error) => complain(Exit::Internal, &run::chain(&error)),
+    }
+}
+
+fn help() -> String {
+    use std::fmt::Write as _;
+    let mut out = String::from(
+        "busyhour with JMeter's command line\n\n  busyhour -n -t PLAN.jmx [-l RESULTS.jtl] [-Jname=value]… [-q FILE]… [-e -o DIR]\n\nFlags:\n",
+    );
+    for flag in FLAGS.iter().filter(|flag| flag.short != '?') {
+        let note = match (flag.refused, flag.ignored) {
+            ("", "") => String::new(),
+            ("", why) => format!("(no effect: {why})"),
+            (why, _) => format!("(refused: {why})"),
+        };
+        let value = match flag.takes {
+            Takes::Nothing => "",
+            Takes::Value => " VALUE",
+            Takes::Assignment => "NAME=VALUE",
+        };
+        let _ = writeln!(out, "  {:<28}{}", format!("-{}{value}, --{}", flag.short, flag.long), note);
+    }
+    let _ = writeln!(out, "\n{TABLE}");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Vec<OsString> {
+        std::iter::once("busyhour").chain(line.split_whitespace()).map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_line_as_people_type_it() {
+        let line = "-n -t monsterdr.jmx -l results.csv -JHOST=127.0.0.1 -JPORT=8080 -J USERS=500 -q user.properties -Gx=y";
+        let parsed = parse(&arguments(line)).unwrap_or_else(|error| panic!("{error}"));
+        assert!(parsed.nongui && parsed.has_plan);
+        let flags = &parsed.request.flags;
+        let expected = [("HOST", "127.0.0.1"), ("PORT", "8080"), ("USERS", "500")];
+        assert_eq!(flags.jmeter, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(flags.additional, [PathBuf::from("user.properties")]);
+        assert_eq!(parsed.ignored.len(), 1);
+    }
+
+    #[test]
+    fn long_forms_and_what_cannot_be_had() {
+        let parsed = parse(&arguments("--nongui --testfile x.jmx --logfile=y.jtl"))
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(parsed.request.results, Some("y.jtl".into()));
+        for line in ["-n -t", "-n -t x -r", "-n x.jmx", "-n --nonsense", "-nx", "-n -t x -H proxy"] {
+            assert!(parse(&arguments(line)).is_err(), "{line}");
+        }
+        assert!(is_jmeter_style(&arguments("-n -t x")) && is_jmeter_style(&arguments("--nongui")));
+        assert!(!is_jmeter_style(&arguments("run x")) && !is_jmeter_style(&arguments("--help")));
+    }
+}

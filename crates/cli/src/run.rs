@@ -1,0 +1,429 @@
+//! Making a run: from a request to a run directory and a result.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use busyhour_analysis::{RunFacts, Summary};
+use busyhour_compile::{Options, Started};
+use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_engine::clock::Clock;
+use busyhour_engine::run::{Level, Properties, RunShared, Stop};
+use busyhour_engine::runner::{self, RunReport};
+use busyhour_http::TlsPolicy;
+use busyhour_record::{
+    CoreFacts, CsvOutput, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, PlanNote,
+    Recorder, RecorderConfig, RunDir, RunEnd, RunTotals, SaveConfig, Which, plan_hash,
+};
+use busyhour_report::{Look, end_of_run, prepare_dashboard, write_dashboard, write_reports};
+
+use crate::exit::{self, Exit, complain, say};
+use crate::log_file::LogFile;
+use crate::progress::{self, Display};
+use crate::run_request::RunRequest;
+use crate::settings::{self, Settings};
+use crate::stop_port::{self, Order};
+use crate::stop_signals::{Asked, Signals};
+use crate::system;
+
+/// Why a run does not begin.
+struct Refusal(Exit, String);
+
+impl Refusal {
+    fn internal(what: impl std::fmt::Display) -> Self {
+        Self(Exit::Internal, what.to_string())
+    }
+}
+
+/// Makes the run and shows its result.
+pub(crate) fn main(request: &RunRequest) -> Exit {
+    match run(request) {
+        Ok(exit) => exit,
+        Err(Refusal(exit, message)) if message.is_empty() => exit,
+        Err(Refusal(exit, message)) => complain(exit, &message),
+    }
+}
+
+/// Everything that is made before the first request.
+struct Prepared {
+    settings: Settings,
+    started: Started,
+    manifest: Manifest,
+    dir: RunDir,
+    main: CsvOutput,
+    log: LogFile,
+    log_path: PathBuf,
+    cores: usize,
+}
+
+fn run(request: &RunRequest) -> Result<Exit, Refusal> {
+    if let Some(dashboard) = &request.dashboard {
+        prepare_dashboard(dashboard).map_err(|error| Refusal(Exit::Usage, chain(&error)))?;
+    }
+    let prepared = prepare(request)?;
+    let Prepared { settings, started, mut manifest, dir, main, log, log_path, cores } = prepared;
+    let config = RecorderConfig {
+        dir: Some(dir.path().to_owned()),
+        names: started.names.clone(),
+        labels: started.labels.clone(),
+        wall_anchor_ms: manifest.wall_anchor_ms,
+        main: Some(main.clone()),
+        listeners: started.listeners.clone(),
+        listener_sets: started.listener_sets.clone(),
+        writers: cores,
+        ..RecorderConfig::default()
+    };
+    let (recorder, writers) =
+        Recorder::start(config).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
+    let asked = Asked::default();
+    let display = display(request, &settings);
+    if request.as_jmeter {
+        let wall = jiff::Zoned::now().strftime("%Y %b %d %H:%M:%S %Z").to_string();
+        exit::print(&format!(
+            "Created the tree successfully using {}\nStarting standalone test @ {wall}\n",
+            request.plan.display()
+        ));
+    }
+    let engine = {
+        let (program, shared, labels) =
+            (Arc::clone(&started.program), Arc::clone(&started.shared), started.labels.clone());
+        let (done, finished) = tokio::sync::oneshot::channel();
+        let body = move || {
+            let report = runner::run(&program, &shared, &labels, writers);
+            let _ = done.send(());
+            report
+        };
+        let thread =
+            std::thread::Builder::new().name("engine".into()).spawn(body).map_err(Refusal::internal)?;
+        (thread, finished)
+    };
+    let (thread, finished) = engine;
+    watch(request, &started.shared, &recorder, &asked, display, finished)?;
+    let report = thread.join();
+    let shared = &started.shared;
+    let totals = recorder.finish();
+    let (report, failure) = match report {
+        Ok(Ok(report)) => (report, None),
+        Ok(Err(error)) => (RunReport::default(), Some(format!("the engine could not start: {error}"))),
+        Err(_) => {
+            (RunReport::default(), Some("the engine failed; what was recorded until then is kept".to_owned()))
+        }
+    };
+    let outcome = outcome(&report, shared, &asked, failure.is_some(), &totals);
+    let end = outcome.end;
+    manifest.outcome = Some(outcome);
+    log.write(Level::Info, &format!("the run ended: {end:?}"));
+    log.flush();
+    finish(request, &manifest, &dir, &main, &log_path, &started, &totals, failure)
+        .map(|lost| exit_code(end, lost))
+}
+
+fn exit_code(end: RunEnd, lost: bool) -> Exit {
+    match end {
+        RunEnd::Failed => Exit::Internal,
+        RunEnd::Interrupted | RunEnd::Aborted => Exit::Stopped,
+        RunEnd::Completed | RunEnd::StoppedByPlan if lost => Exit::ResultsLost,
+        RunEnd::Completed | RunEnd::StoppedByPlan => Exit::Completed,
+    }
+}
+
+fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
+    let clock = Clock::start();
+    let settings =
+        settings::load(&request.flags, clock.wall_start_ms()).map_err(|text| Refusal(Exit::Usage, text))?;
+    let bytes: Vec<u8> = match request.plan_text {
+        Some(text) => text.into(),
+        None => std::fs::read(&request.plan).map_err(|error| {
+            let hint = if error.kind() == std::io::ErrorKind::NotFound {
+                ""
+            } else {
+                "; is it a file you may read?"
+            };
+            Refusal(Exit::Refused, format!("cannot read the plan {}: {error}{hint}", request.plan.display()))
+        })?,
+    };
+    let plan_name = request.plan.display().to_string();
+    let properties = Arc::new(Properties::new(settings.jmeter.clone()));
+    let base_dir = request.plan.parent().map(Path::to_owned).unwrap_or_default();
+    let options = Options {
+        properties: Arc::clone(&properties),
+        base_dir,
+        allow_unsupported: request.allow_unsupported,
+        tls: if request.verify_tls { TlsPolicy::Verify } else { TlsPolicy::AcceptAny },
+        proxy: request.proxy.clone(),
+    };
+    let (plan, mut findings) = busyhour_plan::parse(&bytes, plan_name.as_str());
+    let (compiled, more) = busyhour_compile::compile(&plan, &options);
+    findings.extend(more);
+    let refused = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    for finding in &findings {
+        if finding.severity != Severity::Note {
+            say(&format!("{finding}\n"));
+        }
+    }
+    let Some(compiled) = compiled.filter(|_| refused == 0) else {
+        let what = if refused == 1 { "1 thing".to_owned() } else { format!("{refused} things") };
+        let text = format!("{plan_name} is refused: {what} in it cannot be run; no request was sent");
+        return Err(Refusal(Exit::Refused, text));
+    };
+    let seed = request.seed.unwrap_or_else(system::new_seed);
+    let wall_ms = i64::try_from(clock.wall_start_ms()).unwrap_or(0);
+    let stem =
+        request.plan.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
+    let dir = match &request.dir {
+        Some(dir) => RunDir::create(dir),
+        None => RunDir::create_in(Path::new("busyhour-runs"), &stem, wall_ms),
+    };
+    let dir = dir.map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
+    let log_path = request.log.clone().unwrap_or_else(|| dir.path().join("run.log"));
+    let log = LogFile::create(&log_path).map_err(|error| {
+        Refusal(Exit::Internal, format!("cannot write the log {}: {error}", log_path.display()))
+    })?;
+    let main_path = request.results.clone().unwrap_or_else(|| dir.jtl_path());
+    check_results_file(request, &main_path)?;
+    let save = SaveConfig::from_properties(|name| settings.jmeter.get(name).map(String::as_str))
+        .map_err(|error| Refusal(Exit::Usage, error.to_string()))?;
+    if save.xml {
+        let text =
+            "jmeter.save.saveservice.output_format=xml is not supported yet; the results file is CSV only";
+        return Err(Refusal(Exit::Usage, text.into()));
+    }
+    let main = CsvOutput { path: main_path, config: save, which: Which::All };
+    let name = compiled.plan_name().to_owned();
+    let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
+    let cores = request.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    foresee_limits(&started);
+    let manifest = Manifest {
+        version: MANIFEST_VERSION,
+        busyhour: env!("CARGO_PKG_VERSION").into(),
+        plan: PlanFile { path: plan_name, name, sha256: plan_hash(&bytes) },
+        seed,
+        command_line: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        properties: settings.given.clone().into_iter().collect::<BTreeMap<_, _>>(),
+        machine: Machine::this(started.names.hostname.clone()),
+        wall_anchor_ms: wall_ms,
+        notes: notes(&findings),
+        outcome: None,
+    };
+    dir.write_manifest(&manifest).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
+    // The plan beside its results: what was run can be looked up and run again.
+    if let Err(error) = RunDir::write_whole(&dir.plan_path(), &bytes) {
+        say(&format!("warning: {}", chain(&error)));
+    }
+    Ok(Prepared { settings, started, manifest, dir, main, log, log_path, cores })
+}
+
+fn check_results_file(request: &RunRequest, path: &Path) -> Result<(), Refusal> {
+    let length = std::fs::metadata(path).map_or(0, |file| file.len());
+    if length == 0 {
+        return Ok(());
+    }
+    if request.force {
+        return std::fs::remove_file(path)
+            .map_err(|error| Refusal(Exit::Internal, format!("cannot delete {}: {error}", path.display())));
+    }
+    if request.dashboard.is_some() {
+        let text = format!(
+            "the results file {} is not empty; a report over old and new samples would mislead: use -f",
+            path.display()
+        );
+        return Err(Refusal(Exit::Usage, text));
+    }
+    Ok(())
+}
+
+/// Says before the run what the system will not grant during it.
+fn foresee_limits(started: &Started) {
+    let mut user = busyhour_engine::user::UserState::new(Arc::clone(&started.shared), None, 0, 0);
+    let users: u64 = started
+        .program
+        .groups
+        .iter()
+        .map(|group| u64::try_from(group.users.integer(&mut user, 0)).unwrap_or(0))
+        .sum();
+    if let Some(files) = system::raise_open_files()
+        && users + 64 > files
+    {
+        say(&format!(
+            "warning: the plan has {users} users, but this process may open only {files} files; connections beyond that \
+             will fail with \"Too many open files\" (raise the limit: ulimit -n)"
+        ));
+    }
+    if let Some(ports) = system::local_ports()
+        && users > ports
+    {
+        say(&format!(
+            "warning: the plan has {users} users, but the system has only {ports} local ports for connections to one \
+             server port (net.ipv4.ip_local_port_range)"
+        ));
+    }
+}
+
+fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
+    let note = |finding: &Diagnostic| PlanNote {
+        code: finding.code.into(),
+        message: match finding.location() {
+            Some(location) => format!("{} ({location})", finding.message),
+            None => finding.message.clone(),
+        },
+        hint: finding.hint.clone(),
+    };
+    findings.iter().filter(|finding| finding.severity == Severity::Warning).map(note).collect()
+}
+
+fn display(request: &RunRequest, settings: &Settings) -> Display {
+    let get = |name: &str| settings.jmeter.get(name).map(|text| text.trim());
+    let name = get("summariser.name").filter(|name| !name.is_empty()).unwrap_or("summary").to_owned();
+    let interval = get("summariser.interval").and_then(|text| text.parse().ok()).unwrap_or(30);
+    Display::new(request.as_jmeter, name, interval, request.length_s.map(Duration::from_secs))
+}
+
+/// Shows progress and takes orders until the engine has finished.
+fn watch(
+    request: &RunRequest,
+    shared: &Arc<RunShared>,
+    recorder: &Recorder,
+    asked: &Asked,
+    mut display: Display,
+    mut finished: tokio::sync::oneshot::Receiver<()>,
+) -> Result<(), Refusal> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Refusal::internal)?;
+    runtime.block_on(async {
+        let mut signals = Signals::new().map_err(Refusal::internal)?;
+        let port = if request.as_jmeter { stop_port::listen(&shared.properties).await } else { None };
+        if let Some(address) = port.as_ref().and_then(|socket| socket.local_addr().ok()) {
+            let line =
+                format!("Waiting for possible Shutdown/StopTestNow message on port {}\n", address.port());
+            exit::print(&line);
+        }
+        let order = async || match &port {
+            Some(socket) => stop_port::next(socket).await,
+            None => std::future::pending().await,
+        };
+        let mut steps = tokio::time::interval(progress::STEP);
+        loop {
+            tokio::select! {
+                _ = &mut finished => break,
+                () = signals.next() => {
+                    display.clear();
+                    match asked.ask(shared) {
+                        Stop::Now => say("stopping now; samples under way are given up"),
+                        _ => say("stopping: users finish the sample they are in (once more: stop now)"),
+                    }
+                }
+                order = order() => match order {
+                    Order::Shutdown => { asked.ask(shared); }
+                    Order::StopTestNow => asked.ask_now(shared),
+                },
+                _ = steps.tick() => display.step(shared, recorder),
+            }
+        }
+        display.end(shared, recorder);
+        Ok(())
+    })
+}
+
+fn outcome(
+    report: &RunReport,
+    shared: &RunShared,
+    asked: &Asked,
+    failed: bool,
+    totals: &RunTotals,
+) -> Outcome {
+    use std::sync::atomic::Ordering::Relaxed;
+    let end = match (failed, asked.stop(), report.stopped) {
+        (true, ..) => RunEnd::Failed,
+        (_, Stop::Graceful, _) => RunEnd::Interrupted,
+        (_, Stop::Now, _) => RunEnd::Aborted,
+        (_, Stop::No, Some(_)) => RunEnd::StoppedByPlan,
+        (_, Stop::No, None) => RunEnd::Completed,
+    };
+    let cores = report
+        .cores
+        .iter()
+        .map(|core| CoreFacts {
+            busy: core.cpu_ns.map_or(0.0, |cpu| cpu as f64 / core.wall_ns.max(1) as f64),
+            busy_second_max: core.busiest_second.unwrap_or(0.0),
+            poll_ns_max: core.lag_ns_max,
+        })
+        .collect();
+    let sum = |part: fn(&runner::CoreReport) -> u64| report.cores.iter().map(part).sum::<u64>();
+    Outcome {
+        end,
+        duration_ns: if failed { shared.clock.now().0 } else { report.end.0 },
+        users_started: shared.started.load(Relaxed),
+        users_finished: shared.finished.load(Relaxed),
+        generator: GeneratorFacts {
+            cores,
+            recorder_stalls: u64::from(sum(|core| core.stalled_ns) > 0),
+            recorder_stall_ns: sum(|core| core.stalled_ns),
+            lost_samples: sum(|core| core.lost),
+            interrupted_samples: sum(|core| core.interrupted),
+            memory_bytes_max: system::memory_bytes_max(),
+        },
+        recorder_events: totals.events.clone(),
+    }
+}
+
+/// Writes what is made at the end and prints the result; tells whether results were lost.
+fn finish(
+    request: &RunRequest,
+    manifest: &Manifest,
+    dir: &RunDir,
+    main: &CsvOutput,
+    log_path: &Path,
+    started: &Started,
+    totals: &RunTotals,
+    failure: Option<String>,
+) -> Result<bool, Refusal> {
+    let mut lost = !totals.events.is_empty();
+    let summary = Summary::new(RunFacts::from_manifest(manifest), totals);
+    let mut written = vec![main.path.display().to_string()];
+    written.extend(started.listeners.iter().map(|file| file.path.display().to_string()));
+    let mut complain_of = |error: &dyn std::error::Error| {
+        say(&format!("warning: {}", chain(error)));
+        lost = true;
+    };
+    if let Err(error) = dir.write_manifest(manifest) {
+        complain_of(&error);
+    }
+    match write_reports(dir, &summary) {
+        Ok(paths) => written.extend(paths.iter().map(|path| path.display().to_string())),
+        Err(error) => complain_of(&error),
+    }
+    if let Some(dashboard) = &request.dashboard {
+        match write_dashboard(dashboard, &summary) {
+            Ok(paths) => written.extend(paths.iter().map(|path| path.display().to_string())),
+            Err(error) => complain_of(&error),
+        }
+    }
+    written.push(log_path.display().to_string());
+    let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
+    let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
+    let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
+    exit::print(&end_of_run(&summary, &written, look));
+    if request.as_jmeter {
+        exit::print("... end of run\n");
+    }
+    if let Some(failure) = failure {
+        say(&format!("error: {failure}"));
+    }
+    Ok(lost)
+}
+
+/// An error and its causes in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,55 @@
+//! What is asked of a run, whichever form of the command line it came from.
+
+use std::path::PathBuf;
+
+use busyhour_compile::ProxyOption;
+
+/// A run to make.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunRequest {
+    /// The plan.
+    pub(crate) plan: PathBuf,
+    /// The plan's text when it is no file (the demo's).
+    pub(crate) plan_text: Option<&'static str>,
+    /// Main results file.
+    pub(crate) results: Option<PathBuf>,
+    /// Begin it anew when it exists.
+    pub(crate) force: bool,
+    /// Properties.
+    pub(crate) flags: FlagSettings,
+    /// Run directory.
+    pub(crate) dir: Option<PathBuf>,
+    /// Seed.
+    pub(crate) seed: Option<u64>,
+    /// Cores.
+    pub(crate) cores: Option<usize>,
+    /// Leave out what is not supported.
+    pub(crate) allow_unsupported: bool,
+    /// Verify certificates.
+    pub(crate) verify_tls: bool,
+    /// Log file.
+    pub(crate) log: Option<PathBuf>,
+    /// Directory for JMeter's dashboard files.
+    pub(crate) dashboard: Option<PathBuf>,
+    /// The command line was JMeter's: talk as JMeter does, and listen to its stop port.
+    pub(crate) as_jmeter: bool,
+    /// Proxy of the command line.
+    pub(crate) proxy: Option<ProxyOption>,
+    /// How long the run will take, if the caller knows.
+    pub(crate) length_s: Option<u64>,
+}
+
+/// Properties as the command line gives them, in the order they override one another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlagSettings {
+    /// `-p`
+    pub(crate) base: Option<PathBuf>,
+    /// `-q`
+    pub(crate) additional: Vec<PathBuf>,
+    /// `-S`
+    pub(crate) system_files: Vec<PathBuf>,
+    /// `-J`
+    pub(crate) jmeter: Vec<(String, String)>,
+    /// `-D`
+    pub(crate) system: Vec<(String, String)>,
+}

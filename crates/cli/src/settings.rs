@@ -1,0 +1,98 @@
+//! JMeter's properties: files and flags, in the order in which they override one another.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use crate::java_properties;
+use crate::run_request::FlagSettings;
+
+/// `name=value` behind a flag; `name` alone means the empty value, as in JMeter.
+pub(crate) fn assignment(flag: &str, text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    if name.is_empty() {
+        return Err(format!("{flag}{text} sets a property without a name; write {flag}name=value"));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// What the files and flags set.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// JMeter properties.
+    pub(crate) jmeter: HashMap<String, String>,
+    /// What was set for this run by files and flags, for the manifest.
+    pub(crate) given: BTreeMap<String, String>,
+    /// System properties.
+    pub(crate) system: BTreeMap<String, String>,
+}
+
+/// Reads the files and applies the flags.
+pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, String> {
+    let mut settings = Settings::default();
+    for file in flags.base.iter().chain(&flags.additional) {
+        for (name, value) in read(file)? {
+            settings.given.insert(name, value);
+        }
+    }
+    for (name, value) in &flags.jmeter {
+        settings.given.insert(name.clone(), value.clone());
+    }
+    for file in &flags.system_files {
+        settings.system.extend(read(file)?);
+    }
+    settings.system.extend(flags.system.iter().cloned());
+    settings.jmeter.extend(settings.given.clone());
+    for (name, value) in start_times(started_ms) {
+        settings.jmeter.insert(name.to_owned(), value);
+    }
+    Ok(settings)
+}
+
+fn read(file: &Path) -> Result<Vec<(String, String)>, String> {
+    match std::fs::read(file) {
+        Ok(bytes) => {
+            // Java reads these files as ISO-8859-1; most are ASCII, and many that are not are UTF-8.
+            let text = String::from_utf8(bytes)
+                .unwrap_or_else(|error| error.into_bytes().iter().map(|byte| char::from(*byte)).collect());
+            Ok(java_properties::parse(&text))
+        }
+        Err(error) => Err(format!("cannot read the properties file {}: {error}", file.display())),
+    }
+}
+
+/// The properties that say when the program and the test began.
+fn start_times(started_ms: u64) -> [(&'static str, String); 4] {
+    let at = jiff::Timestamp::from_millisecond(i64::try_from(started_ms).unwrap_or(0)).unwrap_or_default();
+    let local = at.to_zoned(jiff::tz::TimeZone::system());
+    [
+        ("START.MS", started_ms.to_string()),
+        ("START.YMD", local.strftime("%Y%m%d").to_string()),
+        ("START.HMS", local.strftime("%H%M%S").to_string()),
+        ("TESTSTART.MS", started_ms.to_string()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_override_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("user.properties");
+        std::fs::write(&file, "USERS=5\nHOST=a\n").unwrap();
+        let flags = FlagSettings {
+            additional: vec![file],
+            jmeter: vec![("HOST".into(), "b".into())],
+            ..FlagSettings::default()
+        };
+        let settings = load(&flags, 1_700_000_000_123).unwrap();
+        assert_eq!(settings.jmeter["USERS"], "5");
+        assert_eq!(settings.jmeter["HOST"], "b");
+        assert_eq!(settings.jmeter["START.MS"], "1700000000123");
+        assert_eq!(settings.given.len(), 2);
+        let missing = FlagSettings { base: Some("no such file".into()), ..FlagSettings::default() };
+        assert!(load(&missing, 0).unwrap_err().contains("no such file"));
+        assert!(assignment("-J", "=x").is_err());
+    }
+}
