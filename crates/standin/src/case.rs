@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::recording::Recording;
-use crate::server::Received;
+use crate::server::StandIn;
 
 /// What goes wrong with the files of a case.
 #[derive(Debug, thiserror::Error)]
@@ -148,11 +148,10 @@ impl Case {
         read_json(&self.dir.join("expected.json"))
     }
 
-    /// The arguments that run the plan, the same for `jmeter` and for `busyhour`: requests go to `port` on the
-    /// loopback address, results to `results.jtl` in `out_dir`, other files that the plan writes beside it
+    /// The arguments that run the plan, the same for `jmeter` and for `busyhour`: requests go to `server`, results to `results.jtl` in `out_dir`, other files that the plan writes beside it
     /// (the plan knows the folder as the property `OUT`, its own as `CASE`).
     #[must_use]
-    pub fn command_line(&self, port: u16, out_dir: &Path) -> Vec<String> {
+    pub fn command_line(&self, server: &StandIn, out_dir: &Path) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();
         let mut line: Vec<String> = vec!["-n".into(), "-t".into(), text(&self.plan())];
         line.extend(["-l".into(), text(&out_dir.join("results.jtl"))]);
@@ -162,30 +161,26 @@ impl Case {
             line.extend(["-q".into(), text(&properties)]);
         }
         line.push("-JHOST=127.0.0.1".into());
-        line.push(format!("-JPORT={port}"));
+        line.push(format!("-JPORT={}", server.port()));
+        line.push(format!("-JTLS_PORT={}", server.tls_port()));
         line.push(format!("-JOUT={}", text(out_dir)));
         line.push(format!("-JCASE={}", text(&self.dir)));
         // Without a name the summariser is off.
         line.push("-Jsummariser.name=".into());
         line.extend(self.settings.properties.iter().map(|(name, value)| format!("-J{name}={value}")));
-        line.extend(
-            self.settings.arguments.iter().map(|argument| argument.replace("{PORT}", &port.to_string())),
-        );
+        let port = server.port().to_string();
+        line.extend(self.settings.arguments.iter().map(|argument| argument.replace("{PORT}", &port)));
         line
     }
 
-    /// Gathers what a run of [`Case::command_line`] did, with everything masked that may differ.
+    /// Gathers what a run of [`Case::command_line`] did, with everything masked that may differ. Takes the
+    /// server's record.
     ///
     /// # Errors
     /// Fails when a file in `out_dir` cannot be read or a mask is not a regular expression.
-    pub fn collect(
-        &self,
-        received: &[Received],
-        port: u16,
-        out_dir: &Path,
-        exit_code: i32,
-    ) -> io::Result<Recording> {
-        Recording::collect(self, received, port, out_dir, exit_code)
+    pub fn collect(&self, server: &StandIn, out_dir: &Path, exit_code: i32) -> io::Result<Recording> {
+        let ports = [server.port(), server.tls_port()];
+        Recording::collect(self, &server.take_record(), ports, out_dir, exit_code)
     }
 }
 

@@ -14,6 +14,7 @@ mod recording;
 mod request;
 mod rows;
 mod server;
+mod tls;
 
 pub use case::{Case, CaseError, Mask, Order, Settings, cases};
 pub use compare::compare;

@@ -12,7 +12,7 @@ const VARYING_COLUMNS: [&str; 6] = ["timeStamp", "elapsed", "Latency", "IdleTime
 
 /// The masks of one case and one run.
 pub(crate) struct Masks {
-    port: String,
+    ports: [String; 2],
     out_dir: String,
     case_dirs: [String; 2],
     patterns: Vec<(Regex, String)>,
@@ -21,11 +21,16 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    pub(crate) fn new(settings: &Settings, case_dir: &Path, port: u16, out_dir: &Path) -> io::Result<Self> {
+    pub(crate) fn new(
+        settings: &Settings,
+        case_dir: &Path,
+        ports: [u16; 2],
+        out_dir: &Path,
+    ) -> io::Result<Self> {
         let compile = |pattern: &str| Regex::new(pattern).map_err(io::Error::other);
         let patterns = settings.masks.iter().map(|mask| Ok((compile(&mask.pattern)?, mask.with.clone())));
         Ok(Self {
-            port: port.to_string(),
+            ports: ports.map(|port| port.to_string()),
             out_dir: out_dir.display().to_string(),
             case_dirs: names(case_dir)?,
             patterns: patterns.collect::<io::Result<_>>()?,
@@ -35,13 +40,13 @@ impl Masks {
         })
     }
 
-    /// Masks a text: the folders, the port, then the case's own patterns in their order.
+    /// Masks a text: the folders, the ports, then the case's own patterns in their order.
     pub(crate) fn text(&self, text: &str) -> String {
         let mut text = text.replace(&self.out_dir, "{OUT}");
         for dir in &self.case_dirs {
             text = text.replace(dir, "{CASE}");
         }
-        text = text.replace(&self.port, "{PORT}");
+        text = text.replace(&self.ports[0], "{PORT}").replace(&self.ports[1], "{TLS_PORT}");
         for (pattern, with) in &self.patterns {
             text = pattern.replace_all(&text, with.as_str()).into_owned();
         }

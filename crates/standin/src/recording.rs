@@ -51,12 +51,12 @@ impl Recording {
     pub(crate) fn collect(
         case: &Case,
         received: &[Received],
-        port: u16,
+        ports: [u16; 2],
         out_dir: &Path,
         exit_code: i32,
     ) -> io::Result<Self> {
         let settings = &case.settings;
-        let masks = Masks::new(settings, &case.dir, port, out_dir)?;
+        let masks = Masks::new(settings, &case.dir, ports, out_dir)?;
         let delimiter = settings.delimiter.unwrap_or(',');
         let read = |name: &Path, columns: &[String]| -> io::Result<Vec<Row>> {
             let bytes = fs::read(name)?;
@@ -180,7 +180,7 @@ mod tests {
         let wire = [received(1, "/b"), received(2, "/a"), received(1, "/a")];
         let collect = |order| {
             let case = case(out.path(), Settings { order, ..Settings::default() });
-            Recording::collect(&case, &wire, 43210, out.path(), 0).unwrap()
+            Recording::collect(&case, &wire, [43210, 43211], out.path(), 0).unwrap()
         };
         let (a, b) = ("GET /a HTTP/1.1", "GET /b HTTP/1.1");
         assert_eq!(targets(&collect(Order::Sequence)), [(1, b), (2, a), (1, a)]);
@@ -197,7 +197,7 @@ mod tests {
         fs::write(out.path().join("x.xml"), "<?xml version=\"1.0\"?>\n<s t=\"5\" lb=\"id-1\"/>\n").unwrap();
         let masks = vec![Mask { pattern: "id-[0-9]".into(), with: "{ID}".into() }];
         let case = case(out.path(), Settings { masks, ..Settings::default() });
-        let recording = Recording::collect(&case, &[], 43210, out.path(), 0).unwrap();
+        let recording = Recording::collect(&case, &[], [43210, 43211], out.path(), 0).unwrap();
         assert_eq!(recording.results, ["timeStamp,label,threadName", "{T},{ID},\"t,1\"", "{T},{ID},u"]);
         assert_eq!(recording.files["x.xml"], ["<?xml version=\"1.0\"?>", "<s t=\"{T}\" lb=\"{ID}\"/>"]);
     }

@@ -1,13 +1,16 @@
 //! The listening side: one thread per connection, every request written down before it is answered.
 
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
 use crate::answers::{Answer, State};
 use crate::request::Request;
+use crate::tls;
 
 /// One request and the connection that brought it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,46 +35,50 @@ struct Record {
     received: Vec<Received>,
 }
 
-/// A recording HTTP server on a loopback port of its own; it stops when dropped.
+/// A recording HTTP server on two loopback ports of its own, one plain and one under TLS; it stops when dropped.
 ///
 /// What it answers depends on the path alone (see the `answers` module), never on time or chance, so that
 /// two clients that send the same get the same bytes.
 pub struct StandIn {
     port: u16,
+    tls_port: u16,
     shared: Arc<Shared>,
-    acceptor: Option<JoinHandle<()>>,
+    acceptors: Vec<JoinHandle<()>>,
 }
 
 impl StandIn {
-    /// Starts listening on a free loopback port.
+    /// Starts listening on free loopback ports.
     ///
-    /// The port has five digits, so that lengths that include it (a `Host` header) do not vary.
+    /// The ports have five digits, so that lengths that include them (a `Host` header) do not vary.
     ///
     /// # Errors
     /// Fails when no port can be had.
     pub fn start() -> io::Result<Self> {
-        let mut short = Vec::new();
-        let listener = loop {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-            if listener.local_addr()?.port() >= 10_000 {
-                break listener;
-            }
-            // Held until the search ends: a port given back at once would be offered again.
-            short.push(listener);
-        };
-        let port = listener.local_addr()?.port();
         let shared = Arc::new(Shared::default());
-        let acceptor = {
+        let mut acceptors = Vec::new();
+        let mut listen = |tls: Option<Arc<ServerConfig>>| -> io::Result<u16> {
+            let listener = listen()?;
+            let port = listener.local_addr()?.port();
             let shared = Arc::clone(&shared);
-            thread::Builder::new().name("standin".into()).spawn(move || accept(&listener, &shared))?
+            let acceptor = thread::Builder::new().name("standin".into());
+            acceptors.push(acceptor.spawn(move || accept(&listener, tls.as_ref(), &shared))?);
+            Ok(port)
         };
-        Ok(Self { port, shared, acceptor: Some(acceptor) })
+        let port = listen(None)?;
+        let tls_port = listen(Some(tls::server_config()?))?;
+        Ok(Self { port, tls_port, shared, acceptors })
     }
 
     /// The port that the server listens on.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The port that the server listens on for TLS, with a certificate that nobody vouches for.
+    #[must_use]
+    pub fn tls_port(&self) -> u16 {
+        self.tls_port
     }
 
     /// Everything received so far, in the order of arrival; the record starts anew.
@@ -84,9 +91,11 @@ impl StandIn {
 impl Drop for StandIn {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // The acceptor sleeps in accept(): a connection wakes it, and it sees the flag.
-        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
-        if let Some(acceptor) = self.acceptor.take() {
+        // The acceptors sleep in accept(): a connection wakes them, and they see the flag.
+        for port in [self.port, self.tls_port] {
+            drop(TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
+        }
+        for acceptor in self.acceptors.drain(..) {
             drop(acceptor.join());
         }
         for socket in lock(&self.shared.sockets).drain(..) {
@@ -95,30 +104,57 @@ impl Drop for StandIn {
     }
 }
 
+/// Listens on a free port of five digits.
+fn listen() -> io::Result<TcpListener> {
+    let mut short = Vec::new();
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        if listener.local_addr()?.port() >= 10_000 {
+            return Ok(listener);
+        }
+        // Held until the search ends: a port given back at once would be offered again.
+        short.push(listener);
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept(listener: &TcpListener, tls: Option<&Arc<ServerConfig>>, shared: &Arc<Shared>) {
     for stream in listener.incoming() {
         if shared.stopping.load(Ordering::SeqCst) {
             return;
         }
         let Ok(stream) = stream else { continue };
-        if let Ok(socket) = stream.try_clone() {
-            lock(&shared.sockets).push(socket);
-        }
+        let Ok(socket) = stream.try_clone() else { continue };
+        lock(&shared.sockets).push(socket);
         let shared = Arc::clone(shared);
+        let tls = tls.cloned();
         thread::spawn(move || {
             // A broken connection is the client's affair: what it sent until then is in the record.
-            drop(serve(&stream, &shared));
+            drop(converse(&stream, tls, &shared));
             drop(stream.shutdown(Shutdown::Both));
         });
     }
 }
 
-fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+fn converse(stream: &TcpStream, tls: Option<Arc<ServerConfig>>, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    match tls {
+        None => serve(stream, shared),
+        Some(config) => {
+            let session = ServerConnection::new(config).map_err(io::Error::other)?;
+            let mut secure = StreamOwned::new(session, stream);
+            serve(&mut secure, shared)?;
+            secure.conn.send_close_notify();
+            secure.conn.write_tls(&mut &*stream)?;
+            Ok(())
+        }
+    }
+}
+
+fn serve(stream: impl Read + Write, shared: &Shared) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut number = None;
     while let Some(request) = Request::read(&mut reader)? {
@@ -134,7 +170,8 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         if let Some(delay) = delay {
             thread::sleep(delay);
         }
-        (&*stream).write_all(&bytes)?;
+        reader.get_mut().write_all(&bytes)?;
+        reader.get_mut().flush()?;
         if close {
             break;
         }
@@ -144,8 +181,6 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
     use super::*;
 
     #[test]

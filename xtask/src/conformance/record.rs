@@ -69,7 +69,7 @@ fn run_one(case: &Case, jmeter: &JMeter, purpose: Purpose) -> Result<String> {
     // A home of its own, a fixed locale and zone, and a quick start instead of a quick run.
     let flags = "-XX:TieredStopAtLevel=1 -Duser.language=en -Duser.country=US -Duser.timezone=UTC -Dfile.encoding=UTF-8";
     command.env("JAVA_TOOL_OPTIONS", format!("{flags} -Duser.home={}", home.path().display()));
-    command.args(case.command_line(server.port(), out.path()));
+    command.args(case.command_line(&server, out.path()));
     // The Java version is part of the User-Agent header: it must not depend on the recording machine.
     command.arg("-Djava.version=17.0.15");
     let mut child = command
@@ -91,8 +91,7 @@ fn run_one(case: &Case, jmeter: &JMeter, purpose: Purpose) -> Result<String> {
         }
         thread::sleep(Duration::from_millis(20));
     };
-    let received = server.take_record();
-    let recording = case.collect(&received, server.port(), out.path(), status.code().unwrap_or(-1))?;
+    let recording = case.collect(&server, out.path(), status.code().unwrap_or(-1))?;
     if purpose == Purpose::Verify {
         return match compare(&case.expected()?, &recording) {
             Ok(()) => Ok(String::new()),

@@ -1,4 +1,4 @@
-//! The command line, proxies, and plans as older versions of JMeter wrote them.
+//! The command line, proxies, HTTPS, and plans as older versions of JMeter wrote them.
 
 use super::super::elements::*;
 use super::super::jmx::Node;
@@ -13,7 +13,7 @@ pub fn cases() -> Vec<Description> {
             "a=${__P(a)} b=${__P(b)} sys=${__P(sys,none)} glob=${__P(glob,none)} twice=${__P(twice)}",
         )
     };
-    vec![
+    let mut cases = vec![
         case("command-line-properties", &["__P"], plan([group("users").with([show()])]))
             .setting(|s| {
                 let arguments =
@@ -75,6 +75,50 @@ pub fn cases() -> Vec<Description> {
                 ])]),
         )
         .why("The same property as stringProp, intProp, longProp or boolProp means the same."),
+    ];
+    cases.extend(https());
+    cases
+}
+
+/// A sampler that goes to the port under TLS.
+fn secure(sampler: Node) -> Node {
+    sampler.set("HTTPSampler.protocol", "https").set("HTTPSampler.port", "${__P(TLS_PORT)}")
+}
+
+fn https() -> Vec<Description> {
+    vec![
+        case(
+            "https",
+            &["HTTPSamplerProxy"],
+            plan([loops("users", "2").with([
+                secure(get("get", "/get?a=1")),
+                secure(raw("POST", "post", "/body", "body")),
+                get("plain", "/plain"),
+                secure(get("chunked", "/chunked")),
+                secure(get("redirect", "/redirect/302/1")),
+                secure(get("close", "/close")),
+                secure(get("missing", "/status/404")),
+            ])]),
+        )
+        .why("Any certificate is accepted, whoever vouches for it. A connection for each scheme stays open."),
+        case(
+            "https-new-user",
+            &["HTTPSamplerProxy", "ThreadGroup"],
+            plan([loops("users", "2")
+                .set("ThreadGroup.same_user_on_next_iteration", false)
+                .with([secure(get("one", "/one")), secure(get("two", "/two"))])]),
+        ),
+        case(
+            "https-cookies",
+            &["CookieManager", "HTTPSamplerProxy"],
+            plan([group("users").with([
+                cookies("jar", &[]),
+                secure(get("set", "/cookie/sec/2/%3B%20Path%3D%2F%3B%20Secure/open/1/%3B%20Path%3D%2F")),
+                secure(get("secure", "/use")),
+                get("plain", "/use"),
+            ])]),
+        )
+        .why("Secure cookies go over TLS only."),
     ]
 }
 
