@@ -142,7 +142,8 @@ pub(super) fn screen(text: &str) -> Result<Screened, ScriptError> {
             at += rest.find("*/").map_or(rest.len(), |len| len + 2);
         } else if c == '"' || c == '\'' {
             let len = quoted_len(rest, c);
-            let name = &rest[1..len.saturating_sub(1).max(1)];
+            let quoted = rest[..len].strip_prefix(c).unwrap_or_default();
+            let name = quoted.strip_suffix(c).unwrap_or_default();
             if !name.contains('\\') && name.len() <= 200 && screened.names.len() < 64 {
                 screened.names.push(name.into());
             }

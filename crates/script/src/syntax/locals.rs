@@ -29,7 +29,14 @@ impl Parser<'_> {
         let found =
             self.scopes.iter().rev().flat_map(|scope| scope.iter().rev()).find(|(known, _)| known == name);
         match found {
-            Some((_, local)) => *local,
+            Some((_, local)) => {
+                let local = *local;
+                let index = local as usize;
+                if !self.assigned[index] && self.first_use[index] == usize::MAX {
+                    self.first_use[index] = self.tokens[self.at.saturating_sub(1)].at;
+                }
+                local
+            }
             None => self.add_local(name, 0),
         }
     }
