@@ -147,41 +147,42 @@ fn digits(text: &str, max: usize) -> usize {
 
 /// Reads `+02:00` or what stands for no offset.
 fn offset(text: &str, shape: OffsetShape, zero: &str) -> Option<(i64, usize)> {
-    let numeric = (|| {
-        let sign = match text.bytes().next()? {
-            b'+' => 1,
-            b'-' => -1,
-            _ => return None,
-        };
-        let two = |at: usize| -> Option<i64> {
-            let pair = text.get(at..at + 2)?;
-            (digits(pair, 2) == 2).then(|| pair.parse().ok()).flatten()
-        };
-        let gap = usize::from(shape.colon);
-        let next = |at: usize| -> Option<i64> {
-            if shape.colon && text.get(at..=at)? != ":" {
-                None
-            } else {
-                two(at + gap).filter(|&value| value < 60)
-            }
-        };
-        let hours = two(1)?;
-        let (mut seconds, mut length) = (hours * 3600, 3);
-        match next(length) {
-            Some(minutes) => {
-                seconds += minutes * 60;
-                length += 2 + gap;
-                if let Some(rest) = shape.seconds.then(|| next(length)).flatten() {
-                    seconds += rest;
-                    length += 2 + gap;
-                }
-            }
-            None if shape.minutes => return None,
-            None => {}
+    // Java looks for this first, so that `x` reads no more than the hours of `+0000`.
+    if text.starts_with(zero) {
+        return Some((0, zero.len()));
+    }
+    let sign = match text.bytes().next()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let two = |at: usize| -> Option<i64> {
+        let pair = text.get(at..at + 2)?;
+        (digits(pair, 2) == 2).then(|| pair.parse().ok()).flatten()
+    };
+    let gap = usize::from(shape.colon);
+    let next = |at: usize| -> Option<i64> {
+        if shape.colon && text.get(at..=at)? != ":" {
+            None
+        } else {
+            two(at + gap).filter(|&value| value < 60)
         }
-        (seconds <= 18 * 3600).then_some((sign * seconds, length))
-    })();
-    numeric.or_else(|| text.starts_with(zero).then_some((0, zero.len())))
+    };
+    let hours = two(1)?;
+    let (mut seconds, mut length) = (hours * 3600, 3);
+    match next(length) {
+        Some(minutes) => {
+            seconds += minutes * 60;
+            length += 2 + gap;
+            if let Some(rest) = shape.seconds.then(|| next(length)).flatten() {
+                seconds += rest;
+                length += 2 + gap;
+            }
+        }
+        None if shape.minutes => return None,
+        None => {}
+    }
+    (seconds <= 18 * 3600).then_some((sign * seconds, length))
 }
 
 /// Fields as read.

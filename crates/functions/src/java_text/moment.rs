@@ -37,10 +37,10 @@ impl Moment {
         }
     }
 
-    /// An instant at a fixed offset from UTC.
+    /// An instant at a fixed offset from UTC, in no zone.
     pub fn at_offset(nanoseconds: i128, offset_seconds: i32) -> Self {
         let zone = Offset::from_seconds(offset_seconds).map_or(TimeZone::UTC, TimeZone::fixed);
-        Self::of_instant(nanoseconds, &zone)
+        Self { zone: None, ..Self::of_instant(nanoseconds, &zone) }
     }
 
     /// A day without a time.
@@ -54,24 +54,25 @@ impl Moment {
         Some(local.timestamp().as_nanosecond() - i128::from(self.offset_seconds?) * 1_000_000_000)
     }
 
-    /// The zone's identifier, as `Europe/Berlin` or `+02:00`.
+    /// The zone's identifier, as `Europe/Berlin`; without a zone the offset, as `+02:00`.
     pub(super) fn zone_id(&self) -> Option<Cow<'_, str>> {
-        let zone = self.zone.as_ref()?;
-        match zone.iana_name() {
-            Some(name) => Some(name.into()),
+        match &self.zone {
+            Some(zone) => match (zone.iana_name(), zone.to_fixed_offset()) {
+                (Some(name), _) => Some(name.into()),
+                (None, Ok(Offset::UTC)) => Some("UTC".into()),
+                (None, _) => Some(offset_id(self.offset_seconds?).into()),
+            },
             None => Some(offset_id(self.offset_seconds?).into()),
         }
     }
 
-    /// The zone's short name at this moment, as `CET`; zones without a name are called by their offset.
+    /// The zone's short name at this moment, as `CET`; what has no name is called by its offset.
     pub(super) fn zone_short(&self) -> Option<Cow<'_, str>> {
-        let zone = self.zone.as_ref()?;
-        if zone.iana_name().is_none() && zone.to_fixed_offset().is_ok() {
+        let Some(zone) = self.zone.as_ref().filter(|zone| zone.to_fixed_offset().is_err()) else {
             return self.zone_id();
-        }
-        // A day that is known without its instant has the name of the zone's winter, as good as any.
-        let instant = self.instant().unwrap_or_default();
-        let timestamp = Timestamp::from_nanosecond(instant).ok()?;
+        };
+        // A day without an instant has the zone's name of 1970.
+        let timestamp = Timestamp::from_nanosecond(self.instant().unwrap_or_default()).ok()?;
         Some(zone.to_offset_info(timestamp).abbreviation().to_owned().into())
     }
 
