@@ -136,3 +136,27 @@ fn names_and_encodings_are_checked() {
         ..CsvDataSettings::default()
     }));
 }
+
+/// The rows that JMeter 5.6.3 gave for the same files and settings.
+#[test]
+fn rows_are_those_of_jmeter() {
+    let plain = set("1,2\n\n3,4\n5,6,7\n8\n", |_| {});
+    let expected =
+        ["a=1 b=2", "a=<EOF> b=<EOF>", "a=3 b=4", "a=5 b=6", "a=8 b=6", "a=1 b=2", "a=<EOF> b=<EOF>"];
+    assert_eq!(plain.rows(&mut plain.user(0), 7), expected);
+    let quoted = set("\u{feff}\"x\", y \n\"a \"\"q\"\", z\",b\n\n\"two\nlines\",c\n", |settings| {
+        settings.variable_names = Template::default();
+        settings.quoted = true;
+        settings.share_mode = Template::literal("shareMode.thread");
+    });
+    let expected = ["x=a \"q\", z y=b", "x= y=b", "x=two\nlines y=c", "x=a \"q\", z y=b", "x= y=b"];
+    assert_eq!(quoted.rows(&mut quoted.user(0), 5), expected);
+    let once = set("h1}}h2\nä}}b\n}}\n", |settings| {
+        settings.variable_names = Template::literal("m,,n,");
+        settings.delimiter = Template::literal("}}");
+        settings.ignore_first_line = true;
+        settings.recycle = false;
+        settings.share_mode = Template::literal("mine");
+    });
+    assert_eq!(once.rows(&mut once.user(0), 4), ["m=ä n=b", "m= n=", "m=<EOF> n=<EOF>", "m=<EOF> n=<EOF>"]);
+}
