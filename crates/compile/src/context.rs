@@ -19,6 +19,7 @@ use busyhour_http::cache::CacheManager;
 use busyhour_http::cookies::CookieManager;
 use busyhour_http::{FileStore, Proxy, SharedHttp};
 use busyhour_plan::{Element, Property, TestPlan};
+use busyhour_processors::CsvFiles;
 use busyhour_record::Labels;
 
 use crate::{ListenerFile, Once, Options};
@@ -32,6 +33,7 @@ pub(crate) struct Context<'p> {
     pub(crate) listener_sets: Vec<Vec<usize>>,
     pub(crate) listener_ids: HashMap<busyhour_plan::ElementId, Option<usize>>,
     pub(crate) shared_http: Arc<SharedHttp>,
+    pub(crate) csv_files: Arc<CsvFiles>,
     pub(crate) timers: Once<dyn Timer>,
     pub(crate) processors: Once<dyn Processor>,
     pub(crate) assertions: Once<dyn Assertion>,
@@ -74,6 +76,7 @@ impl<'p> Context<'p> {
             listener_sets: vec![Vec::new()],
             listener_ids: HashMap::new(),
             shared_http: Arc::new(http),
+            csv_files: Arc::new(CsvFiles::new(options.base_dir.clone())),
             timers: HashMap::new(),
             processors: HashMap::new(),
             assertions: HashMap::new(),

@@ -81,6 +81,11 @@ impl<'c, 'p> Builder<'c, 'p> {
                         tree.registered.push(IterationListener::Step(step));
                     }
                 }
+                Role::PreProcessor if element.kind() == "UserParameters" => {
+                    if let Some(step) = steps::step(self.context, element) {
+                        tree.registered.push(IterationListener::Step(step));
+                    }
+                }
                 _ => {}
             }
         }
@@ -93,7 +98,7 @@ impl<'c, 'p> Builder<'c, 'p> {
         let mut all = tree.registered.clone();
         if stack.path.len() == 1 {
             for element in stack.plan_level.clone() {
-                if role(element) == Role::Step
+                if (role(element) == Role::Step || element.kind() == "UserParameters")
                     && let Some(step) = steps::step(self.context, element)
                 {
                     all.push(IterationListener::Step(step));

@@ -7,7 +7,6 @@ mod condition;
 mod config;
 mod context;
 mod controllers;
-mod debug_sampler;
 mod groups;
 mod http;
 mod listeners;

@@ -8,11 +8,12 @@ use busyhour_processors::scope::{Field, Scope};
 use busyhour_processors::{
     BoundaryExtractor, BoundaryExtractorSettings, DurationAssertion, DurationAssertionSettings,
     JsonAssertion, JsonAssertionSettings, JsonExtractor, JsonExtractorSettings, Refusal, RegexExtractor,
-    RegexExtractorSettings, ResponseAssertion, ResponseAssertionSettings, SizeAssertion,
-    SizeAssertionSettings, SizeOf,
+    RegexExtractorSettings, ResponseAssertion, ResponseAssertionSettings, ScriptProcessor, ScriptSampler,
+    ScriptSettings, SizeAssertion, SizeAssertionSettings, SizeOf,
 };
 
 use crate::context::Context;
+use crate::steps;
 
 /// The pre- or post-processor an element is.
 pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Processor>> {
@@ -20,6 +21,13 @@ pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
         return known.clone();
     }
     let made: Result<Arc<dyn Processor>, Refusal> = match element.kind() {
+        "UserParameters" => {
+            steps::user_parameters(context, element);
+            return context.processors.get(&element.id()).cloned().flatten();
+        }
+        "JSR223PreProcessor" | "JSR223PostProcessor" | "BeanShellPreProcessor" | "BeanShellPostProcessor" => {
+            script(context, element)
+        }
         "RegexExtractor" => regex_extractor(context, element),
         "JSONPostProcessor" => json_extractor(context, element),
         "BoundaryExtractor" => boundary_extractor(context, element),
@@ -169,4 +177,40 @@ fn size_assertion<'p>(
         scope: scope(context, element, "Assertion.scope")?,
     };
     Ok(Arc::new(SizeAssertion::new(settings)))
+}
+
+fn script<'p>(context: &mut Context<'p>, element: Element<'p>) -> Result<Arc<dyn Processor>, Refusal> {
+    let settings = script_settings(context, element, ["script", "parameters", "filename"])?;
+    let needs_result = element.kind() == "BeanShellPostProcessor";
+    Ok(Arc::new(ScriptProcessor::new(settings, needs_result)?))
+}
+
+/// The scripted sampler an element is.
+pub(crate) fn script_sampler<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ScriptSampler> {
+    let properties = if element.kind() == "BeanShellSampler" {
+        ["BeanShellSampler.query", "BeanShellSampler.parameters", "BeanShellSampler.filename"]
+    } else {
+        ["script", "parameters", "filename"]
+    };
+    let made = script_settings(context, element, properties).and_then(ScriptSampler::new);
+    made.map_err(|refusal| context.refuse(element, &refusal)).ok()
+}
+
+fn script_settings<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    [script, parameters, filename]: [&str; 3],
+) -> Result<ScriptSettings, Refusal> {
+    let language = if element.kind().starts_with("BeanShell") {
+        busyhour_processors::language_of("beanshell")?
+    } else {
+        busyhour_processors::language_of(element.text_or("scriptLanguage", ""))?
+    };
+    Ok(ScriptSettings {
+        name: element.name().to_owned(),
+        language,
+        script: context.text(element, script),
+        parameters: context.text(element, parameters),
+        filename: context.text(element, filename),
+    })
 }

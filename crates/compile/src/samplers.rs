@@ -7,11 +7,12 @@ use busyhour_engine::program::{ControllerId, FlowAction, SamplerKind, SamplerPac
 use busyhour_engine::result::Keep;
 use busyhour_http::HttpSampler;
 use busyhour_plan::Element;
+use busyhour_processors::{DebugSampler, DebugSamplerSettings};
 
 use crate::context::Context;
 use crate::scope::Stack;
 use crate::support::{Role, role};
-use crate::{debug_sampler, http, listeners, processors, timers};
+use crate::{http, listeners, processors, timers};
 
 /// The package of the sampler at the end of `stack`.
 pub(crate) fn package<'p>(
@@ -24,7 +25,14 @@ pub(crate) fn package<'p>(
         "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" => {
             SamplerKind::Protocol(http::sampler(context, stack)?)
         }
-        "DebugSampler" => SamplerKind::Immediate(debug_sampler::sampler(context, element)),
+        "DebugSampler" => SamplerKind::Immediate(Arc::new(DebugSampler::new(DebugSamplerSettings {
+            variables: context.flag(element, "displayJMeterVariables", false),
+            properties: context.flag(element, "displayJMeterProperties", false),
+            system_properties: context.flag(element, "displaySystemProperties", false),
+        }))),
+        "JSR223Sampler" | "BeanShellSampler" => {
+            SamplerKind::Immediate(Arc::new(processors::script_sampler(context, element)?))
+        }
         "TestAction" => SamplerKind::Flow(flow(context, element)),
         _ => return None,
     };

@@ -1,9 +1,14 @@
-//! Counters, random variables and CSV rows: what steps with each pass of a controller.
+//! Counters, random variables, CSV rows and user parameters: what steps with each pass of a controller.
 
 use std::sync::Arc;
 
+use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::element::IterationStep;
-use busyhour_plan::Element;
+use busyhour_plan::{Element, Property};
+use busyhour_processors::{
+    CounterSettings, CounterStep, CsvDataSettings, CsvDataStep, RandomVariableSettings, RandomVariableStep,
+    UserParameters, UserParametersSettings,
+};
 
 use crate::context::Context;
 
@@ -12,7 +17,111 @@ pub(crate) fn step<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
     if let Some(known) = context.steps.get(&element.id()) {
         return known.clone();
     }
-    let made: Option<Arc<dyn IterationStep>> = None;
+    let made: Option<Arc<dyn IterationStep>> = match element.kind() {
+        "CounterConfig" => {
+            let settings = CounterSettings {
+                start: context.text(element, "CounterConfig.start"),
+                end: context.text(element, "CounterConfig.end"),
+                increment: context.text(element, "CounterConfig.incr"),
+                variable: context.text(element, "CounterConfig.name"),
+                format: context.text(element, "CounterConfig.format"),
+                per_user: context.flag(element, "CounterConfig.per_user", false),
+                reset_on_iteration: context.flag(element, "CounterConfig.reset_on_tg_iteration", false),
+            };
+            Some(Arc::new(CounterStep::new(settings, &mut context.symbols)))
+        }
+        "RandomVariableConfig" => {
+            let settings = RandomVariableSettings {
+                name: element.name().to_owned(),
+                minimum: context.text(element, "minimumValue"),
+                maximum: context.text(element, "maximumValue"),
+                format: context.text(element, "outputFormat"),
+                seed: context.text(element, "randomSeed"),
+                per_user: context.flag(element, "perThread", false),
+                variable: context.text(element, "variableName"),
+            };
+            Some(Arc::new(RandomVariableStep::new(settings, &mut context.symbols)))
+        }
+        "CSVDataSet" => csv(context, element),
+        "UserParameters" => {
+            user_parameters(context, element);
+            return context.steps.get(&element.id()).cloned().flatten();
+        }
+        _ => None,
+    };
     context.steps.insert(element.id(), made.clone());
     made
+}
+
+fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn IterationStep>> {
+    let settings = CsvDataSettings {
+        name: element.name().to_owned(),
+        filename: context.text(element, "filename"),
+        encoding: context.text(element, "fileEncoding"),
+        variable_names: context.text(element, "variableNames"),
+        ignore_first_line: context.flag(element, "ignoreFirstLine", false),
+        delimiter: context.text(element, "delimiter"),
+        quoted: context.flag(element, "quotedData", false),
+        recycle: context.flag(element, "recycle", true),
+        stop_thread: context.flag(element, "stopThread", false),
+        share_mode: context.text(element, "shareMode"),
+    };
+    let files = Arc::clone(&context.csv_files);
+    match CsvDataStep::new(settings, files, &mut context.symbols) {
+        Ok(step) => {
+            if let Some(path) = step.missing_file() {
+                say_missing(context, element, &path.display().to_string());
+            }
+            Some(Arc::new(step))
+        }
+        Err(refusal) => {
+            context.refuse(element, &refusal);
+            None
+        }
+    }
+}
+
+/// A file that is not there is refused now rather than found out user by user, unless a setUp group may make it.
+fn say_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
+    let message = format!("the file {path} cannot be read");
+    let has_set_up =
+        context.plan.elements().any(|element| element.kind() == "SetupThreadGroup" && element.is_active());
+    let finding = if has_set_up {
+        Diagnostic::warning("missing-file", message)
+            .with_hint("users stop at their first row unless a setUp group makes it")
+    } else {
+        Diagnostic::error("missing-file", message)
+            .with_hint("relative names are looked up in the working directory and beside the plan")
+    };
+    context.tell(match element.property("filename") {
+        Some(property) => property.locate(finding),
+        None => element.locate(finding),
+    });
+}
+
+/// User parameters are a step and a pre-processor at once.
+pub(crate) fn user_parameters<'p>(context: &mut Context<'p>, element: Element<'p>) {
+    if context.steps.contains_key(&element.id()) {
+        return;
+    }
+    let list = |context: &mut Context<'p>, property: Property<'p>| {
+        let items: Vec<_> = property.items().collect();
+        items.into_iter().map(|item| context.parse(item.text().unwrap_or(""), item)).collect::<Vec<_>>()
+    };
+    let names =
+        element.collection("UserParameters.names").map(|names| list(context, names)).unwrap_or_default();
+    let mut values = Vec::new();
+    for user in element.collection("UserParameters.thread_values").into_iter().flat_map(Property::items) {
+        values.push(list(context, user));
+    }
+    for name in &names {
+        if let Some(name) = name.as_literal() {
+            context.symbols.slot(name);
+        }
+    }
+    let per_iteration = context.flag(element, "UserParameters.per_iteration", false);
+    let settings = UserParametersSettings { names, values, per_iteration };
+    let made = Arc::new(UserParameters::new(settings, &mut context.symbols));
+    context.steps.insert(element.id(), Some(Arc::clone(&made) as _));
+    context.processors.insert(element.id(), Some(made as _));
 }

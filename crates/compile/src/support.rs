@@ -72,6 +72,8 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
         "without embedded resources, MD5 of the body, source addresses; encodings UTF-8, ISO-8859-1, US-ASCII",
     ),
     ("DebugSampler", "Debug Sampler", Role::Sampler, ""),
+    ("JSR223Sampler", "JSR223 Sampler", Role::Sampler, ""),
+    ("BeanShellSampler", "BeanShell Sampler", Role::Sampler, ""),
     ("TestAction", "Flow Control Action", Role::Sampler, ""),
     ("ConstantTimer", "Constant Timer", Role::Timer, ""),
     ("UniformRandomTimer", "Uniform Random Timer", Role::Timer, ""),
@@ -87,6 +89,10 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("RandomVariableConfig", "Random Variable", Role::Step, ""),
     ("CSVDataSet", "CSV Data Set Config", Role::Step, ""),
     ("UserParameters", "User Parameters", Role::PreProcessor, ""),
+    ("JSR223PreProcessor", "JSR223 PreProcessor", Role::PreProcessor, ""),
+    ("BeanShellPreProcessor", "BeanShell PreProcessor", Role::PreProcessor, ""),
+    ("JSR223PostProcessor", "JSR223 PostProcessor", Role::PostProcessor, ""),
+    ("BeanShellPostProcessor", "BeanShell PostProcessor", Role::PostProcessor, ""),
     ("RegexExtractor", "Regular Expression Extractor", Role::PostProcessor, ""),
     ("JSONPostProcessor", "JSON Extractor", Role::PostProcessor, ""),
     ("BoundaryExtractor", "Boundary Extractor", Role::PostProcessor, ""),
@@ -153,6 +159,8 @@ pub fn supported() -> Vec<Supported> {
                 Role::Assertion => "assertion",
                 _ => "listener",
             };
+            let own = busyhour_processors::supported().iter().find(|known| known.kind == *class);
+            let note = if note.is_empty() { own.map_or("", |known| known.note) } else { note };
             Supported { kind, class, name, note }
         })
         .collect()
