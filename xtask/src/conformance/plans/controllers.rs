@@ -135,7 +135,8 @@ fn basic() -> Vec<Description> {
                     .with([get("a", "/a"), simple("pair").with([get("b", "/b"), get("c", "/c")]), get("d", "/d")]),
                 get("after", "/after"),
             ])]),
-        ),
+        )
+        .why("Style 0: of a sub-controller one request a turn."),
         case(
             "interleave-sub-controllers",
             &["InterleaveControl"],
@@ -147,7 +148,7 @@ fn basic() -> Vec<Description> {
                 get("after", "/after"),
             ])]),
         )
-        .why("Style 1 goes through the children of a sub-controller one at a time."),
+        .why("Style 1: a sub-controller runs to its end in one turn."),
         case(
             "switch-controller",
             &["SwitchController"],
@@ -297,8 +298,8 @@ fn chances() -> Vec<Description> {
                 get("after", "/after"),
             ])]),
         )
-        .mask("\\b([ab])[12]\\b", "$1{N}")
-        .why("Style 0 runs the chosen sub-controller to its end."),
+        .mask("\\b[ab][12]\\b", "{ANY}")
+        .why("Style 0: one request of the chosen sub-controller, the next one when it is chosen again."),
         case(
             "random-order-controller",
             &["RandomOrderController"],

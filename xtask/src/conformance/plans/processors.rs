@@ -158,9 +158,8 @@ fn regular_expressions() -> Vec<Description> {
                 variables("v", &[("which", "beta"), ("n", "1"), ("name", "out")]),
                 get("page", "/page").with([
                     regex("${name}", ">${which}=(\\d+)<", "$1$", "${n}", "no"),
-                    regex("bad", "(.)", "$1$", "x", "no"),
                 ]),
-                show(&["out", "bad"]),
+                show(&["out"]),
             ])]),
         ),
     ]
