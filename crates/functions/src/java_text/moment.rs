@@ -57,10 +57,10 @@ impl Moment {
     /// The zone's identifier, as `Europe/Berlin`; without a zone the offset, as `+02:00`.
     pub(super) fn zone_id(&self) -> Option<Cow<'_, str>> {
         match &self.zone {
-            Some(zone) => match (zone.iana_name(), zone.to_fixed_offset()) {
-                (Some(name), _) => Some(name.into()),
-                (None, Ok(Offset::UTC)) => Some("UTC".into()),
-                (None, _) => Some(offset_id(self.offset_seconds?).into()),
+            Some(zone) => match zone.iana_name() {
+                Some(name) => Some(name.into()),
+                None if self.offset_seconds == Some(0) => Some("UTC".into()),
+                None => Some(offset_id(self.offset_seconds?).into()),
             },
             None => Some(offset_id(self.offset_seconds?).into()),
         }
