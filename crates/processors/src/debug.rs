@@ -163,6 +163,18 @@ mod tests {
         assert!(user.result.success && user.result.code == "200");
     }
 
+    #[test]
+    fn the_order_is_that_of_jmeter() {
+        // Recorded from JMeter 5.6.3.
+        let sorted = "9 10 B START.MS __jm__TG__idx a a1 a01 x x_9 x_009a x_9b x_10 x_g x_g0 x_g1 é";
+        let mut names =
+            ["x_10", "x_9", "B", "a", "x_009a", "x", "x_9b", "9", "10", "a1", "a01", "__jm__TG__idx"]
+                .to_vec();
+        names.extend(["START.MS", "x_g", "x_g0", "x_g1", "é"]);
+        names.sort_by(|left, right| alphanumeric(left, right));
+        assert_eq!(names.join(" "), sorted);
+    }
+
     proptest::proptest! {
         #[test]
         fn the_order_is_an_order(a in "[a-b0-2]{0,5}", b in "[a-b0-2]{0,5}") {
