@@ -107,7 +107,9 @@ fn configuration(port: u16, tls_port: u16) -> String {
          \x20 ssl_certificate certificate.pem;\n  ssl_certificate_key key.pem;\n\
          \x20 server {{\n    listen 127.0.0.1:{port} backlog=8192;\n    listen 127.0.0.1:{tls_port} ssl backlog=8192;\n\
          {bodies}\
-         \x20   location /session {{ add_header Set-Cookie session=$connection; add_header ETag '\"1\"'; return 200 \"{hello}\"; }}\n\
+         \x20   location /session {{\n      add_header Set-Cookie session=$connection;\n\
+         \x20     add_header ETag '\"1\"';\n      add_header Cache-Control max-age=0;\n\
+         \x20     return 200 \"{hello}\";\n    }}\n\
          \x20   location = /count {{ stub_status; }}\n  }}\n}}\n",
         hello = "x".repeat(100),
     )

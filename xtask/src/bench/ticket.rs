@@ -37,6 +37,13 @@ pub fn run(bench: &Bench) -> Result<()> {
             }
         }
         print!("{}", table(&runs));
+        for run in runs.iter().filter(|run| run.failures > run.usage.whole.requests / 100) {
+            let share = 100.0 * run.failures as f64 / run.usage.whole.requests as f64;
+            println!(
+                "{}: {share:.0} % of a run's samples failed; its row is not of the ticket workload",
+                run.name
+            );
+        }
     }
     Ok(())
 }
