@@ -12,7 +12,7 @@ const USAGE: &str = "\
 usage: cargo xtask CHORE
 
   bench http [OPTION…]              compare with wrk and JMeter on this machine; --help names the options
-  conformance plans|record [NAME…]  write the conformance plans; record them with JMeter
+  conformance plans|record|verify [NAME…]  write the conformance plans; record them with JMeter; compare again
   tidy                              check layering, file lengths, banned calls, licences of dependencies";
 
 fn main() -> ExitCode {
