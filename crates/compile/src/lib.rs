@@ -33,6 +33,7 @@ use busyhour_http::{HttpSampler, TlsPolicy};
 use busyhour_plan::TestPlan;
 use busyhour_record::{Labels, SaveConfig, Which};
 
+pub use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, PLAN_NAME_PROPERTY};
 pub use config::SettingError;
 pub use outline::{OutlineNode, outline};
 pub use start::{Started, start};

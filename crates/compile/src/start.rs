@@ -58,6 +58,9 @@ pub struct Started {
     pub listener_sets: Vec<Vec<usize>>,
 }
 
+/// Properties that every user finds among its variables, too.
+const PRELOADED: [&str; 4] = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
+
 /// Evaluates what is evaluated once, at the start of the test.
 pub fn start(
     compiled: Compiled,
@@ -69,6 +72,7 @@ pub fn start(
     let Compiled { mut symbols, .. } = compiled;
     let sample_variables: Vec<Slot> =
         compiled.sample_variables.iter().map(|name| symbols.slot(name)).collect();
+    let preloaded = PRELOADED.map(|name| symbols.slot(name));
     let states = symbols.state_count();
     let names = Arc::new(symbols.names);
     let log: Arc<LogSink> = Arc::new(log);
@@ -84,6 +88,12 @@ pub fn start(
     );
     let mut user = UserState::new(Arc::new(early), None, 0, 0);
     let mut initial: Vec<(Slot, Arc<str>)> = Vec::new();
+    for (slot, name) in preloaded.into_iter().zip(PRELOADED) {
+        if let Some(value) = properties.get(name) {
+            user.variables.set_slot(slot, &value);
+            initial.push((slot, value.into()));
+        }
+    }
     for VariableSet(set) in &compiled.variables {
         let values: Vec<_> =
             set.iter().map(|(slot, value)| (*slot, value.text(&mut user).into_owned())).collect();

@@ -8,7 +8,7 @@ use crate::session::ProxyAddress;
 
 /// What JMeter 5.6.3 on Java 17 calls itself unless a header manager says otherwise. Servers may answer by it, so it is
 /// part of doing the same requests.
-pub(crate) const USER_AGENT: &str = "Apache-HttpClient/4.5.14 (Java/17.0.13)";
+pub(crate) const USER_AGENT: &str = "Apache-HttpClient/4.5.14 (Java/17.0.15)";
 
 /// A request being rendered. The buffers go back to a pool of the thread, so that a user that thinks holds none.
 #[derive(Debug, Default)]

@@ -1,0 +1,79 @@
+//! Every plan in `conformance/cases` is run by the real binary, and what it did is compared with what Apache JMeter 5.6.3
+//! did: requests byte for byte, rows of the results file, files written, exit code.
+//!
+//! Cases that differ, and why, stand in `conformance/known-differences.json`; one that stops differing must be taken
+//! off that list. `CONFORMANCE_ONLY=part-of-a-name` runs some cases only.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use busyhour_standin::{Case, StandIn, cases, compare};
+
+/// Most cases wait for timers, not for the processor.
+const AT_ONCE: usize = 6;
+
+fn conformance() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance")
+}
+
+#[test]
+fn plans_do_what_they_do_in_jmeter() {
+    let only = std::env::var("CONFORMANCE_ONLY").unwrap_or_default();
+    let known: BTreeMap<String, String> =
+        serde_json::from_slice(&std::fs::read(conformance().join("known-differences.json")).unwrap()).unwrap();
+    let all: Vec<Case> = cases(&conformance().join("cases"))
+        .unwrap()
+        .into_iter()
+        .filter(|case| only.is_empty() || case.name.contains(&only))
+        .collect();
+    assert!(!all.is_empty(), "no case is called like {only:?}");
+    let next = AtomicUsize::new(0);
+    let problems = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(case) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = replay(case);
+                    let problem = match (outcome, known.get(&case.name)) {
+                        (Ok(()), None) => continue,
+                        (Ok(()), Some(why)) => format!("agrees now; take it off the list ({why})"),
+                        (Err(_), Some(_)) => continue,
+                        (Err(difference), None) => difference,
+                    };
+                    problems.lock().unwrap().push(format!("=== {}\n{problem}", case.name));
+                }
+            });
+        }
+    });
+    let mut problems = problems.into_inner().unwrap();
+    problems.sort();
+    for name in known.keys() {
+        let there = all.iter().any(|case| case.name == *name) || !only.is_empty();
+        assert!(there, "known-differences.json names a case that is not there: {name}");
+    }
+    assert!(problems.is_empty(), "{} of {} cases differ:\n\n{}", problems.len(), all.len(), problems.join("\n\n"));
+}
+
+fn replay(case: &Case) -> Result<(), String> {
+    let server = StandIn::start().map_err(|error| error.to_string())?;
+    let out = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let runs = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let ran = Command::new(env!("CARGO_BIN_EXE_busyhour"))
+        .args(case.command_line(&server, out.path()))
+        .current_dir(runs.path())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let expected = case.expected().map_err(|error| error.to_string())?;
+    let code = ran.status.code().unwrap_or(-1);
+    let actual = case.collect(&server, out.path(), code).map_err(|error| error.to_string())?;
+    compare(&expected, &actual).map_err(|difference| {
+        let said = String::from_utf8_lossy(&ran.stderr);
+        let log = std::fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();
+        let problems: Vec<_> = log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).take(5).collect();
+        format!("{difference}\nstderr:\n{}\nlog: {problems:?}", said.lines().take(12).collect::<Vec<_>>().join("\n"))
+    })
+}
