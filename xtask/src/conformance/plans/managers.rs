@@ -214,7 +214,7 @@ fn cache_and_authorization() -> Vec<Description> {
                 twice("plain"),
             ])]),
         )
-        .why("Still fresh: no request at all, a row with 204 and a message of its own; otherwise validators are sent."),
+        .why("Still fresh: no request and no row; an ETag or Last-Modified alone counts as fresh. Otherwise validators are sent."),
         case(
             "cache-no-expires",
             &["CacheManager"],
