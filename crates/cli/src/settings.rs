@@ -35,12 +35,19 @@ pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, St
         }
     }
     for (name, value) in &flags.jmeter {
-        settings.given.insert(name.clone(), value.clone());
+        // A flag without a value takes the property away, as in JMeter.
+        if value.is_empty() {
+            settings.given.remove(name);
+        } else {
+            settings.given.insert(name.clone(), value.clone());
+        }
     }
     for file in &flags.system_files {
         settings.system.extend(read(file)?);
     }
     settings.system.extend(flags.system.iter().cloned());
+    // JMeter's functions find system properties among its own.
+    settings.jmeter.extend(settings.system.clone());
     settings.jmeter.extend(settings.given.clone());
     for (name, value) in start_times(started_ms) {
         settings.jmeter.insert(name.to_owned(), value);

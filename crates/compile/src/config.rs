@@ -38,6 +38,11 @@ pub(crate) fn save_config(properties: &Properties) -> Result<SaveConfig, Setting
 
 /// Names of the variables that are saved with each sample (`sample_variables`).
 pub(crate) fn sample_variables(properties: &Properties) -> Vec<String> {
-    let text = properties.get("sample_variables").unwrap_or_default();
-    text.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    let Some(text) = properties.get("sample_variables") else { return Vec::new() };
+    // Names may hold spaces (`__jm__Thread Group__idx`) and are not trimmed; empty ones at the end do not count.
+    let mut names: Vec<String> = text.split(',').map(str::to_owned).collect();
+    while names.len() > 1 && names.last().is_some_and(String::is_empty) {
+        names.pop();
+    }
+    names
 }

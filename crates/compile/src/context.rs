@@ -10,7 +10,7 @@ use busyhour_engine::element::{Assertion, IterationStep, Processor, Timer};
 use busyhour_engine::result::Keep;
 use busyhour_engine::run::{GroupShared, Properties, RunShared};
 use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
+use busyhour_engine::template::{Segment, Template};
 use busyhour_engine::user::UserState;
 use busyhour_engine::variables::Names;
 use busyhour_functions::{Problem, ProblemKind};
@@ -57,6 +57,7 @@ impl<'p> Context<'p> {
         let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
         let files = Arc::new(FileStore::new(&options.base_dir));
         let mut http = SharedHttp::new(options.tls, files, reset);
+        http.redirects_max = properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
         if let Some(proxy) = &options.proxy {
             http.proxy = Some(Proxy {
                 host: Template::literal(&proxy.host),
@@ -171,7 +172,7 @@ impl<'p> Context<'p> {
     /// A text with variables and functions that stands in `property`.
     pub(crate) fn parse(&mut self, text: &str, property: Property<'p>) -> Template {
         match busyhour_functions::parse(text, &mut self.symbols) {
-            Ok(template) => template,
+            Ok(template) => as_written(template, text),
             Err(problems) => {
                 for problem in problems {
                     let finding = finding(&problem);
@@ -186,7 +187,7 @@ impl<'p> Context<'p> {
     /// The element's name as a template.
     pub(crate) fn name(&mut self, element: Element<'p>) -> Template {
         match busyhour_functions::parse(element.name(), &mut self.symbols) {
-            Ok(template) => template,
+            Ok(template) => as_written(template, element.name()),
             Err(problems) => {
                 for problem in problems {
                     let located = element.locate(finding(&problem));
@@ -263,6 +264,12 @@ impl<'p> Context<'p> {
         };
         u32::try_from(at).unwrap_or(0)
     }
+}
+
+/// JMeter touches only texts with a variable or function in them: elsewhere even backslashes stay as they are.
+fn as_written(template: Template, text: &str) -> Template {
+    let touched = template.segments().iter().any(|segment| !matches!(segment, Segment::Text(_)));
+    if touched { template } else { Template::literal(text) }
 }
 
 fn finding(problem: &Problem) -> Diagnostic {

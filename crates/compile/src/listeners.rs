@@ -29,9 +29,8 @@ fn make<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ListenerF
     let mut config =
         config::save_config(&context.options.properties).unwrap_or_else(|_| SaveConfig::default());
     if let Some(object) = element.object("saveConfig") {
-        for field in object.items() {
-            config.set(field.tag(), field.text().unwrap_or(""));
-        }
+        let fields: Vec<_> = object.items().map(|field| (field.tag(), field.text().unwrap_or(""))).collect();
+        config = SaveConfig::for_listener(&config, fields);
     }
     if config.xml {
         context.warn(

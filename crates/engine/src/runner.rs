@@ -140,10 +140,9 @@ fn run_groups<P: Protocol>(
         let start = match plan_group(shared, index, group) {
             Ok(start) => start,
             Err(message) => {
-                // JMeter throws a "stop test" here: the group does not start and the test ends.
+                // As in JMeter: this group does not start, the others do.
                 shared.log(Level::Error, &message);
-                shared.ask_to_stop(Stop::Graceful);
-                return;
+                continue;
             }
         };
         if program.serialize_groups {

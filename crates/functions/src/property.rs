@@ -53,7 +53,20 @@ impl Function for Read {
                 _ => {}
             }
         });
+        trim_from(out, start);
         self.target.store(user, &out[start..]);
+    }
+}
+
+/// Takes blanks away around what was appended to `out` from `start` on: JMeter trims what it reads of a property, its
+/// default too.
+fn trim_from(out: &mut String, start: usize) {
+    let is_blank = |character: char| character <= ' ';
+    let end = start + out[start..].trim_end_matches(is_blank).len();
+    out.truncate(end);
+    let blanks = end - start - out[start..].trim_start_matches(is_blank).len();
+    if blanks > 0 {
+        out.drain(start..start + blanks);
     }
 }
 

@@ -4,7 +4,12 @@ use std::fmt::Write as _;
 
 /// Appends `text` as `java.net.URLEncoder` writes it for UTF-8: letters, digits and `.-*_` stay, space becomes `+`.
 pub fn form(text: &str, out: &mut String) {
-    for &byte in text.as_bytes() {
+    form_bytes(text.as_bytes(), out);
+}
+
+/// The same for a text that is bytes already, in whatever charset.
+pub fn form_bytes(bytes: &[u8], out: &mut String) {
+    for &byte in bytes {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => out.push(char::from(byte)),
             b' ' => out.push('+'),
@@ -40,25 +45,37 @@ fn stays_in_path(byte: u8) -> bool {
         | b';' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' | b',')
 }
 
-/// Whether HttpClient's normalisation leaves the path as it is.
-pub fn is_normal_path(path: &str) -> bool {
+/// Whether a path or query is sent as it is: ASCII, and for a path without empty segments.
+pub fn is_sent_as_it_is(text: &str) -> bool {
     let mut before = 0;
-    for &byte in path.as_bytes() {
-        if byte == b'/' {
-            if before == b'/' {
-                return false;
-            }
-        } else if !stays_in_path(byte) {
-            return false;
-        }
+    text.bytes().all(|byte| {
+        let fits = byte.is_ascii() && !(byte == b'/' && before == b'/');
         before = byte;
-    }
-    true
+        fits
+    })
 }
 
-/// Appends a path as HttpClient 4.5 sends it: empty segments but the last are dropped, every segment is decoded
-/// and encoded again.
+/// Appends a text with everything beyond ASCII encoded as UTF-8 (`URI.toASCIIString`).
+pub fn ascii(text: &str, out: &mut String) {
+    for character in text.chars() {
+        if character.is_ascii() {
+            out.push(character);
+        } else {
+            let mut bytes = [0; 4];
+            for byte in character.encode_utf8(&mut bytes).bytes() {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+}
+
+/// Appends a path as HttpClient 4.5 sends it: when it holds empty segments other than the last, these are dropped and
+/// every segment is decoded and encoded again; otherwise it stays.
 pub fn normal_path(path: &str, out: &mut String) {
+    if !path.contains("//") {
+        ascii(if path.is_empty() { "/" } else { path }, out);
+        return;
+    }
     let mut segments = path.split('/').skip(usize::from(path.starts_with('/'))).peekable();
     while let Some(segment) = segments.next() {
         if segment.is_empty() && segments.peek().is_some() {
@@ -87,8 +104,28 @@ pub fn normal_path(path: &str, out: &mut String) {
             }
         }
     }
-    if out.is_empty() {
-        out.push('/');
+}
+
+/// Appends a URL's path and query with what `java.net.URI` does not take quoted, percent signs too, as its constructor
+/// with several parts does.
+pub fn quote_illegal(text: &str, out: &mut String) {
+    let mut in_query = false;
+    for character in text.chars() {
+        match character {
+            '?' => {
+                in_query = true;
+                out.push('?');
+            }
+            '%' => out.push_str("%25"),
+            '[' | ']' if in_query => out.push(character),
+            ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' | '[' | ']' => {
+                let _ = write!(out, "%{:02X}", u32::from(character));
+            }
+            other if other.is_ascii_control() => {
+                let _ = write!(out, "%{:02X}", u32::from(other));
+            }
+            other => out.push(other),
+        }
     }
 }
 
@@ -147,8 +184,12 @@ mod tests {
             normal_path(path, &mut out);
             assert_eq!(out, sent, "{path}");
         }
-        assert!(is_normal_path("/rest/venues"));
-        assert!(!is_normal_path("/a//b"));
+        assert!(
+            is_sent_as_it_is("/rest/venues?a=%20") && !is_sent_as_it_is("/a//b") && !is_sent_as_it_is("/ü")
+        );
+        let mut out = String::new();
+        quote_illegal("/a b?c=%20|d[]", &mut out);
+        assert_eq!(out, "/a%20b?c=%2520%7Cd[]");
     }
 
     #[test]

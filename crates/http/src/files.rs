@@ -39,12 +39,14 @@ impl FileStore {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    fn resolve(&self, name: &str) -> PathBuf {
+    /// Where a file is looked for.
+    #[must_use]
+    pub fn resolve(&self, name: &str) -> PathBuf {
         let path = Path::new(name);
         if path.is_absolute() {
             return path.to_owned();
         }
         let beside = self.base.join(path);
-        if beside.exists() { beside } else { path.to_owned() }
+        if beside.exists() || !path.exists() { beside } else { path.to_owned() }
     }
 }

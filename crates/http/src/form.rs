@@ -112,9 +112,12 @@ fn form(sampler: &HttpSampler, user: &mut UserState, request: &mut Rendered) {
             out.push('&');
         }
         first = false;
-        encode::form(&name, &mut out);
-        out.push('=');
-        encode::form(&value, &mut out);
+        for (text, before) in [(&name, ""), (&value, "=")] {
+            out.push_str(before);
+            let mut bytes = Vec::new();
+            sampler.charset.encode(text, &mut bytes);
+            encode::form_bytes(&bytes, &mut out);
+        }
     }
     request.body.extend_from_slice(out.as_bytes());
     request.entity_type.push_str("application/x-www-form-urlencoded; charset=");
@@ -129,7 +132,8 @@ async fn load(sampler: &HttpSampler, path: &str) -> Result<std::sync::Arc<[u8]>,
         } else {
             error.to_string()
         };
-        Failure::new("java.io.FileNotFoundException", format!("{path} ({reason})"))
+        let path = sampler.shared.files.resolve(path);
+        Failure::new("java.io.FileNotFoundException", format!("{} ({reason})", path.display()))
     })
 }
 
@@ -166,10 +170,13 @@ async fn multipart(
         body.extend_from_slice(b"\r\n");
     }
     for (path, parameter, mime) in files {
+        if mime.trim().is_empty() {
+            return Err(Failure::new("org.apache.http.ParseException", "Invalid content type: "));
+        }
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         part_head(&mut body, &boundary, charset, parameter, Some(name));
         body.extend_from_slice(b"Content-Type: ");
-        body.extend_from_slice(if mime.is_empty() { b"application/octet-stream" } else { mime.as_bytes() });
+        body.extend_from_slice(mime.as_bytes());
         body.extend_from_slice(b"\r\n");
         if !sampler.browser_compatible {
             body.extend_from_slice(b"Content-Transfer-Encoding: binary\r\n");

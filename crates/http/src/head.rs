@@ -23,6 +23,8 @@ pub(crate) struct Rendered {
     pub(crate) headers: Vec<u8>,
     /// A header manager names a `Host`.
     pub(crate) has_host: bool,
+    /// A header manager asks for the end of the connection.
+    pub(crate) closes: bool,
     /// A header manager names a `User-Agent`.
     pub(crate) has_user_agent: bool,
     /// A header manager names a `Content-Type`.
@@ -35,6 +37,8 @@ pub(crate) struct Rendered {
     pub(crate) body: Vec<u8>,
     /// There is a body, even if it is empty.
     pub(crate) has_body: bool,
+    /// The proxy has asked who we are.
+    pub(crate) proxy_authorized: bool,
     /// `Authorization`.
     pub(crate) authorization: Option<String>,
     /// Value of `Cookie`.
@@ -79,6 +83,8 @@ impl Rendered {
         self.clear_entity();
         self.headers.clear();
         self.has_host = false;
+        self.closes = false;
+        self.proxy_authorized = false;
         self.has_user_agent = false;
         self.has_content_type = false;
         self.authorization = None;
@@ -141,7 +147,8 @@ impl Rendered {
         if !self.has_user_agent {
             header(&mut wire, b"User-Agent", USER_AGENT.as_bytes());
         }
-        if let Some(credentials) = plain_proxy.and_then(|proxy| proxy.authorization.as_deref()) {
+        let known = plain_proxy.filter(|_| self.proxy_authorized);
+        if let Some(credentials) = known.and_then(|proxy| proxy.authorization.as_deref()) {
             header(&mut wire, b"Proxy-Authorization", credentials.as_bytes());
         }
         if let Some(credentials) = &self.authorization {
@@ -158,7 +165,7 @@ impl Rendered {
         let target = &self.url[self.path_at..];
         let target = &target[..target.find('#').unwrap_or(target.len())];
         let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
-        if !path.is_empty() && crate::encode::is_normal_path(path) {
+        if !path.is_empty() && crate::encode::is_sent_as_it_is(path) {
             wire.extend_from_slice(path.as_bytes());
         } else {
             let mut normal = std::mem::take(&mut self.scratch);
@@ -167,7 +174,15 @@ impl Rendered {
             wire.extend_from_slice(normal.as_bytes());
             self.scratch = normal;
         }
-        wire.extend_from_slice(query.as_bytes());
+        if query.is_ascii() {
+            wire.extend_from_slice(query.as_bytes());
+        } else {
+            let mut encoded = std::mem::take(&mut self.scratch);
+            encoded.clear();
+            crate::encode::ascii(query, &mut encoded);
+            wire.extend_from_slice(encoded.as_bytes());
+            self.scratch = encoded;
+        }
     }
 }
 

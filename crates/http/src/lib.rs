@@ -17,9 +17,12 @@ mod files;
 mod form;
 mod head;
 pub mod origin;
+mod redirect;
+mod render;
 pub mod response;
 mod sampler;
 mod session;
+mod sink;
 mod tls;
 mod url_parts;
 

@@ -15,6 +15,8 @@ pub struct Origin {
     pub authority: String,
     /// `http://host:port`: how the URL begins.
     pub prefix: String,
+    /// Why `java.net.URI` does not take such a host, with the index it names; `None` for hosts as they should be.
+    pub(crate) odd: Option<(&'static str, usize)>,
 }
 
 impl Origin {
@@ -27,7 +29,8 @@ impl Origin {
         };
         let prefix = format!("{scheme}://{authority}");
         let port = port.unwrap_or(if secure { 443 } else { 80 });
-        Arc::new(Self { secure, host: host.to_owned(), port, authority, prefix })
+        let odd = odd_host(host, scheme.len() + 3);
+        Arc::new(Self { secure, host: host.to_owned(), port, authority, prefix, odd })
     }
 
     /// `host:port` with the port always there, for messages.
@@ -39,4 +42,15 @@ impl Origin {
     pub fn bare_host(&self) -> &str {
         self.host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&self.host)
     }
+}
+
+fn odd_host(host: &str, at: usize) -> Option<(&'static str, usize)> {
+    if let Some(inner) = host.strip_prefix('[') {
+        let address = inner.strip_suffix(']').unwrap_or(inner);
+        let address = address.split('%').next().unwrap_or(address);
+        return address.parse::<std::net::Ipv6Addr>().is_err().then_some(("Malformed IPv6 address", at + 1));
+    }
+    let fits =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$'()*,;&=+@".contains(&byte) || !byte.is_ascii();
+    (!host.bytes().all(fits)).then_some(("Illegal character in authority", at))
 }

@@ -29,6 +29,8 @@ pub struct SharedHttp {
     pub proxy: Option<Proxy>,
     /// Hosts that are reached without the command line's proxy; a leading `*` stands for anything.
     pub no_proxy: Vec<String>,
+    /// `httpsampler.max_redirects`; `None`: JMeter's 20.
+    pub redirects_max: Option<u32>,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
 }
 

@@ -26,6 +26,8 @@ pub struct HttpSession {
     origins: Vec<(Box<str>, Arc<Origin>)>,
     jars: Vec<Jar>,
     caches: Vec<Cache>,
+    /// A proxy has asked who we are: from now on it is told at once.
+    pub(crate) proxy_has_asked: bool,
     /// The iteration is a new visitor's: connections are closed before the next request.
     new_visitor: bool,
 }

@@ -1,0 +1,230 @@
+//! Rendering a request: URL, headers, body.
+
+use std::sync::Arc;
+
+use busyhour_engine::user::UserState;
+
+use crate::encode;
+use crate::failure::Failure;
+use crate::form;
+use crate::head::Rendered;
+use crate::origin::Origin;
+use crate::sampler::HttpSampler;
+use crate::session::HttpSession;
+use crate::url_parts;
+
+/// Renders URL, headers and body; gives where the request goes.
+pub(crate) async fn render(
+    sampler: &HttpSampler,
+    user: &mut UserState,
+    session: &mut HttpSession,
+    request: &mut Rendered,
+) -> Result<Arc<Origin>, Failure> {
+    sampler.method.render(user, &mut request.method);
+    let origin = render_url(sampler, user, session, request)?;
+    render_headers(sampler, user, request, &origin);
+    let has_body = match request.method.as_str() {
+        "GET" => {
+            (sampler.raw_body || !sampler.arguments.is_empty() || !sampler.files.is_empty())
+                && (form::sends_values_as_body(sampler, user) || sends_file(sampler, user))
+        }
+        "HEAD" | "TRACE" | "OPTIONS" => false,
+        // Everything else carries a body, be it an empty one: HttpClient knows no method by that name.
+        _ => true,
+    };
+    if has_body {
+        form::body(sampler, user, request).await?;
+    }
+    Ok(origin)
+}
+
+fn sends_file(sampler: &HttpSampler, user: &mut UserState) -> bool {
+    sampler.arguments.is_empty()
+        && sampler.files.len() == 1
+        && !sampler.files[0].path.text(user).is_empty()
+        && sampler.files[0].parameter.text(user).is_empty()
+}
+
+fn render_url(
+    sampler: &HttpSampler,
+    user: &mut UserState,
+    session: &mut HttpSession,
+    request: &mut Rendered,
+) -> Result<Arc<Origin>, Failure> {
+    let mut path = user.take_buffer();
+    sampler.path.render(user, &mut path);
+    if path.contains(' ') {
+        path = path.replace(' ', "%20");
+    }
+    if path.starts_with("http://") || path.starts_with("https://") {
+        request.url.push_str(&path);
+        user.give_back(path);
+        return locate(session, request);
+    }
+    let mut key = user.take_buffer();
+    sampler.protocol.render(user, &mut key);
+    key.push('|');
+    sampler.domain.render(user, &mut key);
+    key.push('|');
+    sampler.port.render(user, &mut key);
+    let origin = match session.origin(&key) {
+        Some(origin) => Arc::clone(origin),
+        None => {
+            let origin = match parse_origin(&key)? {
+                Ok(origin) => origin,
+                Err(scheme) => {
+                    request.url = format!("{scheme}:{}{path}", if path.starts_with('/') { "" } else { "/" });
+                    let message = format!("URI does not specify a valid host name: {}", request.url);
+                    return Err(Failure::new("org.apache.http.client.ClientProtocolException", message));
+                }
+            };
+            session.remember_origin(&key, Arc::clone(&origin));
+            origin
+        }
+    };
+    user.give_back(key);
+    request.url.push_str(&origin.prefix);
+    request.path_at = request.url.len();
+    if !path.starts_with('/') {
+        request.url.push('/');
+    }
+    request.url.push_str(&path);
+    let had_query = path.contains('?');
+    user.give_back(path);
+    if !sampler.arguments.is_empty() && matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS") {
+        let mut query = user.take_buffer();
+        form::query(&sampler.arguments, user, &mut query);
+        if !query.is_empty() {
+            request.url.push(if had_query { '&' } else { '?' });
+            request.url.push_str(&query);
+        }
+        user.give_back(query);
+    }
+    check_url(request, &origin)?;
+    Ok(origin)
+}
+
+/// `protocol|domain|port` as rendered; the scheme alone when there is no domain.
+fn parse_origin(key: &str) -> Result<Result<Arc<Origin>, &'static str>, Failure> {
+    let mut parts = key.split('|');
+    let (protocol, domain, port) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let secure = match protocol.trim() {
+        "" => false,
+        scheme if scheme.eq_ignore_ascii_case("http") => false,
+        scheme if scheme.eq_ignore_ascii_case("https") => true,
+        scheme => {
+            let message = format!("unknown protocol: {}", scheme.to_lowercase());
+            return Err(Failure::new("java.net.MalformedURLException", message));
+        }
+    };
+    if domain.is_empty() {
+        return Ok(Err(if secure { "https" } else { "http" }));
+    }
+    let standard = if secure { 443 } else { 80 };
+    // What is no number counts as not given, as in JMeter.
+    let port = port.trim().parse::<i64>().ok().filter(|port| *port != 0 && *port != standard);
+    let port = match port {
+        None => None,
+        Some(port) => Some(u16::try_from(port).map_err(|_| {
+            Failure::new("java.lang.IllegalArgumentException", format!("port out of range:{port}"))
+        })?),
+    };
+    let host = if domain.contains(':') && !domain.starts_with('[') {
+        format!("[{domain}]")
+    } else {
+        domain.to_owned()
+    };
+    Ok(Ok(Origin::new(secure, &host, port)))
+}
+
+/// The origin of the absolute URL in `request.url`.
+pub(crate) fn locate(session: &mut HttpSession, request: &mut Rendered) -> Result<Arc<Origin>, Failure> {
+    let parts = url_parts::split(&request.url)?;
+    if parts.host.is_empty() {
+        return Err(Failure::new("org.apache.http.client.ClientProtocolException", "null"));
+    }
+    let path_at = request.url.len() - parts.rest.len();
+    let key = &request.url[..path_at];
+    let origin = match session.origin(key) {
+        Some(origin) => Arc::clone(origin),
+        None => {
+            let origin = Origin::new(parts.secure, parts.host, parts.port);
+            let key: Box<str> = key.into();
+            session.remember_origin(&key, Arc::clone(&origin));
+            origin
+        }
+    };
+    request.path_at = path_at;
+    check_url(request, &origin)?;
+    Ok(origin)
+}
+
+fn check_url(request: &Rendered, origin: &Origin) -> Result<(), Failure> {
+    if let Some((what, index)) = origin.odd {
+        let message = format!("{what} at index {index}: {}", request.url);
+        return Err(Failure::new("java.net.URISyntaxException", message));
+    }
+    match encode::illegal(&request.url, request.path_at) {
+        None => Ok(()),
+        Some((index, "%")) => {
+            let message = format!("Malformed escape pair at index {index}: {}", request.url);
+            Err(Failure::new("java.net.URISyntaxException", message))
+        }
+        Some((index, part)) => {
+            let message = format!("Illegal character in {part} at index {index}: {}", request.url);
+            Err(Failure::new("java.net.URISyntaxException", message))
+        }
+    }
+}
+
+fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Rendered, origin: &Origin) {
+    let mut text = std::mem::take(&mut request.scratch);
+    for header in &sampler.headers {
+        text.clear();
+        header.name.render(user, &mut text);
+        let name_end = text.len();
+        header.value.render(user, &mut text);
+        let (name, value) = text.split_at(name_end);
+        if name.eq_ignore_ascii_case("content-length") {
+            continue;
+        }
+        // A line end inside would begin a header of its own.
+        let clean = |byte: &u8| if matches!(*byte, b'\r' | b'\n') { b' ' } else { *byte };
+        request.headers.extend(name.as_bytes().iter().map(clean));
+        request.headers.extend_from_slice(b": ");
+        if name.eq_ignore_ascii_case("host") {
+            request.has_host = true;
+            host_header(value, origin, &mut request.headers);
+        } else {
+            request.headers.extend(value.as_bytes().iter().map(clean));
+        }
+        request.headers.extend_from_slice(b"\r\n");
+        request.closes |=
+            name.eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close");
+        request.has_user_agent |= name.eq_ignore_ascii_case("user-agent");
+        request.has_content_type |= name.eq_ignore_ascii_case("content-type") && !value.is_empty();
+    }
+    request.scratch = text;
+}
+
+/// A `Host` of the plan's: its own port or the URL's, unless that is the scheme's.
+fn host_header(value: &str, origin: &Origin, out: &mut Vec<u8>) {
+    use std::io::Write as _;
+    let (host, own) = match value.rsplit_once(':') {
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit()) => {
+            (host, port.parse().ok())
+        }
+        _ => (value, None),
+    };
+    let named = origin.authority.len() > origin.host.len();
+    let port = own.or_else(|| named.then_some(u32::from(origin.port)));
+    let standard = if origin.secure { 443 } else { 80 };
+    out.extend_from_slice(host.as_bytes());
+    if let Some(port) = port.filter(|port| *port != standard) {
+        let _ = write!(out, ":{port}");
+    }
+}

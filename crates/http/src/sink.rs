@@ -1,0 +1,165 @@
+//! What is taken from a response as it arrives.
+
+use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_record::DataType;
+
+use crate::cache::CacheHeaders;
+use crate::failure::Failure;
+use crate::response::Sink;
+use crate::sampler::HttpSampler;
+
+/// What of a response's head the sampler looks at.
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    pub(crate) http_1_0: bool,
+    pub(crate) location: Option<String>,
+    pub(crate) content_encoding: String,
+    pub(crate) wants_cookies: bool,
+    pub(crate) wants_cache: bool,
+    pub(crate) cookies: Vec<String>,
+    pub(crate) cache: CacheHeaders,
+}
+
+impl Head {
+    pub(crate) fn new(sampler: &HttpSampler) -> Self {
+        Self {
+            status: 0,
+            http_1_0: false,
+            location: None,
+            content_encoding: String::new(),
+            wants_cookies: sampler.cookies.is_some(),
+            wants_cache: sampler.cache.is_some(),
+            cookies: Vec::new(),
+            cache: CacheHeaders::default(),
+        }
+    }
+}
+
+/// Writes a response into a result.
+pub(crate) struct ResponseSink<'a> {
+    pub(crate) head: &'a mut Head,
+    pub(crate) result: &'a mut SampleResult,
+    pub(crate) keep: Keep,
+}
+
+impl Sink for ResponseSink<'_> {
+    fn head(&mut self, response: &httparse::Response<'_, '_>) {
+        use std::fmt::Write as _;
+        let (head, result) = (&mut *self.head, &mut *self.result);
+        head.status = response.code.unwrap_or(0);
+        head.http_1_0 = response.version == Some(0);
+        result.code.clear();
+        let _ = write!(result.code, "{}", head.status);
+        result.message.clear();
+        result.message.push_str(response.reason.unwrap_or_default());
+        if self.keep.response_headers {
+            let version = if head.http_1_0 { "HTTP/1.0" } else { "HTTP/1.1" };
+            let _ = writeln!(result.response_headers, "{version} {} {}", head.status, result.message);
+        }
+        for header in &*response.headers {
+            if self.keep.response_headers {
+                let value = latin(header.value);
+                let _ = writeln!(result.response_headers, "{}: {value}", header.name);
+            }
+            let name = header.name;
+            let text = || Some(latin(header.value).into_owned());
+            match name.len() {
+                12 if name.eq_ignore_ascii_case("content-type") => {
+                    result.content_type.clear();
+                    result.content_type.push_str(&latin(header.value));
+                }
+                8 if head.status / 100 == 3 && name.eq_ignore_ascii_case("location") => {
+                    head.location = text()
+                }
+                16 if self.keep.body && name.eq_ignore_ascii_case("content-encoding") => {
+                    head.content_encoding = latin(header.value).trim().to_ascii_lowercase();
+                }
+                10 if head.wants_cookies && name.eq_ignore_ascii_case("set-cookie") => {
+                    head.cookies.extend(text());
+                }
+                13 if head.wants_cache && name.eq_ignore_ascii_case("last-modified") => {
+                    head.cache.last_modified = text()
+                }
+                7 if head.wants_cache && name.eq_ignore_ascii_case("expires") => head.cache.expires = text(),
+                4 if head.wants_cache && name.eq_ignore_ascii_case("etag") => head.cache.etag = text(),
+                13 if head.wants_cache && name.eq_ignore_ascii_case("cache-control") => {
+                    head.cache.cache_control = text()
+                }
+                4 if head.wants_cache && name.eq_ignore_ascii_case("date") => head.cache.date = text(),
+                4 if head.wants_cache && name.eq_ignore_ascii_case("vary") => head.cache.vary = text(),
+                _ => {}
+            }
+        }
+        set_type(result);
+    }
+
+    fn body(&mut self, piece: &[u8]) {
+        if self.keep.body {
+            self.result.body.extend_from_slice(piece);
+        }
+    }
+
+    fn ignores_body(&self) -> bool {
+        !self.keep.body
+    }
+}
+
+/// Bytes of a header as text: UTF-8 if they are, else each byte a character.
+pub(crate) fn latin(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect::<String>().into(),
+    }
+}
+
+/// Data type and encoding from the content type (`setEncodingAndType`).
+fn set_type(result: &mut SampleResult) {
+    const BINARY: [&str; 3] = ["image/", "audio/", "video/"];
+    const TEXT: [&str; 4] = ["audio/x-mpegurl", "audio/mpegurl", "video/f4m", "image/svg+xml"];
+    let kind = result.content_type.as_str();
+    if kind.is_empty() {
+        return;
+    }
+    if let Some(at) = find_ignoring_case(kind, "charset=") {
+        let charset = &kind[at + "charset=".len()..];
+        let charset = charset.split(';').next().unwrap_or_default();
+        result.encoding.clear();
+        result.encoding.push_str(charset.trim_matches(['"', '\'']));
+    }
+    let is_text = TEXT.iter().any(|text| kind.starts_with(text))
+        || !BINARY.iter().any(|binary| kind.starts_with(binary));
+    result.data_type = if is_text { DataType::Text } else { DataType::Binary };
+}
+
+fn find_ignoring_case(text: &str, wanted: &str) -> Option<usize> {
+    text.as_bytes().windows(wanted.len()).position(|window| window.eq_ignore_ascii_case(wanted.as_bytes()))
+}
+
+/// Unpacks a body that was sent compressed.
+pub(crate) fn decode_body(head: &Head, result: &mut SampleResult, keep: Keep) {
+    use std::io::Read as _;
+    if !keep.body || head.content_encoding.is_empty() || result.body.is_empty() {
+        return;
+    }
+    let mut plain = Vec::new();
+    let decoded = match head.content_encoding.as_str() {
+        "gzip" | "x-gzip" => flate2::read::MultiGzDecoder::new(&result.body[..]).read_to_end(&mut plain),
+        "deflate" => {
+            let zlib = flate2::read::ZlibDecoder::new(&result.body[..]).read_to_end(&mut plain);
+            if zlib.is_err() {
+                // Some servers send the bare format under this name.
+                plain.clear();
+                flate2::read::DeflateDecoder::new(&result.body[..]).read_to_end(&mut plain)
+            } else {
+                zlib
+            }
+        }
+        _ => return,
+    };
+    match decoded {
+        Ok(_) => result.body = plain,
+        Err(_) => {
+            Failure::new("java.util.zip.ZipException", "Not in GZIP format").write_to(result, keep.body)
+        }
+    }
+}
