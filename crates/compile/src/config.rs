@@ -46,3 +46,20 @@ pub(crate) fn sample_variables(properties: &Properties) -> Vec<String> {
     }
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_saved_variables_may_hold_spaces() {
+        let names = |text: &str| {
+            let properties = Properties::default();
+            properties.set("sample_variables", text);
+            sample_variables(&properties)
+        };
+        assert_eq!(names("__jm__Thread Group__idx,b"), ["__jm__Thread Group__idx", "b"]);
+        assert_eq!(names("a, b,,"), ["a", " b"]);
+        assert!(sample_variables(&Properties::default()).is_empty());
+    }
+}

@@ -57,7 +57,8 @@ impl<'p> Context<'p> {
         let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
         let files = Arc::new(FileStore::new(&options.base_dir));
         let mut http = SharedHttp::new(options.tls, files, reset);
-        http.redirects_max = properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
+        http.redirects_max =
+            properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
         if let Some(proxy) = &options.proxy {
             http.proxy = Some(Proxy {
                 host: Template::literal(&proxy.host),

@@ -176,10 +176,11 @@ fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[Header]
     let mut headers: Vec<(String, Header)> = Vec::new();
     for element in scope.iter().filter(|element| element.kind() == "HeaderManager") {
         let Some(list) = element.collection("HeaderManager.headers") else { continue };
-        let nearer = headers.len();
+        // A manager alone may name a header twice; of those merged into another, each name counts once.
+        let merges = !headers.is_empty();
         for item in list.items() {
             let name = item.item_text("Header.name").unwrap_or("").to_owned();
-            if headers[..nearer].iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+            if merges && headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
                 continue;
             }
             let header =

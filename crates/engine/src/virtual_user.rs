@@ -372,10 +372,13 @@ impl<P: Protocol> VirtualUser<P> {
         transaction: Option<ControllerId>,
         result: &SampleResult,
     ) {
-        for ancestor in &package.ancestors {
-            if transaction == Some(*ancestor) {
-                break;
-            }
+        // Inside a parent-mode transaction its sample takes the place of the samples in it, also for the transaction
+        // controllers directly below it, which JMeter counts among its listeners.
+        let inner = match transaction {
+            Some(id) => package.ancestors.iter().position(|ancestor| *ancestor == id).unwrap_or(0).saturating_sub(1),
+            None => package.ancestors.len(),
+        };
+        for ancestor in &package.ancestors[..inner] {
             self.heard(group, *ancestor, result);
         }
         let Some(id) = transaction else {
@@ -396,7 +399,13 @@ impl<P: Protocol> VirtualUser<P> {
         if self.place.made.is_empty() {
             return;
         }
-        let listeners = self.last_package.map_or(0, |last| group.samplers[last.0 as usize].listeners);
+        // JMeter reports to the listeners of the last sampler; before the first there is nobody to report to.
+        let Some(last) = self.last_package else {
+            self.place.made.clear();
+            self.user.log(Level::Warn, "a transaction ended before the first sampler: it is not recorded");
+            return;
+        };
+        let listeners = group.samplers[last.0 as usize].listeners;
         for transaction in std::mem::take(&mut self.place.made) {
             let Transaction { mut result, .. } = *transaction;
             if result.users_all == 0 {

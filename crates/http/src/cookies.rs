@@ -244,7 +244,8 @@ fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, St
         cookie.expires_ms =
             if seconds <= 0 { 1 } else { now_ms.saturating_add(seconds.saturating_mul(1000)) };
     } else if let Some(at_ms) = expires {
-        cookie.expires_ms = at_ms.max(1);
+        // The beginning of 1970 itself means "with the session" to JMeter.
+        cookie.expires_ms = if at_ms == 0 { 0 } else { at_ms.max(1) };
     }
     Ok(cookie)
 }

@@ -155,9 +155,8 @@ pub(crate) async fn one(
     }
     let redirects = match head.status {
         301..=303 => true,
-        307 | 308 => {
-            matches!(request.method.as_str(), "GET" | "HEAD") || sampler.redirects == Redirects::Auto
-        }
+        307 => matches!(request.method.as_str(), "GET" | "HEAD") || sampler.redirects == Redirects::Auto,
+        308 => true,
         _ => false,
     };
     if !redirects || (sampler.redirects == Redirects::None && head.location.is_some()) {

@@ -93,7 +93,9 @@ pub(crate) async fn auto(
     let mut next = Some(location);
     let connect_ns = user.result.connect_ns;
     let most = sampler.shared.redirects_max.unwrap_or(REDIRECTS_MAX);
-    let mut seen = vec![request.url.clone()];
+    let first_url = request.url.clone();
+    // The first request is no redirect: a way back to it is taken once.
+    let mut seen: Vec<String> = Vec::new();
     while let Some(location) = next.take() {
         let prepared = prepare_redirect(session, request, &location).and_then(|origin| {
             // HttpClient follows no circle.
@@ -114,7 +116,7 @@ pub(crate) async fn auto(
         match prepared {
             Ok(origin) => next = one(sampler, user, session, request, &origin, keep).await,
             Err(failure) => {
-                user.result.url.push_str(&seen[0]);
+                user.result.url.push_str(&first_url);
                 user.result.end = user.now();
                 failure.write_to(&mut user.result, keep.body);
             }
