@@ -185,8 +185,12 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
     })?;
     let main_path = request.results.clone().unwrap_or_else(|| dir.jtl_path());
     check_results_file(request, &main_path)?;
-    let save = SaveConfig::from_properties(|name| settings.jmeter.get(name).map(String::as_str))
+    let mut save = SaveConfig::from_properties(|name| settings.jmeter.get(name).map(String::as_str))
         .map_err(|error| Refusal(Exit::Usage, error.to_string()))?;
+    if save.xml && request.results.is_none() {
+        // The property is for a file that was not asked for, and for listeners that do not choose themselves.
+        save.xml = false;
+    }
     if save.xml {
         let text =
             "jmeter.save.saveservice.output_format=xml is not supported yet; the results file is CSV only";
@@ -311,21 +315,28 @@ fn watch(
                 _ = &mut finished => break,
                 () = signals.next() => {
                     display.clear();
-                    match asked.ask(shared) {
-                        Stop::Now => say("stopping now; samples under way are given up"),
-                        _ => say("stopping: users finish the sample they are in (once more: stop now)"),
-                    }
+                    say_stopping(asked.ask(shared));
                 }
-                order = order() => match order {
-                    Order::Shutdown => { asked.ask(shared); }
-                    Order::StopTestNow => asked.ask_now(shared),
-                },
+                order = order() => {
+                    display.clear();
+                    say_stopping(match order {
+                        Order::Shutdown => asked.ask(shared),
+                        Order::StopTestNow => asked.ask_now(shared),
+                    });
+                }
                 _ = steps.tick() => display.step(shared, recorder),
             }
         }
         display.end(shared, recorder);
         Ok(())
     })
+}
+
+fn say_stopping(stop: Stop) {
+    match stop {
+        Stop::Now => say("stopping now; samples under way are given up"),
+        _ => say("stopping: users finish the sample they are in (once more: stop now)"),
+    }
 }
 
 fn outcome(
