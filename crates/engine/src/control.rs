@@ -233,3 +233,6 @@ pub(crate) enum Step {
     /// Look again.
     Again,
 }
+
+#[cfg(test)]
+mod tests;

@@ -230,3 +230,6 @@ impl OwnedSample {
         use_it(&Sample { code, message, encoding, failure_message, url, variables: &variables, ..self.fixed })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,7 +68,7 @@ impl Timer for ThinkTime {
                 let mean = number(&self.range_ms, user);
                 // A mean of 0 (or none) has only one outcome, which the distribution's constructor refuses.
                 let drawn = Poisson::new(mean).map_or(0.0, |poisson| poisson.sample(&mut user.random));
-                drawn as i64 + offset
+                (drawn as i64).saturating_add(offset)
             }
         };
         if (self.factor - 1.0).abs() < f64::EPSILON {
@@ -159,3 +159,6 @@ impl Timer for ConstantThroughput {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

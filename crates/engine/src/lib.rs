@@ -14,6 +14,8 @@ pub mod run;
 pub mod runner;
 pub mod symbols;
 pub mod template;
+#[cfg(test)]
+mod testing;
 pub mod timers;
 pub mod transaction;
 pub mod user;

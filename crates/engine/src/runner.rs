@@ -310,3 +310,6 @@ async fn start_users<P: Protocol>(
         number = number.saturating_add(cores);
     }
 }
+
+#[cfg(test)]
+mod tests;

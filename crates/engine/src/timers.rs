@@ -27,6 +27,8 @@ struct Inner {
     heap: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
     places: Vec<Place>,
     free: Vec<u32>,
+    /// Deadlines in the heap whose sleepers have given up.
+    stale: usize,
     armed: Option<Nanos>,
 }
 
@@ -36,6 +38,9 @@ struct Place {
     fired: bool,
     waker: Option<Waker>,
 }
+
+/// So many deadlines of sleepers that gave up may stay.
+const STALE_MIN: usize = 64;
 
 impl std::fmt::Debug for Timers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -89,6 +94,7 @@ impl Timers {
                 let Some(Reverse((_, index, generation))) = inner.heap.pop() else { return };
                 let place = &mut inner.places[index as usize];
                 if place.generation != generation {
+                    inner.stale = inner.stale.saturating_sub(1);
                     continue;
                 }
                 place.fired = true;
@@ -125,11 +131,23 @@ impl Timers {
     }
 
     fn release(&self, index: u32) {
-        let mut inner = self.inner.borrow_mut();
+        let inner = &mut *self.inner.borrow_mut();
         let place = &mut inner.places[index as usize];
         place.generation = place.generation.wrapping_add(1);
         place.waker = None;
+        let fired = place.fired;
         inner.free.push(index);
+        if !fired {
+            // Its deadline is still in the heap; it is taken out with others, when they are most of it.
+            inner.stale += 1;
+            if inner.stale > STALE_MIN && inner.stale * 2 > inner.heap.len() {
+                let places = &inner.places;
+                inner
+                    .heap
+                    .retain(|Reverse((_, at, generation))| places[*at as usize].generation == *generation);
+                inner.stale = 0;
+            }
+        }
     }
 }
 
@@ -268,3 +286,6 @@ mod kernel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

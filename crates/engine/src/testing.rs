@@ -1,0 +1,273 @@
+//! A protocol without a network and programs made of it, for this crate's own tests.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex};
+
+use busyhour_record::{GroupName, Labels, Nanos, Recorder, RecorderConfig, RunNames, RunTotals};
+
+use crate::clock::Clock;
+use crate::element::Timer;
+use crate::program::{
+    Child, Controller, ControllerId, ControllerKind, Group, IterationListener, OnError, Phase, Program,
+    Protocol, SamplerId, SamplerKind, SamplerPackage,
+};
+use crate::result::Keep;
+use crate::run::{GroupShared, Level, Properties, RunShared};
+use crate::runner::{RunReport, run};
+use crate::template::Template;
+use crate::user::UserState;
+use crate::variables::Names;
+
+/// Seed of all tests.
+pub(crate) const SEED: u64 = 20_260_101;
+
+/// What a fake sample does.
+pub(crate) enum Act {
+    /// Succeeds at once.
+    Done,
+    /// Fails at once.
+    Fail,
+    /// Succeeds after so many nanoseconds.
+    Sleep(u64),
+    /// Succeeds after others have run.
+    Yield,
+    /// Never ends.
+    Never,
+}
+
+/// A protocol whose samples do what a closure says.
+pub(crate) struct Fake(pub(crate) Script);
+
+/// Decides about each sample.
+pub(crate) type Script = Arc<dyn Fn(&mut UserState) -> Act + Send + Sync>;
+
+impl std::fmt::Debug for Fake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fake")
+    }
+}
+
+impl Protocol for Fake {
+    type Session = ();
+
+    fn session(_user: &UserState) {}
+
+    fn iteration_started(_session: &mut (), _user: &mut UserState, _same_user: bool) {}
+
+    async fn sample(&self, user: &mut UserState, _: &mut (), label: &Template, intended: Nanos, _: Keep) {
+        user.begin_result(label, intended);
+        user.result.code.push_str("200");
+        match (self.0)(user) {
+            Act::Done => {}
+            Act::Fail => user.result.success = false,
+            Act::Sleep(ns) => {
+                if let Some(core) = user.core.as_ref().map(Rc::clone) {
+                    core.timers.sleep_until(user.now() + ns).await;
+                }
+            }
+            Act::Yield => tokio::task::yield_now().await,
+            Act::Never => std::future::pending().await,
+        }
+        user.result.end = user.now();
+    }
+}
+
+/// A script that always does the same.
+pub(crate) fn always(act: impl Fn() -> Act + Send + Sync + 'static) -> Script {
+    Arc::new(move |_| act())
+}
+
+/// What stands below a controller.
+#[derive(Debug)]
+pub(crate) enum Node {
+    /// A sampler with its label.
+    Leaf(String),
+    /// A controller.
+    Inner(ControllerKind, Vec<Node>),
+}
+
+/// A sampler.
+pub(crate) fn leaf(label: &str) -> Node {
+    Node::Leaf(label.to_owned())
+}
+
+/// A loop as JMeter's editor makes it.
+pub(crate) fn looped(count: &str, children: Vec<Node>) -> Node {
+    Node::Inner(ControllerKind::Loop { count: Template::literal(count), forever: true }, children)
+}
+
+/// A group of so many users, each making `loops` passes over `nodes`.
+pub(crate) fn group(users: u32, loops: &str, nodes: Vec<Node>, script: &Script) -> Group<Fake> {
+    let kind = ControllerKind::Loop { count: Template::literal(loops), forever: false };
+    let mut build = Build { controllers: Vec::new(), samplers: Vec::new(), script };
+    build.controller(kind, nodes, &[]);
+    Group {
+        phase: Phase::Main,
+        users: Template::literal(&users.to_string()),
+        ramp_up: Template::literal("0"),
+        schedule: None,
+        delayed_start: false,
+        on_error: OnError::Continue,
+        same_user: true,
+        controllers: build.controllers.into_iter().flatten().collect(),
+        samplers: build.samplers.into(),
+    }
+}
+
+/// Puts timers before every sampler of a group.
+pub(crate) fn with_timers(mut group: Group<Fake>, timers: Vec<Arc<dyn Timer>>) -> Group<Fake> {
+    for sampler in &mut group.samplers {
+        sampler.timers = timers.clone().into();
+    }
+    group
+}
+
+struct Build<'s> {
+    controllers: Vec<Option<Controller>>,
+    samplers: Vec<SamplerPackage<Fake>>,
+    script: &'s Script,
+}
+
+impl Build<'_> {
+    fn controller(
+        &mut self,
+        kind: ControllerKind,
+        nodes: Vec<Node>,
+        around: &[ControllerId],
+    ) -> ControllerId {
+        let id = ControllerId(u32::try_from(self.controllers.len()).unwrap());
+        self.controllers.push(None);
+        let ancestors = [&[id], around].concat();
+        let (mut children, mut listeners) = (Vec::new(), Vec::new());
+        for node in nodes {
+            children.push(match node {
+                Node::Leaf(label) => Child::Sampler(self.sampler(&label, &ancestors)),
+                Node::Inner(kind, nodes) => {
+                    let hears = !matches!(
+                        kind,
+                        ControllerKind::Simple
+                            | ControllerKind::If { .. }
+                            | ControllerKind::Interleave { .. }
+                            | ControllerKind::Random { .. }
+                            | ControllerKind::RandomOrder
+                            | ControllerKind::Transaction(_)
+                    );
+                    let child = self.controller(kind, nodes, &ancestors);
+                    if hears {
+                        listeners.insert(0, IterationListener::Controller(child));
+                    }
+                    Child::Controller(child)
+                }
+            });
+        }
+        let name = Template::literal(&format!("controller {}", id.0));
+        self.controllers[id.0 as usize] = Some(Controller {
+            name,
+            index_slot: None,
+            kind,
+            children: children.into(),
+            listeners: listeners.into(),
+        });
+        id
+    }
+
+    fn sampler(&mut self, label: &str, ancestors: &[ControllerId]) -> SamplerId {
+        self.samplers.push(SamplerPackage {
+            label: Template::literal(label),
+            label_id: None,
+            kind: SamplerKind::Protocol(Fake(Arc::clone(self.script))),
+            before: Box::default(),
+            timers: Box::default(),
+            after: Box::default(),
+            assertions: Box::default(),
+            keep: Keep::default(),
+            listeners: 0,
+            listeners_in_transaction: None,
+            ancestors: ancestors.into(),
+        });
+        SamplerId(u32::try_from(self.samplers.len() - 1).unwrap())
+    }
+}
+
+/// A program of these groups.
+pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
+    Program { groups, serialize_groups: false, tear_down_on_stop: true, sample_variables: Vec::new() }
+}
+
+/// Log lines of a run.
+pub(crate) type Log = Arc<Mutex<Vec<String>>>;
+
+/// What a run of `groups` groups shares.
+pub(crate) fn shared_with(
+    clock: Clock,
+    seed: u64,
+    groups: usize,
+    names: Names,
+    states: u32,
+) -> (Arc<RunShared>, Log) {
+    let groups = (1..).take(groups).map(|number| GroupShared {
+        name: format!("group {number}"),
+        number,
+        active: AtomicU32::new(0),
+        initial: Vec::new(),
+    });
+    let log = Log::default();
+    let sink = Arc::clone(&log);
+    let shared = RunShared::new(
+        seed,
+        clock,
+        Arc::new(Properties::new(HashMap::new())),
+        Arc::new(names),
+        groups.collect(),
+        states,
+        Box::new(move |level: Level, line: &str| sink.lock().unwrap().push(format!("{level:?} {line}"))),
+    );
+    (Arc::new(shared), log)
+}
+
+/// What a run of one group shares, on a clock that stands still.
+pub(crate) fn still(clock: &Clock) -> Arc<RunShared> {
+    shared_with(clock.clone(), SEED, 1, Names::default(), 4).0
+}
+
+/// A user without a core.
+pub(crate) fn lone_user(shared: &Arc<RunShared>, number: u32) -> UserState {
+    UserState::new(Arc::clone(shared), None, 0, number)
+}
+
+/// What came of [`run_on`].
+pub(crate) struct Ran {
+    pub(crate) report: RunReport,
+    pub(crate) totals: RunTotals,
+    pub(crate) shared: Arc<RunShared>,
+    pub(crate) log: Vec<String>,
+}
+
+/// Runs a program on so many cores.
+pub(crate) fn run_on(cores: usize, program: Program<Fake>) -> Ran {
+    run_recorded(cores, program, SEED, RecorderConfig::default())
+}
+
+/// The same with a seed and settings of the recorder.
+pub(crate) fn run_recorded(cores: usize, program: Program<Fake>, seed: u64, config: RecorderConfig) -> Ran {
+    let (shared, log) = shared_with(Clock::start(), seed, program.groups.len(), Names::default(), 4);
+    let labels = Labels::new();
+    let (recorder, writers) = Recorder::start(recorder_config(cores, &labels, config)).unwrap();
+    let report = run(&Arc::new(program), &shared, &labels, writers).unwrap();
+    let totals = recorder.finish();
+    let log = log.lock().unwrap().clone();
+    Ran { report, totals, shared, log }
+}
+
+/// Settings of the recorder for so many cores.
+pub(crate) fn recorder_config(cores: usize, labels: &Labels, config: RecorderConfig) -> RecorderConfig {
+    let groups = (1..4).map(|number| GroupName { name: format!("group {number}"), number }).collect();
+    RecorderConfig {
+        names: RunNames { groups, ..RunNames::default() },
+        labels: labels.clone(),
+        writers: cores,
+        ..config
+    }
+}
