@@ -128,12 +128,7 @@ pub(crate) fn role(element: Element<'_>) -> Role {
         }
         "BackendListener" => Role::SilentListener,
         kind if kind.ends_with("ResultCollector") => Role::Listener,
-        kind if ["Listener", "Visualizer", "Visualiser", "Reporter", "ResultSaver", "Monitor"]
-            .iter()
-            .any(|end| kind.ends_with(end)) =>
-        {
-            Role::SilentListener
-        }
+        kind if is_listener_by_name(kind) => Role::SilentListener,
         kind if kind.starts_with("JSR223") || kind.starts_with("BeanShell") || kind.starts_with("BSF") => {
             Role::Unsupported(
                 "scripts need a Java machine, which is not supported yet; see --allow-unsupported",
@@ -141,6 +136,25 @@ pub(crate) fn role(element: Element<'_>) -> Role {
         }
         _ => Role::Unsupported(""),
     }
+}
+
+/// Whether the class of a plugin reads like a listener that only shows, sends or writes something.
+fn is_listener_by_name(class: &str) -> bool {
+    const ENDS: [&str; 10] = [
+        "Listener",
+        "Visualizer",
+        "Visualiser",
+        "Reporter",
+        "ResultSaver",
+        "Monitor",
+        "Collector",
+        "FileWriter",
+        "Uploader",
+        "StatusLogger",
+    ];
+    ENDS.iter().any(|end| class.ends_with(end))
+        || class.contains(".vizualizers.")
+        || class.contains(".visualizers.")
 }
 
 /// The supported elements, in the order of JMeter's menus.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -271,14 +272,11 @@ async fn connect(host: &str, port: u16, options: &ConnectOptions<'_>) -> Result<
     let addresses = crate::dns::resolve(host, port, options.clock.now()).await?;
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in &addresses {
-        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
-        let attempt = async { socket?.connect(*address).await };
-        let connected = match options.timeout {
-            None => attempt.await,
-            Some(timeout) => match tokio::time::timeout(timeout, attempt).await {
-                Ok(connected) => connected,
-                Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut)),
-            },
+        let connected = match open_socket(*address, None, options.timeout).await {
+            Err(error) if error.raw_os_error() == Some(ADDRESS_NOT_AVAILABLE) => {
+                from_another_address(*address, options.timeout, error).await
+            }
+            connected => connected,
         };
         match connected {
             Ok(stream) => {
@@ -293,6 +291,47 @@ async fn connect(host: &str, port: u16, options: &ConnectOptions<'_>) -> Result<
     let name = if host.parse::<std::net::IpAddr>().is_ok() { "" } else { host };
     let printed: Vec<String> = addresses.iter().map(|address| format!("{name}/{}", address.ip())).collect();
     Err(Failure::connect(&last, &format!("{host}:{port}"), &format!("[{}]", printed.join(", "))))
+}
+
+/// The local ports for connections to one address are used up.
+const ADDRESS_NOT_AVAILABLE: i32 = 99;
+
+async fn open_socket(
+    address: SocketAddr,
+    source: Option<Ipv4Addr>,
+    timeout: Option<Duration>,
+) -> io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    if let Some(source) = source {
+        socket.bind(SocketAddr::from((source, 0)))?;
+    }
+    let attempt = socket.connect(address);
+    match timeout {
+        None => attempt.await,
+        Some(timeout) => match tokio::time::timeout(timeout, attempt).await {
+            Ok(connected) => connected,
+            Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut)),
+        },
+    }
+}
+
+/// A machine has millions of loopback addresses, each with local ports of its own: a server on this machine can be
+/// reached from another of them when those of the usual one are used up.
+async fn from_another_address(
+    address: SocketAddr,
+    timeout: Option<Duration>,
+    error: io::Error,
+) -> io::Result<TcpStream> {
+    if !matches!(address, SocketAddr::V4(v4) if v4.ip().is_loopback()) {
+        return Err(error);
+    }
+    for last in 2..=254 {
+        match open_socket(address, Some(Ipv4Addr::new(127, 0, 0, last)), timeout).await {
+            Err(again) if again.raw_os_error() == Some(ADDRESS_NOT_AVAILABLE) => {}
+            connected => return connected,
+        }
+    }
+    Err(error)
 }
 
 async fn handshake(
