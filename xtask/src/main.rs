@@ -13,6 +13,7 @@ usage: cargo xtask CHORE
 
   bench http [OPTION…]              compare with wrk and JMeter on this machine; --help names the options
   conformance plans|record|verify [NAME…]  write the conformance plans; record them with JMeter; compare again
+  conformance ticket [OPTION…]      run the ticket workload in JMeter and in Busyhour and compare; --help names the options
   tidy                              check layering, file lengths, banned calls, licences of dependencies";
 
 fn main() -> ExitCode {

@@ -6,9 +6,9 @@ mod launch;
 mod machine;
 mod nginx;
 mod peers;
-mod process;
-mod results;
-mod table;
+pub(crate) mod process;
+pub(crate) mod results;
+pub(crate) mod table;
 mod throughput;
 mod ticket;
 mod users;
@@ -206,7 +206,7 @@ fn keep<T>(found: Result<T>, name: &str, lacking: &mut Vec<String>) -> Option<T>
 }
 
 /// Builds a program of this checkout; `program` is its path below the target directory of the profile.
-fn build(root: &Path, profile: &str, what: &[&str], program: &str) -> Result<PathBuf> {
+pub(crate) fn build(root: &Path, profile: &str, what: &[&str], program: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = std::process::Command::new(cargo)
         .args(["build", "--quiet", "--profile", profile])

@@ -59,7 +59,7 @@ pub fn count(path: &Path) -> Result<(u64, u64)> {
 
 /// The fields of a line; a quote opens a field in which commas mean nothing and two quotes are one. Line breaks
 /// in quotes do not occur in what the bench's plans write.
-fn fields(line: &str) -> Vec<String> {
+pub fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
     for c in line.chars() {

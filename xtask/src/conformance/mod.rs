@@ -2,12 +2,13 @@
 //!
 //! `plans` writes the plans from their description in this crate, `record` runs them in JMeter against the
 //! stand-in server and writes down what came, `verify` runs them again and compares. Names (or parts of names)
-//! choose among the cases.
+//! choose among the cases. `ticket` runs the ticket workload in both and compares.
 
 mod elements;
 mod jmx;
 mod plans;
 mod record;
+mod ticket;
 
 use anyhow::{Result, bail};
 
@@ -17,11 +18,14 @@ use anyhow::{Result, bail};
 /// Fails when a file cannot be written or JMeter cannot be had or run.
 pub fn run(args: &[String]) -> Result<()> {
     let cases = crate::workspace_root().join("conformance/cases");
-    let Some((verb, names)) = args.split_first() else { bail!("conformance plans|record|verify [NAME…]") };
+    let Some((verb, names)) = args.split_first() else {
+        bail!("conformance plans|record|verify [NAME…], conformance ticket [OPTION…]")
+    };
     match verb.as_str() {
         "plans" => plans::write(&cases, names),
         "record" => record::run(&cases, names, record::Purpose::Record),
         "verify" => record::run(&cases, names, record::Purpose::Verify),
+        "ticket" => ticket::run(names),
         other => bail!("unknown: conformance {other}"),
     }
 }

@@ -1,0 +1,83 @@
+//! Samples of the load by label: shares, outcomes, sizes; and whether what was drawn looks drawn.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rows::Row;
+
+/// What the rows of one label have in common.
+#[derive(Debug, Default)]
+pub struct Label {
+    /// How many rows.
+    pub count: u64,
+    /// Codes with their messages, data types and so on.
+    pub outcomes: BTreeSet<String>,
+    /// Sizes of requests beyond their URLs, in bytes: ids have more digits or fewer.
+    pub sent_beyond_url: BTreeSet<usize>,
+    /// Sizes of answers in bytes.
+    pub received: BTreeSet<usize>,
+}
+
+/// All labels of some rows.
+pub fn labels<'r>(rows: impl IntoIterator<Item = &'r Row>) -> BTreeMap<&'r str, Label> {
+    let mut labels = BTreeMap::<&str, Label>::new();
+    for row in rows {
+        let label = labels.entry(&row.label).or_default();
+        label.count += 1;
+        label.outcomes.insert(row.outcome.clone());
+        label.sent_beyond_url.insert(row.sent.saturating_sub(row.url.len()));
+        label.received.insert(row.received);
+    }
+    labels
+}
+
+/// The standard error, in percentage points, of the difference between the shares of one label in two samples of
+/// `n` and `m` rows, if each row drew its label independently: √(p·(1−p)·(1/n + 1/m)).
+pub fn standard_error_pp(share: f64, n: u64, m: u64) -> f64 {
+    100.0 * (share * (1.0 - share) * (1.0 / n as f64 + 1.0 / m as f64)).sqrt()
+}
+
+/// Pearson's statistic of counts that should be equal, and the value that it exceeds once in 10,000 times
+/// (Wilson and Hilferty's approximation); none when fewer than five are expected of each.
+pub fn evenness(counts: &[u64]) -> Option<(f64, f64)> {
+    let freedom = counts.len().checked_sub(1).filter(|&freedom| freedom > 0)? as f64;
+    let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+    if expected < 5.0 {
+        return None;
+    }
+    let statistic = counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
+    // The 0.9999 quantile of the normal distribution.
+    let z = 3.719;
+    let spread = 2.0 / (9.0 * freedom);
+    Some((statistic, freedom * (1.0 - spread + z * spread.sqrt()).powi(3)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::tests::row;
+    use super::*;
+
+    #[test]
+    fn the_length_of_an_id_is_no_difference_in_size() {
+        let rows = [row(1, 0, "Get show", "shows/1"), row(1, 0, "Get show", "shows/100")];
+        let labels = labels(&rows);
+        assert_eq!(labels["Get show"].count, 2);
+        assert_eq!(labels["Get show"].sent_beyond_url.len(), 1);
+    }
+
+    #[test]
+    fn errors_of_shares_are_those_of_the_binomial() {
+        assert!((standard_error_pp(0.2, 8_000, 8_000) - 0.632_456).abs() < 1e-4);
+    }
+
+    #[test]
+    fn quantiles_are_close_to_the_tables() {
+        // Tables: 27.86 with 6 degrees of freedom, 160.06 with 99.
+        let quantile = |cells: usize| evenness(&vec![5; cells]).unwrap().1;
+        assert!((quantile(7) / 27.86 - 1.0).abs() < 0.03, "{}", quantile(7));
+        assert!((quantile(100) / 160.06 - 1.0).abs() < 0.01, "{}", quantile(100));
+        assert_eq!(evenness(&[10, 10]).unwrap().0, 0.0);
+        assert_eq!(evenness(&[20, 0]).unwrap().0, 20.0);
+        assert!(evenness(&[4, 4]).is_none());
+        assert!(evenness(&[4]).is_none());
+    }
+}
