@@ -145,7 +145,8 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
     };
     let plan_name = request.plan.display().to_string();
     let properties = Arc::new(Properties::new(settings.jmeter.clone()));
-    let file_name = request.plan.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let file_name =
+        request.plan.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     properties.set(busyhour_compile::PLAN_NAME_PROPERTY, &file_name);
     properties.set(busyhour_compile::ALLOW_UNSUPPORTED_PROPERTY, &request.allow_unsupported.to_string());
     let base_dir = request.plan.parent().map(Path::to_owned).unwrap_or_default();

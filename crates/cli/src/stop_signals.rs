@@ -18,9 +18,10 @@ impl Asked {
     }
 
     /// Someone asks for the end at once.
-    pub(crate) fn ask_now(&self, shared: &RunShared) {
+    pub(crate) fn ask_now(&self, shared: &RunShared) -> Stop {
         self.0.store(2, Ordering::Relaxed);
         shared.ask_to_stop(Stop::Now);
+        Stop::Now
     }
 
     /// How far it was asked.

@@ -137,7 +137,7 @@ impl<'c, 'p> Builder<'c, 'p> {
         match element.kind() {
             "LoopController" => ControllerKind::Loop {
                 count: context.text_or(element, "LoopController.loops", "1"),
-                forever: context.flag(element, "LoopController.continue_forever", false),
+                forever: context.flag(element, "LoopController.continue_forever", true),
             },
             "IfController" => ControllerKind::If {
                 condition: condition::if_condition(context, element),

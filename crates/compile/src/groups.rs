@@ -114,7 +114,8 @@ fn group<'p>(
         Some(main) => context.item(main, "LoopController.loops"),
         None => busyhour_engine::template::Template::literal("1"),
     };
-    let forever = main.and_then(|main| main.item_boolean("LoopController.continue_forever")).unwrap_or(false);
+    // As in JMeter, a main controller that does not say goes on for ever.
+    let forever = main.is_some_and(|main| main.item_boolean("LoopController.continue_forever").unwrap_or(true));
     let mut builder = Builder::new(context);
     let kind = ControllerKind::Loop { count, forever };
     let root = builder.reserve();

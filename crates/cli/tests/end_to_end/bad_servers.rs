@@ -1,0 +1,175 @@
+//! Servers that refuse, reset, stall, lie and ramble: samples fail as JMeter records them, and the run goes on.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::net::TcpStream;
+
+use crate::plans::{get, get_with, group, plan, text};
+use crate::program::{Room, rows};
+use crate::servers::{ClosedPort, Server, answer};
+
+/// Runs one user through a bad request and a good one; gives both rows.
+fn behind(
+    behaviour: impl Fn(&mut TcpStream) -> bool + Send + Sync + 'static,
+    more: &str,
+) -> [BTreeMap<String, String>; 2] {
+    let server = Server::start(
+        move |stream, head| {
+            if head[0].contains("/bad") { behaviour(stream) } else { answer(stream) }
+        },
+    );
+    let room = Room::new();
+    let steps = get_with("bad", "/bad", more, "") + &get("good", "/good");
+    room.file("plan.jmx", plan(&group("1", "1", &steps)));
+    let port = format!("-JPORT={}", server.port());
+    room.run(["run", "plan.jmx", "-l", "out.jtl", &port]).expect(0);
+    let rows = rows(&room.read("out.jtl"));
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(rows[1]["success"], "true", "the next request is sent and answered: {rows:?}");
+    rows.try_into().unwrap()
+}
+
+#[track_caller]
+fn failed(row: &BTreeMap<String, String>, class: &str, message: &str) {
+    assert_eq!(row["success"], "false");
+    assert_eq!(row["responseCode"], format!("Non HTTP response code: {class}"));
+    assert_eq!(row["responseMessage"], format!("Non HTTP response message: {message}"));
+}
+
+#[test]
+fn nobody_listens() {
+    let closed = ClosedPort::new();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("2", "2", &get("nobody", "/"))));
+    let port = format!("-JPORT={}", closed.port());
+    let ended = room.run(["run", "plan.jmx", "-l", "out.jtl", &port]).expect(0);
+    let ended = ended.prints(&["4 errors", "100.00", "Most frequent errors", "Connection refused"]);
+    assert!(ended.stdout.contains("Caveats"), "{}", ended.all());
+    let rows = rows(&room.read("out.jtl"));
+    assert_eq!(rows.len(), 4);
+    let class = "org.apache.http.conn.HttpHostConnectException";
+    let at = format!("Connect to 127.0.0.1:{} [/127.0.0.1] failed: Connection refused", closed.port());
+    failed(&rows[0], class, &at);
+}
+
+#[test]
+fn the_connection_is_reset() {
+    let [bad, _] = behind(
+        |stream| {
+            // Closing without waiting for what is on its way resets.
+            let _ = rustix::net::sockopt::set_socket_linger(&*stream, Some(std::time::Duration::ZERO));
+            false
+        },
+        "",
+    );
+    failed(&bad, "java.net.SocketException", "Connection reset");
+}
+
+#[test]
+fn the_connection_is_closed_without_a_word() {
+    let [bad, _] = behind(|_| false, "");
+    assert_eq!(bad["responseCode"], "Non HTTP response code: org.apache.http.NoHttpResponseException");
+    assert!(bad["responseMessage"].ends_with(" failed to respond"), "{bad:?}");
+}
+
+#[test]
+fn the_server_stalls() {
+    let timeout = text("HTTPSampler.response_timeout", "200");
+    // A parked thread may wake for no reason: it goes on parking.
+    let forever = |stream: &mut TcpStream| loop {
+        std::thread::park();
+        let _ = stream.flush();
+    };
+    let [bad, _] = behind(forever, &timeout);
+    failed(&bad, "java.net.SocketTimeoutException", "Read timed out");
+    assert!(bad["elapsed"].parse::<u32>().unwrap() >= 200);
+}
+
+#[test]
+fn the_server_stalls_in_the_middle_of_a_body() {
+    let timeout = text("HTTPSampler.response_timeout", "200");
+    let half = |stream: &mut TcpStream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+        loop {
+            std::thread::park();
+        }
+    };
+    let [bad, _] = behind(half, &timeout);
+    failed(&bad, "java.net.SocketTimeoutException", "Read timed out");
+}
+
+#[test]
+fn the_answer_is_garbage() {
+    let garbage = |stream: &mut TcpStream| {
+        let _ = stream.write_all(&[0xff, 0, b'\n', 7].repeat(100));
+        false
+    };
+    let [bad, _] = behind(garbage, "");
+    assert_eq!(bad["success"], "false");
+    assert!(bad["responseCode"].starts_with("Non HTTP response code: "), "{bad:?}");
+}
+
+#[test]
+fn the_headers_never_end() {
+    let endless = |stream: &mut TcpStream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
+        let line = b"X-More: and more and more and more and more and more and more\r\n".repeat(100);
+        while stream.write_all(&line).is_ok() {}
+        false
+    };
+    let [bad, _] = behind(endless, "");
+    assert_eq!(bad["success"], "false");
+    assert!(bad["responseCode"].starts_with("Non HTTP response code: "), "{bad:?}");
+}
+
+#[test]
+fn one_header_never_ends() {
+    let endless = |stream: &mut TcpStream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nX-More: ");
+        while stream.write_all(&[b'x'; 10_000]).is_ok() {}
+        false
+    };
+    let [bad, _] = behind(endless, "");
+    assert_eq!(bad["success"], "false");
+}
+
+#[test]
+fn the_body_is_cut_off() {
+    let cut = |stream: &mut TcpStream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+        false
+    };
+    let [bad, _] = behind(cut, "");
+    let class = "org.apache.http.ConnectionClosedException";
+    failed(
+        &bad,
+        class,
+        "Premature end of Content-Length delimited message body (expected: 100; received: 4)",
+    );
+}
+
+#[test]
+fn a_chunk_is_cut_off() {
+    let cut = |stream: &mut TcpStream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf");
+        false
+    };
+    let [bad, _] = behind(cut, "");
+    assert_eq!(bad["success"], "false", "{bad:?}");
+    assert!(bad["responseCode"].starts_with("Non HTTP response code: "), "{bad:?}");
+}
+
+#[test]
+fn a_name_nobody_knows() {
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
+    let ended =
+        room.run(["run", "plan.jmx", "-JHOST=nobody.invalid", "-JPORT=80", "-l", "out.jtl"]).expect(0);
+    let rows = rows(&room.read("out.jtl"));
+    assert_eq!(
+        rows[0]["responseCode"],
+        "Non HTTP response code: java.net.UnknownHostException",
+        "{}",
+        ended.all()
+    );
+}

@@ -1,0 +1,212 @@
+//! Running the program and looking at what it leaves behind.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use busyhour_record::{Manifest, RunDir};
+
+/// Nothing here takes nearly so long, unless it hangs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until `condition` gives something; fails when it does not within [`PATIENCE`].
+pub(crate) fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(began.elapsed() < PATIENCE, "waited in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A directory to run in, gone at the end.
+pub(crate) struct Room(tempfile::TempDir);
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file and gives its path.
+    pub(crate) fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, contents).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Runs the program here and waits for its end.
+    pub(crate) fn run<I: AsRef<str>>(&self, arguments: impl IntoIterator<Item = I>) -> Ended {
+        self.start(arguments).end()
+    }
+
+    /// The same with a command line as one would type it; no argument holds a blank.
+    pub(crate) fn type_in(&self, line: &str) -> Ended {
+        self.run(line.split_whitespace())
+    }
+
+    /// Starts the program here.
+    pub(crate) fn start<I: AsRef<str>>(&self, arguments: impl IntoIterator<Item = I>) -> Running {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_busyhour"));
+        command.args(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        self.start_command(command)
+    }
+
+    /// Starts a command here, its output going to files.
+    pub(crate) fn start_command(&self, mut command: Command) -> Running {
+        let out = tempfile::tempdir().unwrap();
+        let file = |name: &str| File::create(out.path().join(name)).unwrap();
+        let child = command
+            .current_dir(self.path())
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null())
+            .stdout(file("out"))
+            .stderr(file("err"))
+            .spawn()
+            .unwrap();
+        Running { child, out }
+    }
+
+    /// The one run directory under `busyhour-runs`.
+    pub(crate) fn run_dir(&self) -> RunDir {
+        let runs = self.path().join("busyhour-runs");
+        let all: Vec<_> = std::fs::read_dir(runs).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(all.len(), 1, "one run directory: {all:?}");
+        RunDir::open(&all[0])
+    }
+
+    pub(crate) fn has_run_dir(&self) -> bool {
+        self.path().join("busyhour-runs").exists()
+    }
+
+    pub(crate) fn manifest(&self) -> Manifest {
+        self.run_dir().read_manifest().unwrap()
+    }
+}
+
+/// The program under way; killed when it is still there at the end of a test.
+pub(crate) struct Running {
+    child: Child,
+    out: tempfile::TempDir,
+}
+
+impl Running {
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.out.path().join("out")).unwrap()).into_owned()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.out.path().join("err")).unwrap()).into_owned()
+    }
+
+    /// Waits until standard error holds `text`.
+    pub(crate) fn wait_for_stderr(&self, text: &str) {
+        wait_for(text, || self.stderr().contains(text).then_some(()));
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Ended {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(
+                began.elapsed() < PATIENCE,
+                "the program does not end; it said:\n{}\n{}",
+                self.stdout(),
+                self.stderr()
+            );
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        let ended = Ended { status, stdout: self.stdout(), stderr: self.stderr() };
+        assert!(!ended.stderr.contains("panicked"), "a panic:\n{}", ended.stderr);
+        ended
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the program left behind.
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// Both streams, for messages of failing tests.
+    pub(crate) fn all(&self) -> String {
+        format!("[{}]\n--- stdout\n{}--- stderr\n{}", self.status, self.stdout, self.stderr)
+    }
+
+    /// Fails unless the exit code is `code`.
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.status.code(), Some(code), "{}", self.all());
+        self
+    }
+
+    /// Fails unless standard error holds every one of `texts`.
+    #[track_caller]
+    pub(crate) fn says(self, texts: &[&str]) -> Self {
+        for text in texts {
+            assert!(self.stderr.contains(text), "{text:?} is not said:\n{}", self.all());
+        }
+        self
+    }
+
+    /// Fails unless standard output holds every one of `texts`.
+    #[track_caller]
+    pub(crate) fn prints(self, texts: &[&str]) -> Self {
+        for text in texts {
+            assert!(self.stdout.contains(text), "{text:?} is not printed:\n{}", self.all());
+        }
+        self
+    }
+}
+
+/// Rows of a JTL file, the header left out: column name to value. No value in these tests holds a line end.
+pub(crate) fn rows(jtl: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+    let mut lines = jtl.lines().map(fields);
+    let header = lines.next().unwrap_or_default();
+    lines.map(|row| header.iter().cloned().zip(row).collect()).collect()
+}
+
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => fields.last_mut().unwrap().push(c),
+        }
+    }
+    fields
+}

@@ -1,0 +1,165 @@
+//! Being asked to stop, and being killed.
+
+use std::net::{Ipv4Addr, UdpSocket};
+use std::process::Command;
+
+use busyhour_record::{RunDir, RunEnd};
+use rustix::process::Signal;
+
+use crate::plans::{get, group, plan};
+use crate::program::{Room, Running, rows, wait_for};
+use crate::servers::{Gate, Server, answer};
+
+const USERS: usize = 3;
+
+/// A server that holds its answers back until the gate opens, and a run for ever whose users all wait there.
+struct Held {
+    room: Room,
+    server: Server,
+    gate: Gate,
+    running: Running,
+}
+
+/// The first `free` requests are answered at once.
+fn held(free: usize, arguments: &[&str]) -> Held {
+    let gate = Gate::default();
+    let at_server = gate.clone();
+    let served = std::sync::atomic::AtomicUsize::new(0);
+    let server = Server::start(move |stream, _| {
+        if served.fetch_add(1, std::sync::atomic::Ordering::SeqCst) >= free {
+            at_server.wait();
+        }
+        answer(stream)
+    });
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group(&USERS.to_string(), "-1", &get("held", "/"))));
+    let port = format!("-JPORT={}", server.port());
+    let running = room.start(arguments.iter().copied().chain([port.as_str()]));
+    wait_for("every user waits at the server", || (server.requests() >= free + USERS).then_some(()));
+    Held { room, server, gate, running }
+}
+
+const RUN: [&str; 2] = ["run", "plan.jmx"];
+
+/// After a graceful stop: every request the server got is in the record, and none failed.
+fn is_whole(room: &Room, server: &Server) {
+    let jtl = room.run_dir().jtl_path();
+    let rows = rows(&std::fs::read_to_string(jtl).unwrap());
+    assert_eq!(rows.len(), server.requests());
+    assert!(rows.iter().all(|row| row["success"] == "true"), "{rows:?}");
+    let outcome = room.manifest().outcome.unwrap();
+    assert_eq!(outcome.end, RunEnd::Interrupted);
+    assert_eq!(outcome.users_finished, USERS as u64);
+}
+
+fn gracefully(signal: Signal) {
+    let Held { room, server, gate, running } = held(10, &RUN);
+    running.signal(signal);
+    running.wait_for_stderr("stopping: users finish the sample they are in");
+    gate.open();
+    running.end().expect(4).prints(&["stopped early", "report.html"]);
+    is_whole(&room, &server);
+}
+
+#[test]
+fn ctrl_c_lets_users_finish_their_samples() {
+    gracefully(Signal::INT);
+}
+
+#[test]
+fn sigterm_does_the_same() {
+    gracefully(Signal::TERM);
+}
+
+/// After a stop at once: what was done before is there, and what was given up is counted.
+fn is_cut(room: &Room, done: usize) {
+    let outcome = room.manifest().outcome.unwrap();
+    assert_eq!(outcome.end, RunEnd::Aborted);
+    let replay = room.run_dir().replay().unwrap();
+    assert_eq!(replay.end.cut_at, None);
+    let good = replay.totals.total.samples - replay.totals.total.errors;
+    assert_eq!(good, done as u64);
+    assert!(
+        outcome.generator.interrupted_samples + replay.totals.total.errors >= USERS as u64,
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn ctrl_c_twice_ends_at_once() {
+    let Held { room, running, .. } = held(10, &RUN);
+    running.signal(Signal::INT);
+    running.wait_for_stderr("once more: stop now");
+    running.signal(Signal::INT);
+    running.end().expect(4).says(&["stopping now"]).prints(&["stopped early"]);
+    is_cut(&room, 10);
+}
+
+/// Starts with JMeter's command line and gives the port on which it waits for orders.
+fn with_stop_port() -> (Held, u16) {
+    let free = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let (port, max) = (format!("-Jjmeterengine.nongui.port={free}"), "-Jjmeterengine.nongui.maxport=65535");
+    let held = held(10, &["-n", "-t", "plan.jmx", &port, max]);
+    let line = wait_for("the stop port's line", || {
+        let text = held.running.stdout();
+        let (_, rest) = text.split_once("Shutdown/StopTestNow message on port ")?;
+        Some(rest.lines().next()?.to_owned())
+    });
+    (held, line.trim().parse().unwrap())
+}
+
+fn order(port: u16, words: &str) {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.send_to(b"What is this?", (Ipv4Addr::LOCALHOST, port)).unwrap();
+    socket.send_to(words.as_bytes(), (Ipv4Addr::LOCALHOST, port)).unwrap();
+}
+
+#[test]
+fn the_stop_port_takes_shutdown() {
+    let (Held { room, server, gate, running }, port) = with_stop_port();
+    order(port, "Shutdown");
+    running.wait_for_stderr("stopping");
+    gate.open();
+    running.end().expect(4);
+    is_whole(&room, &server);
+}
+
+#[test]
+fn the_stop_port_takes_stop_test_now() {
+    let (Held { room, running, .. }, port) = with_stop_port();
+    order(port, "StopTestNow");
+    running.end().expect(4);
+    is_cut(&room, 10);
+}
+
+#[test]
+fn a_killed_run_can_be_read() {
+    let Held { room, running, .. } = held(1_000, &RUN);
+    // The record goes to disk every second; what was done before is there then.
+    let dir = room.run_dir();
+    wait_for("a segment on disk", || {
+        dir.replay().is_ok_and(|replay| replay.totals.total.samples == 1_000).then_some(())
+    });
+    running.signal(Signal::KILL);
+    drop(running);
+    let replay = RunDir::open(dir.path()).replay().unwrap();
+    assert_eq!(replay.totals.total.samples, 1_000);
+    assert_eq!(replay.totals.total.errors, 0);
+    let manifest = dir.read_manifest().unwrap();
+    assert!(manifest.outcome.is_none(), "it did not come to say how it ended");
+    let jtl = std::fs::read_to_string(dir.jtl_path()).unwrap();
+    assert_eq!(rows(&jtl).len(), 1_000);
+}
+
+#[test]
+fn a_closed_standard_output_does_not_end_a_run() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("2", "3", &get("a", "/"))));
+    let mut command = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_busyhour");
+    command.args(["-c", &format!("'{program}' run plan.jmx -JPORT={} | :", server.port())]);
+    room.start_command(command).end().expect(0);
+    assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Completed);
+    assert_eq!(server.requests(), 6);
+}
