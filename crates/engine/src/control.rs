@@ -5,6 +5,7 @@
 
 mod kinds;
 mod state;
+mod transactions;
 
 pub use kinds::LAST_SAMPLE_OK;
 pub use state::{ControllerState, Flags};

@@ -3,12 +3,14 @@
 //! A [`program::Program`] is immutable and shared; a virtual user is an async task that never leaves its core
 //! and walks the program with a little state per controller. Nothing here knows XML or a wire protocol.
 
+mod checks;
 pub mod clock;
 pub mod control;
 pub mod core;
 pub mod delays;
 pub mod element;
 pub mod program;
+mod reporting;
 pub mod result;
 pub mod run;
 pub mod runner;

@@ -63,6 +63,26 @@ enum Command {
     Run(Vec<GroupStart>),
 }
 
+/// What a core tells while the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Done {
+    /// Its users of the phase have ended.
+    Phase,
+    /// It has failed.
+    Failed,
+}
+
+/// Tells of a core that panics, for whom the others would wait for ever.
+struct Farewell<'d>(&'d blocking::Sender<Done>);
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let _ = self.0.send(Done::Failed);
+        }
+    }
+}
+
 /// Runs a program to its end on as many cores as there are writers, blocking the calling thread.
 ///
 /// # Errors
@@ -97,8 +117,13 @@ pub fn run<P: Protocol>(
             let _ = command.send(Command::Run(starts.clone()));
         }
         for _ in 0..cores {
-            let _ = phases_done.recv();
+            if phases_done.recv() != Ok(Done::Phase) {
+                // Without this core the run is not what was asked for; the others need not finish theirs.
+                shared.ask_to_stop(Stop::Now);
+                return false;
+            }
         }
+        true
     };
     let mut stopped = Stop::No;
     for phase in [Phase::SetUp, Phase::Main, Phase::TearDown] {
@@ -111,7 +136,9 @@ pub fn run<P: Protocol>(
                 shared.clear_stop();
             }
         }
-        run_groups(program, shared, phase, run_phase);
+        if !run_groups(program, shared, phase, run_phase) {
+            break;
+        }
     }
     stopped = stopped.max(shared.stop());
     let end = shared.clock.now();
@@ -126,12 +153,13 @@ pub fn run<P: Protocol>(
     Ok(report)
 }
 
+/// Runs the groups of a phase; false when a core has failed.
 fn run_groups<P: Protocol>(
     program: &Arc<Program<P>>,
     shared: &Arc<RunShared>,
     phase: Phase,
-    run_phase: impl Fn(Vec<GroupStart>),
-) {
+    run_phase: impl Fn(Vec<GroupStart>) -> bool,
+) -> bool {
     let mut starts = Vec::new();
     for (index, group) in (0..).zip(&program.groups) {
         if group.phase != phase || shared.stop() != Stop::No {
@@ -145,15 +173,13 @@ fn run_groups<P: Protocol>(
                 continue;
             }
         };
-        if program.serialize_groups {
-            run_phase(vec![start]);
-        } else {
+        if !program.serialize_groups {
             starts.push(start);
+        } else if !run_phase(vec![start]) {
+            return false;
         }
     }
-    if !starts.is_empty() {
-        run_phase(starts);
-    }
+    starts.is_empty() || run_phase(starts)
 }
 
 fn plan_group<P: Protocol>(
@@ -191,8 +217,9 @@ fn core_thread<P: Protocol>(
     writer: BatchWriter,
     mut commands: mpsc::UnboundedReceiver<Command>,
     ready: &blocking::Sender<io::Result<()>>,
-    done: &blocking::Sender<()>,
+    done: &blocking::Sender<Done>,
 ) -> CoreReport {
+    let _gone = Farewell(done);
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -213,7 +240,7 @@ fn core_thread<P: Protocol>(
         while let Some(Command::Run(starts)) = commands.recv().await {
             phase(&core, cores, program, starts).await;
             core.flush();
-            if done.send(()).is_err() {
+            if done.send(Done::Phase).is_err() {
                 break;
             }
         }
@@ -234,6 +261,26 @@ fn core_thread<P: Protocol>(
             lost,
         }
     })
+}
+
+/// Says so when a user panics: its runtime would let it vanish without a word.
+struct Watch {
+    core: Rc<Core>,
+    group: u32,
+    number: u32,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let run = &self.core.run;
+            let group = &run.groups[self.group as usize];
+            let (name, number, user) = (&group.name, group.number, self.number + 1);
+            let line =
+                format!("{name} {number}-{user} died of an error in Busyhour; its samples are missing");
+            run.log(Level::Error, &line);
+        }
+    }
 }
 
 /// Users of this core that are still to end.
@@ -303,7 +350,9 @@ async fn start_users<P: Protocol>(
         }
         let life = living.begin();
         let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), start.group, number, at, start.end);
+        let watch = Watch { core: Rc::clone(core), group: start.group, number };
         tokio::task::spawn_local(async move {
+            let _watch = watch;
             user.run().await;
             drop(life);
         });

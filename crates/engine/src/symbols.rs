@@ -1,14 +1,24 @@
 //! What compiling hands out: slots for variable names and ids for elements' private state.
 
+use crate::control::LAST_SAMPLE_OK;
 use crate::user::StateId;
 use crate::variables::{Names, Slot};
 
 /// The symbols of a program while it is being compiled.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Symbols {
     /// Variable names.
     pub names: Names,
     states: u32,
+}
+
+impl Default for Symbols {
+    /// Symbols of a plan of which nothing is known but what every user sets after each sample.
+    fn default() -> Self {
+        let mut names = Names::default();
+        names.slot(LAST_SAMPLE_OK);
+        Self { names, states: 0 }
+    }
 }
 
 impl Symbols {

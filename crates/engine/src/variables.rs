@@ -107,6 +107,7 @@ impl fmt::Debug for Value {
 pub struct Variables {
     names: Arc<Names>,
     slots: Box<[Value]>,
+    #[expect(clippy::box_collection, reason = "most users have none: a pointer is less than an empty map")]
     extra: Option<Box<HashMap<String, Value>>>,
 }
 
@@ -187,7 +188,13 @@ impl Variables {
         match self.names.find(name) {
             Some(slot) => self.set_slot_value(slot, value),
             None => {
-                self.extra.get_or_insert_default().insert(name.to_owned(), value);
+                let extra = self.extra.get_or_insert_default();
+                match extra.get_mut(name) {
+                    Some(old) => *old = value,
+                    None => {
+                        extra.insert(name.to_owned(), value);
+                    }
+                }
             }
         }
     }

@@ -4,16 +4,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use busyhour_record::{Nanos, Sample, SampleFlags};
+use busyhour_record::{Nanos, SampleFlags};
 
+use crate::checks::check_assertions;
 use crate::control::{LAST_SAMPLE_OK, Next, Place, ROOT, Walk};
 use crate::core::Core;
-use crate::element::{Assertion, AssertionScope};
 use crate::program::{
     ControllerId, ControllerKind, FlowAction, Group, OnError, Program, Protocol, SamplerId, SamplerKind,
     SamplerPackage,
 };
-use crate::result::{AssertionResult, SampleResult};
+use crate::reporting::{fill, record_result};
+use crate::result::SampleResult;
 use crate::run::{Level, Stop};
 use crate::transaction::Transaction;
 use crate::user::{LogicalAction, UserState};
@@ -21,9 +22,6 @@ use crate::variables::Value;
 
 /// Samples without I/O after which a user lets others run: nothing else would take the core from it.
 const STEPS_PER_TURN: u32 = 64;
-
-/// How deep sub-results are looked at by an assertion of scope "sub-samples", as in JMeter.
-const ASSERTION_DEPTH: u32 = 3;
 
 /// A virtual user at work.
 pub(crate) struct VirtualUser<P: Protocol> {
@@ -107,10 +105,15 @@ impl<P: Protocol> VirtualUser<P> {
             let Some(next) = self.next(group) else { return };
             match next {
                 Next::Nothing => {
+                    // A user whose passes hold no sampler must end with the schedule, too (JMeter's never ends).
+                    self.stop_if_time_is_over();
                     self.pause_between(true).await;
                     return;
                 }
-                Next::Yield => self.pause_between(true).await,
+                Next::Yield => {
+                    self.stop_if_time_is_over();
+                    self.pause_between(true).await;
+                }
                 next => {
                     self.process(group, next).await;
                     let failed = group.on_error == OnError::StartNextLoop && !self.last_sample_ok();
@@ -375,7 +378,9 @@ impl<P: Protocol> VirtualUser<P> {
         // Inside a parent-mode transaction its sample takes the place of the samples in it, also for the transaction
         // controllers directly below it, which JMeter counts among its listeners.
         let inner = match transaction {
-            Some(id) => package.ancestors.iter().position(|ancestor| *ancestor == id).unwrap_or(0).saturating_sub(1),
+            Some(id) => {
+                package.ancestors.iter().position(|ancestor| *ancestor == id).unwrap_or(0).saturating_sub(1)
+            }
             None => package.ancestors.len(),
         };
         for ancestor in &package.ancestors[..inner] {
@@ -499,125 +504,5 @@ impl<P: Protocol> VirtualUser<P> {
             let Transaction { result, .. } = *transaction;
             self.end_transaction(group, id, result, false);
         }
-    }
-}
-
-fn fill(result: &mut SampleResult, group: u32, all: u32) {
-    result.users_group = group;
-    result.users_all = all;
-    for sub in &mut result.sub_results {
-        fill(sub, group, all);
-    }
-}
-
-fn check_assertions(user: &mut UserState, assertions: &[Arc<dyn Assertion>], result: &mut SampleResult) {
-    for assertion in assertions {
-        let scope = assertion.scope();
-        if scope != AssertionScope::Children {
-            check_one(user, assertion.as_ref(), result);
-        }
-        if scope != AssertionScope::Parent {
-            check_children(user, assertion.as_ref(), result, ASSERTION_DEPTH);
-        }
-    }
-}
-
-fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut SampleResult) {
-    if assertion.assumes_success() {
-        result.success = true;
-    }
-    let outcome = assertion.check(user, result);
-    if outcome.failure || outcome.error {
-        result.success = false;
-        let name = assertion.name(user);
-        result.assertions.push(AssertionResult { name, ..outcome });
-    }
-}
-
-fn check_children(user: &mut UserState, assertion: &dyn Assertion, result: &mut SampleResult, depth: u32) {
-    let mut children = std::mem::take(&mut result.sub_results);
-    let mut failed = false;
-    for child in &mut children {
-        check_one(user, assertion, child);
-        if depth > 0 {
-            check_children(user, assertion, child, depth - 1);
-        }
-        failed |= !child.success;
-    }
-    result.sub_results = children;
-    if failed && result.success {
-        result.success = false;
-        let name = assertion.name(user);
-        let message = String::from("One or more sub-samples failed");
-        result.assertions.push(AssertionResult { name, failure: true, error: false, message });
-    }
-}
-
-/// Hands a result and those inside it to the recorder.
-fn record_result(
-    core: &Core,
-    user: &UserState,
-    variables: &[crate::variables::Slot],
-    result: &SampleResult,
-    listeners: u32,
-    flags: SampleFlags,
-) {
-    const FEW: usize = 16;
-    let mut few = [""; FEW];
-    let many: Vec<&str>;
-    // JMeter writes an unset variable as the word null.
-    let value = |slot: &crate::variables::Slot| user.variables.slot(*slot).unwrap_or("null");
-    let values: &[&str] = if variables.len() <= FEW {
-        for (place, slot) in few.iter_mut().zip(variables) {
-            *place = value(slot);
-        }
-        &few[..variables.len()]
-    } else {
-        many = variables.iter().map(value).collect();
-        &many
-    };
-    let mut own = flags;
-    if result.url.is_empty() {
-        own = own | SampleFlags::NO_URL;
-    }
-    core.record(&Sample {
-        label: core.label(&result.label),
-        group: user.group,
-        user: user.number + 1,
-        intended: result.intended.min(result.start),
-        start: result.start,
-        end: result.end,
-        connect_ns: result.connect_ns,
-        latency_ns: result.latency_ns,
-        idle_ns: result.idle_ns,
-        code: &result.code,
-        message: &result.message,
-        data_type: result.data_type,
-        encoding: &result.encoding,
-        success: result.success,
-        failure_message: result.failure_message(),
-        bytes: result.bytes(),
-        sent_bytes: result.sent_bytes,
-        users_group: result.users_group,
-        users_all: result.users_all,
-        url: &result.url,
-        sample_count: 1,
-        error_count: u32::from(!result.success),
-        flags: own,
-        listeners,
-        variables: values,
-    });
-    let in_transaction = flags.contains(SampleFlags::TRANSACTION);
-    for sub in &result.sub_results {
-        let kept = SampleFlags(flags.0 & SampleFlags::LISTENERS_ONLY.0);
-        // A transaction inside one stays one; a sampler's result inside one is still a request of the plan.
-        let kind = if !in_transaction {
-            SampleFlags::SUB_RESULT
-        } else if sub.is_transaction {
-            SampleFlags::TRANSACTION | SampleFlags::TRANSACTION_CHILD
-        } else {
-            SampleFlags::TRANSACTION_CHILD
-        };
-        record_result(core, user, variables, sub, listeners, kept | kind);
     }
 }

@@ -1,1 +1,99 @@
-//! Tests.
+//! Samples that find the recorder full wait their turn.
+
+use std::io::Read as _;
+
+use busyhour_record::{CsvOutput, Recorder, RecorderConfig, SaveConfig, Which};
+
+use super::*;
+use crate::clock::Clock;
+use crate::testing::{SEED, recorder_config, shared_with};
+use crate::variables::Names;
+
+fn sample(number: u64, label: LabelId, url: &str) -> Sample<'_> {
+    Sample { label, end: Nanos(number), code: "200", message: "OK", url, ..Sample::default() }
+}
+
+/// The recorder writes to a pipe that nobody reads until the core has samples waiting.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stuck_recorder_loses_nothing_and_the_time_is_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    // Opened for both, a pipe needs no other end.
+    let mut pipe = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    let labels = Labels::new();
+    let config = RecorderConfig {
+        main: Some(CsvOutput { path, config: SaveConfig::default(), which: Which::All }),
+        batch_bytes: 4096,
+        batches: 2,
+        ..RecorderConfig::default()
+    };
+    let (recorder, mut writers) = Recorder::start(recorder_config(1, &labels, config)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
+    let mut reader = None;
+    let made = runtime.block_on(async {
+        let (shared, _) = shared_with(Clock::start(), SEED, 1, Names::default(), 0);
+        let core = Core::new(0, shared, labels, writers.pop().unwrap()).unwrap();
+        let (label, url) = (core.label("x"), "u".repeat(1000));
+        let mut made = 0;
+        // The pipe and the recorder's buffers hold some; then the core is behind.
+        while !core.is_behind() {
+            made += 1;
+            core.record(&sample(made, label, &url));
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..500 {
+            made += 1;
+            core.record(&sample(made, label, &url));
+        }
+        assert!(core.is_behind());
+        reader = Some(std::thread::spawn(move || {
+            let (mut rows, mut buffer) = (0, vec![0; 1 << 16]);
+            while rows < made {
+                let read = pipe.read(&mut buffer).unwrap();
+                rows += buffer[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
+            }
+            rows
+        }));
+        tokio::select! {
+            () = core.timers.drive() => {}
+            () = core.settle() => {}
+        }
+        assert!(!core.is_behind());
+        assert!(core.stalled_ns.get() > 0);
+        core.flush();
+        let (stalls, lost) = core.recorder_stalls();
+        assert!(stalls > 0);
+        assert_eq!(lost, 0);
+        made
+    });
+    let totals = recorder.finish();
+    assert_eq!(totals.total.samples, made);
+    assert_eq!(totals.events, []);
+    assert_eq!(
+        reader.unwrap().join().unwrap(),
+        made,
+        "a row for each; a file that was there has its heading"
+    );
+}
+
+#[test]
+fn a_label_keeps_its_number_however_many_there_are() {
+    let labels = Labels::new();
+    let (recorder, mut writers) =
+        Recorder::start(recorder_config(1, &labels, RecorderConfig::default())).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let (shared, _) = shared_with(Clock::manual(0), SEED, 1, Names::default(), 0);
+        let core = Core::new(0, shared, labels, writers.pop().unwrap()).unwrap();
+        let first = core.label("first");
+        for number in 0..10_100 {
+            core.label(&format!("label {number}"));
+        }
+        assert_eq!(core.label("first"), first);
+        assert_eq!(core.label("label 10099"), core.label("label 10099"));
+    });
+    drop(recorder.finish());
+}

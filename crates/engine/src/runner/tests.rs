@@ -1,1 +1,367 @@
-//! Tests.
+//! Phases, ramp-up, schedules, stopping, streams and the recorder, on real cores with a protocol that needs no network.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+
+use busyhour_record::{Recorder, RecorderConfig};
+use rand::Rng as _;
+
+use super::*;
+use crate::clock::Clock;
+use crate::delays::{Draw, ThinkTime};
+use crate::element::Timer;
+use crate::program::{Condition, ControllerKind, OnError, Schedule};
+use crate::template::Template;
+use crate::testing::{
+    Act, Node, Ran, SEED, Script, always, group, leaf, looped, program, recorder_config, run_on,
+    run_recorded, shared_with, with_timers,
+};
+use crate::variables::Names;
+
+/// One sample as the protocol saw it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    group: u32,
+    user: u32,
+    iteration: u32,
+    core: u32,
+    intended: Nanos,
+    start: Nanos,
+    drawn: u64,
+}
+
+type SeenAll = Arc<Mutex<Vec<Seen>>>;
+
+/// A script that writes down what it sees and then does what `act` says.
+fn watching(act: impl Fn(&mut UserState) -> Act + Send + Sync + 'static) -> (Script, SeenAll) {
+    let all = SeenAll::default();
+    let seen = Arc::clone(&all);
+    let script: Script = Arc::new(move |user| {
+        let entry = Seen {
+            group: user.group,
+            user: user.number,
+            iteration: user.iteration,
+            core: user.core.as_ref().map_or(u32::MAX, |core| core.index),
+            intended: user.result.intended,
+            start: user.result.start,
+            drawn: user.random.random(),
+        };
+        seen.lock().unwrap().push(entry);
+        act(user)
+    });
+    (script, all)
+}
+
+fn taken(seen: &SeenAll) -> Vec<Seen> {
+    std::mem::take(&mut seen.lock().unwrap())
+}
+
+fn waits(ms: &str) -> Vec<Arc<dyn Timer>> {
+    vec![Arc::new(ThinkTime {
+        draw: Draw::Constant,
+        offset_ms: Template::literal(ms),
+        range_ms: Template::default(),
+        factor: 1.0,
+    })]
+}
+
+const HOUR_MS: &str = "3600000";
+
+fn lasting(seconds: &str) -> Option<Schedule> {
+    Some(Schedule { duration: Template::literal(seconds), delay: Template::default() })
+}
+
+fn nothing_is_left(ran: &Ran) {
+    assert_eq!(ran.shared.active.load(Relaxed), 0);
+    assert_eq!(ran.shared.started.load(Relaxed), ran.shared.finished.load(Relaxed));
+    assert!(ran.shared.groups.iter().all(|group| group.active.load(Relaxed) == 0));
+    assert!(ran.report.cores.iter().all(|core| core.lost == 0));
+}
+
+#[test]
+fn every_user_makes_every_iteration_on_its_own_core() {
+    for cores in [1, 2, 3] {
+        let (script, seen) = watching(|_| Act::Yield);
+        let ran = run_on(cores, program(vec![group(7, "5", vec![leaf("a"), leaf("b")], &script)]));
+        let seen = taken(&seen);
+        assert_eq!(seen.len(), 7 * 5 * 2);
+        assert_eq!(ran.totals.total.samples, 70);
+        assert_eq!(ran.report.cores.len(), cores);
+        assert_eq!(ran.report.stopped, None);
+        let cores = u32::try_from(cores).unwrap();
+        assert!(seen.iter().all(|sample| sample.core == sample.user % cores));
+        assert_eq!(ran.shared.started.load(Relaxed), 7);
+        nothing_is_left(&ran);
+    }
+}
+
+#[test]
+fn choices_depend_on_the_seed_and_not_on_the_cores() {
+    let choices = |cores, seed| {
+        let (script, seen) = watching(|_| Act::Yield);
+        let random = ControllerKind::Random { use_sub_controllers: false };
+        let nodes = vec![Node::Inner(random, vec![leaf("a"), leaf("b")]), leaf("c")];
+        run_recorded(cores, program(vec![group(5, "6", nodes, &script)]), seed, RecorderConfig::default());
+        let mut drawn: Vec<_> =
+            taken(&seen).into_iter().map(|sample| (sample.user, sample.iteration, sample.drawn)).collect();
+        // Samples of one user keep their order; users of several cores do not.
+        drawn.sort_by_key(|(user, iteration, _)| (*user, *iteration));
+        drawn
+    };
+    let one = choices(1, SEED);
+    assert_eq!(one.len(), 5 * 6 * 2);
+    assert_eq!(one, choices(2, SEED));
+    assert_eq!(one, choices(4, SEED));
+    assert_ne!(one, choices(1, SEED + 1));
+    assert_eq!(one.iter().map(|(_, _, drawn)| drawn).collect::<BTreeSet<_>>().len(), one.len());
+}
+
+#[test]
+fn phases_run_one_after_another() {
+    let (script, seen) = watching(|_| Act::Sleep(2_000_000));
+    let phased = |phase| Group { phase, ..group(3, "2", vec![leaf("x")], &script) };
+    let groups = [Phase::TearDown, Phase::Main, Phase::SetUp, Phase::Main, Phase::TearDown].map(phased);
+    let ran = run_on(2, program(groups.into()));
+    let order: Vec<u32> = taken(&seen).iter().map(|sample| sample.group).collect();
+    let phase = |group: &u32| [2, 1, 0, 1, 2][*group as usize];
+    assert!(order.iter().map(phase).is_sorted(), "{order:?}");
+    assert_eq!(order.len(), 30);
+    nothing_is_left(&ran);
+}
+
+#[test]
+fn groups_run_one_after_another_when_the_plan_says_so() {
+    let (script, seen) = watching(|_| Act::Sleep(1_000_000));
+    let mut serial = program((0..3).map(|_| group(4, "3", vec![leaf("x")], &script)).collect());
+    serial.serialize_groups = true;
+    run_on(2, serial);
+    let order: Vec<u32> = taken(&seen).iter().map(|sample| sample.group).collect();
+    assert!(order.is_sorted() && order.len() == 36, "{order:?}");
+}
+
+#[test]
+fn ramp_up_spaces_the_starts_evenly() {
+    let (script, seen) = watching(|_| Act::Done);
+    let ramped = Group { ramp_up: Template::literal("1"), ..group(40, "1", vec![leaf("x")], &script) };
+    let ran = run_on(2, program(vec![ramped]));
+    let mut seen = taken(&seen);
+    seen.sort_by_key(|sample| sample.user);
+    assert_eq!(seen.len(), 40);
+    for pair in seen.windows(2) {
+        assert_eq!(pair[1].intended.since(pair[0].intended), 25_000_000);
+    }
+    assert!(seen.iter().all(|sample| sample.start >= sample.intended));
+    nothing_is_left(&ran);
+}
+
+#[test]
+fn the_spacing_is_cut_as_jmeter_cuts_it() {
+    let clock = Clock::manual(0);
+    let (shared, _) = shared_with(clock, SEED, 1, Names::default(), 0);
+    let spacing = |users: &str, ramp_up: &str| {
+        let mut group = group(0, "1", Vec::new(), &always(|| Act::Done));
+        (group.users, group.ramp_up) = (Template::literal(users), Template::literal(ramp_up));
+        let start = plan_group(&shared, 0, &group).unwrap();
+        (start.users, start.spacing_ns)
+    };
+    assert_eq!(spacing("3", "10"), (3, 3_333_000_000));
+    assert_eq!(spacing("7", "1"), (7, 143_000_000));
+    assert_eq!(spacing("3000", "1"), (3000, 0), "less than half a millisecond is nothing");
+    assert_eq!(spacing("0", "10"), (0, 0));
+    assert_eq!(spacing("-4", "-10"), (0, 0));
+    assert_eq!(spacing("x", "y"), (0, 0));
+}
+
+#[test]
+fn the_schedule_ends_users_in_and_between_samples() {
+    let (script, seen) =
+        watching(|user| if user.number == 2 { Act::Sleep(1_050_000_000) } else { Act::Sleep(10_000_000) });
+    let timed = |timers| {
+        let forever = group(3, "-1", vec![leaf("x")], &script);
+        Group { schedule: lasting("1"), ..with_timers(forever, timers) }
+    };
+    let ran = run_on(2, program(vec![timed(Vec::new()), timed(waits(HOUR_MS))]));
+    let seen = taken(&seen);
+    // A delay that reaches beyond the end ends the user before it makes its first sample.
+    assert!(seen.iter().all(|sample| sample.group == 0));
+    let began = seen.iter().map(|sample| sample.intended).min().unwrap();
+    for user in 0..3 {
+        let late = seen.iter().filter(|sample| sample.user == user && sample.start.since(began) >= SECOND_NS);
+        assert!(late.count() <= 1, "the end is looked at after each sample");
+    }
+    assert_eq!(seen.iter().filter(|sample| sample.user == 2).count(), 1, "a sample in flight ends by itself");
+    assert_eq!(ran.totals.total.samples, seen.len() as u64);
+    assert_eq!(ran.report.stopped, None);
+    nothing_is_left(&ran);
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+#[test]
+fn the_schedule_ends_users_that_find_no_sampler() {
+    #[derive(Debug)]
+    struct Never;
+    impl Condition for Never {
+        fn holds(&self, _user: &mut UserState) -> bool {
+            false
+        }
+    }
+    let kind = ControllerKind::If { condition: Box::new(Never), evaluate_all: false };
+    let idle = group(2, "-1", vec![Node::Inner(kind, vec![leaf("x")])], &always(|| Act::Done));
+    let ran = run_on(1, program(vec![Group { schedule: lasting("1"), ..idle }]));
+    assert_eq!(ran.totals.total.samples, 0);
+    nothing_is_left(&ran);
+}
+
+#[test]
+fn a_group_without_a_duration_does_not_start_and_others_do() {
+    let (script, seen) = watching(|_| Act::Done);
+    let bad = Group { schedule: lasting("0"), ..group(1, "1", vec![leaf("x")], &script) };
+    let ran = run_on(1, program(vec![bad, group(1, "1", vec![leaf("x")], &script)]));
+    let seen = taken(&seen);
+    assert!(seen.len() == 1 && seen[0].group == 1);
+    assert_eq!(ran.report.stopped, None);
+    assert_eq!(ran.log, ["Error Invalid duration 0 set in Thread Group:group 1"]);
+}
+
+/// Users sleep for an hour, except one that asks for a stop in its third sample.
+fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act) -> (Ran, Vec<Seen>) {
+    let (script, seen) = watching(move |user| {
+        if user.group == 0 {
+            if user.iteration == 3 {
+                user.run.ask_to_stop(stop);
+            }
+            return Act::Yield;
+        }
+        act()
+    });
+    let groups = vec![
+        group(1, "-1", vec![leaf("x")], &script),
+        with_timers(group(20, "-1", vec![leaf("x")], &script), others),
+        Group { ramp_up: Template::literal("7200"), ..group(2, "-1", vec![leaf("x")], &script) },
+        Group { phase: Phase::TearDown, ..group(2, "1", vec![leaf("x")], &always(|| Act::Done)) },
+    ];
+    let ran = run_on(2, program(groups));
+    nothing_is_left(&ran);
+    (ran, taken(&seen))
+}
+
+#[test]
+fn a_graceful_stop_wakes_sleepers_and_runs_tear_down() {
+    let (ran, seen) = stopped(Stop::Graceful, waits(HOUR_MS), || Act::Yield);
+    assert!(seen.iter().all(|sample| sample.group != 1), "nobody goes on when it wakes");
+    assert_eq!(ran.report.stopped, Some(Stop::Graceful));
+    assert_eq!(ran.totals.total.samples, seen.len() as u64 + 2);
+    assert_eq!(ran.report.cores.iter().map(|core| core.interrupted).sum::<u64>(), 0);
+}
+
+#[test]
+fn a_stop_at_once_gives_up_what_is_in_flight() {
+    let (ran, seen) = stopped(Stop::Now, Vec::new(), || Act::Never);
+    assert_eq!(ran.report.stopped, Some(Stop::Now));
+    let interrupted: u64 = ran.report.cores.iter().map(|core| core.interrupted).sum();
+    assert!(interrupted >= 20, "those that never end: {interrupted}");
+    assert_eq!(ran.totals.total.samples + interrupted, seen.len() as u64 + 2);
+}
+
+#[test]
+fn tear_down_can_be_left_out_after_a_stop() {
+    let (script, seen) = watching(|user| {
+        user.run.ask_to_stop(Stop::Graceful);
+        Act::Done
+    });
+    let tear_down = Group { phase: Phase::TearDown, ..group(1, "1", vec![leaf("x")], &script) };
+    let groups = vec![group(1, "-1", vec![leaf("x")], &script), tear_down];
+    let ran = run_on(1, Program { tear_down_on_stop: false, ..program(groups) });
+    assert_eq!(taken(&seen).len(), 1);
+    assert_eq!(ran.report.stopped, Some(Stop::Graceful));
+}
+
+#[test]
+fn what_a_failed_sample_leads_to() {
+    let after_error = |on_error| {
+        let (script, seen) = watching(|user| if user.iteration == 2 { Act::Fail } else { Act::Done });
+        let mut groups =
+            vec![Group { on_error, ..group(1, "4", vec![looped("2", vec![leaf("a")]), leaf("b")], &script) }];
+        groups.push(with_timers(group(1, "-1", vec![leaf("c")], &script), waits(HOUR_MS)));
+        // Without it the second group would run on.
+        if matches!(on_error, OnError::Continue | OnError::StartNextLoop | OnError::StopUser) {
+            groups.pop();
+        }
+        let ran = run_on(1, program(groups));
+        (taken(&seen).len(), ran.totals.total.errors, ran.report.stopped)
+    };
+    assert_eq!(after_error(OnError::Continue), (12, 3, None));
+    assert_eq!(after_error(OnError::StartNextLoop), (10, 1, None));
+    assert_eq!(after_error(OnError::StopUser), (4, 1, None));
+    assert_eq!(after_error(OnError::StopTest), (4, 1, Some(Stop::Graceful)));
+    assert_eq!(after_error(OnError::StopTestNow), (4, 1, Some(Stop::Now)));
+}
+
+#[test]
+fn a_slow_recorder_holds_users_back_and_loses_nothing() {
+    let config = RecorderConfig { batch_bytes: 256, batches: 2, ..RecorderConfig::default() };
+    let (script, seen) = watching(|_| Act::Done);
+    let groups = vec![group(50, "200", vec![leaf("x")], &script)];
+    let ran = run_recorded(2, program(groups), SEED, config);
+    assert_eq!(taken(&seen).len(), 10_000);
+    assert_eq!(ran.totals.total.samples, 10_000);
+    nothing_is_left(&ran);
+}
+
+#[test]
+fn a_user_that_panics_takes_nobody_along() {
+    let script: Script = Arc::new(|user| {
+        assert!(user.number != 1 || user.iteration != 2, "for the test");
+        Act::Yield
+    });
+    let ran = run_on(2, program(vec![group(4, "5", vec![leaf("x")], &script)]));
+    assert_eq!(ran.totals.total.samples, 3 * 5 + 1);
+    assert!(ran.log.iter().any(|line| line.starts_with("Error group 1 1-2 died")), "{:?}", ran.log);
+    nothing_is_left(&ran);
+}
+
+/// Allocations of a whole run with so many iterations of each user, counted on its core's thread.
+fn allocations(iterations: &str, nodes: fn() -> Vec<Node>, think: &str) -> u64 {
+    let script = always(|| Act::Yield);
+    let users = with_timers(group(10, iterations, nodes(), &script), waits(think));
+    let program = Arc::new(program(vec![users]));
+    let (shared, _) = shared_with(Clock::start(), SEED, 1, Names::default(), 0);
+    let labels = Labels::new();
+    let (recorder, mut writers) =
+        Recorder::start(recorder_config(1, &labels, RecorderConfig::default())).unwrap();
+    let writer = writers.pop().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
+    let mut counted = 0;
+    runtime.block_on(async {
+        let core = Rc::new(Core::new(0, Arc::clone(&shared), labels, writer).unwrap());
+        let start = GroupStart { group: 0, users: 10, spacing_ns: 0, first: shared.clock.now(), end: None };
+        let mut whole = Box::pin(phase(&core, 1, &program, vec![start]));
+        // A poll is what can be measured: each is a turn of the core's thread.
+        std::future::poll_fn(|cx| {
+            let mut polled = std::task::Poll::Pending;
+            counted += allocation_counter::measure(|| polled = whole.as_mut().poll(cx)).count_total;
+            polled
+        })
+        .await;
+        core.flush();
+    });
+    assert!(recorder.finish().total.samples > 0);
+    counted
+}
+
+#[test]
+fn samples_do_not_allocate_in_steady_state() {
+    let plain: fn() -> Vec<Node> = || vec![leaf("x")];
+    let nested: fn() -> Vec<Node> = || {
+        let random = ControllerKind::Random { use_sub_controllers: false };
+        vec![looped("2", vec![leaf("x")]), Node::Inner(random, vec![leaf("y"), leaf("z")])]
+    };
+    for (nodes, think) in [(plain, "0"), (plain, "1"), (nested, "0")] {
+        allocations("1", nodes, think);
+        let (few, many) = (allocations("20", nodes, think), allocations("120", nodes, think));
+        // What a user needs to live is allocated once; a thousand samples more cost nothing more.
+        assert!(many <= few + 10, "{few} allocations for 20 iterations, {many} for 120");
+    }
+}
