@@ -89,8 +89,10 @@ pub fn compare(theirs: &Users<'_>, ours: &Users<'_>) -> (u64, Vec<String>) {
 pub struct Ids {
     /// How many reads began with which sampler.
     pub first: BTreeMap<String, u64>,
-    /// The id that each pass through the reads drew.
-    pub drawn: BTreeMap<u64, u64>,
+    /// The shows that the passes through the reads drew.
+    pub shows: Vec<u64>,
+    /// The venues that they drew.
+    pub venues: Vec<u64>,
     /// Ids asked for to be deleted, in no order.
     pub deleted: Vec<u64>,
     /// Passes in which an id changed though it must not.
@@ -127,7 +129,9 @@ impl Ids {
         }
         if name == READS {
             *self.first.entry(part[0].label.clone()).or_default() += 1;
-            found.into_iter().for_each(|id| *self.drawn.entry(id).or_default() += 1);
+            self.shows.extend(found);
+            self.venues
+                .extend(part.iter().filter(|row| row.label == "Get section").filter_map(|row| row.id()));
         } else {
             self.deleted.extend(found);
         }
@@ -196,7 +200,7 @@ mod tests {
         let mut rows = [deletion(1, 0, 7), reads(1, 0, 3, true), reads(2, 5, 4, false)].concat();
         let ids = Ids::of(&by_user(&rows));
         assert_eq!((ids.deleted, ids.torn), (vec![7], Vec::new()));
-        assert_eq!(ids.drawn, BTreeMap::from([(3, 1), (4, 1)]));
+        assert_eq!((ids.shows, ids.venues), (vec![3, 4], vec![]));
         assert_eq!(ids.first, BTreeMap::from([("Get image".into(), 1), ("Get ticket price".into(), 1)]));
         rows[1].url = "http://127.0.0.1/bookings/8".into();
         assert_eq!(Ids::of(&by_user(&rows)).torn.len(), 1);

@@ -19,7 +19,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::jmeter::JMeter;
 use contender::Contender;
 use rows::Row;
-use shop::Shop;
+use shop::{Booking, Shop};
 
 const USAGE: &str = "\
 usage: cargo xtask conformance ticket [OPTION…]
@@ -102,6 +102,8 @@ struct Done {
     lists: BTreeMap<&'static str, serde_json::Value>,
     /// Rows of the whole run.
     whole: Vec<Row>,
+    /// The bookings that the shop held after it.
+    left: Vec<Booking>,
     /// Lines of its logs that speak of errors.
     errors: Vec<String>,
 }
@@ -158,9 +160,10 @@ fn both_runs(
     println!("  {} runs the whole plan", contender.name());
     let shop = Shop::start(busyhour, port, &second)?;
     let mut whole = contender.run(&plan, &options.whole(port), &second, options.seconds)?;
+    let left = shop.bookings()?;
     drop(shop);
     filling.errors.append(&mut whole.errors);
-    Ok(Done { filling: filling.rows, lists, whole: whole.rows, errors: filling.errors })
+    Ok(Done { filling: filling.rows, lists, whole: whole.rows, left, errors: filling.errors })
 }
 
 #[cfg(test)]

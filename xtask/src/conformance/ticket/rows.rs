@@ -24,6 +24,8 @@ pub struct Row {
     pub url: String,
     /// Code, message, data type, success and failure message, for people.
     pub outcome: String,
+    /// Whether it counts as good.
+    pub success: bool,
     /// Bytes sent, head included.
     pub sent: usize,
     /// Bytes received, head included.
@@ -82,6 +84,7 @@ fn parse(text: &str) -> Result<Vec<Row>> {
                 label: field(label)?.to_owned(),
                 thread: field(thread)?.to_owned(),
                 url: field(url)?.to_owned(),
+                success: field(outcome[3])? == "true",
                 outcome: said.join(" "),
                 sent: field(sent)?.parse().with_context(|| format!("a size that is no number: {line}"))?,
                 received: field(received)?
@@ -107,6 +110,7 @@ pub mod tests {
             sent: 300 + url.len(),
             url,
             outcome: "200 OK text true".to_owned(),
+            success: true,
             received: 500,
             iteration: Some(iteration),
             columns: Vec::new(),

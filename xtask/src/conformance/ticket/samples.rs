@@ -36,6 +36,15 @@ pub fn standard_error_pp(share: f64, n: u64, m: u64) -> f64 {
     100.0 * (share * (1.0 - share) * (1.0 / n as f64 + 1.0 / m as f64)).sqrt()
 }
 
+/// How often each of the numbers from 1 to `last` occurs; none when another number does.
+pub fn tally(numbers: impl IntoIterator<Item = u64>, last: u64) -> Option<Vec<u64>> {
+    let mut counts = vec![0; usize::try_from(last).ok()?];
+    for number in numbers {
+        *counts.get_mut(usize::try_from(number.checked_sub(1)?).ok()?)? += 1;
+    }
+    Some(counts)
+}
+
 /// Pearson's statistic of counts that should be equal, and the value that it exceeds once in 10,000 times
 /// (Wilson and Hilferty's approximation); none when fewer than five are expected of each.
 pub fn evenness(counts: &[u64]) -> Option<(f64, f64)> {
@@ -62,6 +71,13 @@ mod tests {
         let labels = labels(&rows);
         assert_eq!(labels["Get show"].count, 2);
         assert_eq!(labels["Get show"].sent_beyond_url.len(), 1);
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_not_passed_over() {
+        assert_eq!(tally([1, 3, 3], 3), Some(vec![1, 0, 2]));
+        assert_eq!(tally([0], 3), None);
+        assert_eq!(tally([4], 3), None);
     }
 
     #[test]

@@ -85,6 +85,26 @@ impl Shop {
             .collect()
     }
 
+    /// Its bookings.
+    ///
+    /// # Errors
+    /// Fails when they cannot be read.
+    pub fn bookings(&self) -> Result<Vec<Booking>> {
+        let bookings = self.list("bookings")?;
+        let bookings = bookings.as_array().context("bookings are no list")?;
+        bookings
+            .iter()
+            .map(|booking| {
+                Ok(Booking {
+                    performance: booking["performance"]["id"]
+                        .as_u64()
+                        .context("a booking of no performance")?,
+                    tickets: booking["tickets"].as_array().context("a booking without tickets")?.len(),
+                })
+            })
+            .collect()
+    }
+
     fn list(&self, path: &str) -> Result<Value> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -101,6 +121,15 @@ impl Shop {
         forget_times(&mut value);
         Ok(value)
     }
+}
+
+/// A booking, as far as it is looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Booking {
+    /// Its performance's id.
+    pub performance: u64,
+    /// How many tickets it holds.
+    pub tickets: usize,
 }
 
 impl Drop for Shop {

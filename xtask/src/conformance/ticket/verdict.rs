@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use super::Done;
 use super::iterations::{self, Ids, Users};
 use super::rows::Row;
 use super::samples::{self, Label};
+use super::{Done, EVENTS, VENUES};
 use crate::bench::table::Table;
 
 /// How far shares of a label may be apart, in percentage points.
@@ -17,15 +17,23 @@ const TOLERANCE_PP: f64 = 0.5;
 /// How many differences of one kind are shown.
 const SHOWN: usize = 5;
 
+/// How many samplers are shuffled in the reads; the ten images are one of them.
+const READS: usize = 7;
+
+/// Tickets of a booking of the load.
+const TICKETS: usize = 10;
+
 /// One thing that was compared.
 struct Check {
     what: String,
     differences: Vec<String>,
+    /// There were too few samples to find any.
+    unsure: bool,
 }
 
 impl Check {
     fn new(what: impl Into<String>, differences: Vec<String>) -> Self {
-        Self { what: what.into(), differences }
+        Self { what: what.into(), differences, unsure: false }
     }
 }
 
@@ -56,13 +64,20 @@ pub fn compare(theirs: &Done, ours: &Done) -> Result<()> {
     ));
     checks.push(outcomes(&their_labels, &our_labels));
     checks.push(sizes(&their_labels, &our_labels));
-    checks.extend(ids("JMeter", &their_users));
-    checks.extend(ids("Busyhour", &our_users));
+    for (who, done, users) in [("JMeter", theirs, &their_users), ("Busyhour", ours, &our_users)] {
+        checks.extend(ids(who, users));
+        checks.extend(left(who, done));
+    }
     checks.push(shares(&their_labels, &our_labels));
 
     println!();
     for check in &checks {
-        println!("{}  {}", if check.differences.is_empty() { "same   " } else { "DIFFERS" }, check.what);
+        let mark = match (check.differences.is_empty(), check.unsure) {
+            (false, _) => "DIFFERS",
+            (true, true) => "unsure ",
+            (true, false) => "ok     ",
+        };
+        println!("{mark}  {}", check.what);
         for difference in check.differences.iter().take(SHOWN) {
             println!("    {difference}");
         }
@@ -180,28 +195,54 @@ fn ids(who: &str, users: &Users<'_>) -> Vec<Check> {
     if skipped > users.len() as u64 {
         deleted.push(format!("{skipped} of the ids to delete up to {last} were passed over"));
     }
-    let mut checks = vec![Check::new(
-        format!("{who}: ids hold within a part; those to delete count from 1 to {last} over all users"),
-        deleted,
-    )];
-    let counts = |counts: &mut dyn Iterator<Item = &u64>| -> Vec<u64> { counts.copied().collect() };
-    let drawn = [
-        ("which of the reads comes first", counts(&mut ids.first.values())),
-        ("ids drawn", counts(&mut ids.drawn.values())),
-    ];
-    for (what, counts) in drawn {
-        let Some((statistic, limit)) = samples::evenness(&counts) else {
-            println!("{who}: too few samples to say whether {what}: evenly");
-            continue;
-        };
-        let line = format!(
-            "{who}: {what}: evenly over {} (χ² {statistic:.1}; over {limit:.1} once in 10,000 runs)",
-            counts.len()
-        );
-        let uneven = (statistic > limit).then(|| format!("{counts:?}"));
-        checks.push(Check::new(line, uneven.into_iter().collect()));
-    }
-    checks
+    let mut first: Vec<u64> = ids.first.values().copied().collect();
+    first.resize(READS.max(first.len()), 0);
+    let name =
+        format!("{who}: ids hold within a part; those to delete count from 1 to {last} over all users");
+    vec![
+        Check::new(name, deleted),
+        even(who, "which of the reads comes first", Some(first)),
+        even(who, "shows drawn", samples::tally(ids.shows, VENUES * EVENTS)),
+        even(who, "venues drawn", samples::tally(ids.venues, VENUES)),
+    ]
+}
+
+/// That what was drawn was drawn evenly; no counts mean that something was drawn that must not.
+fn even(who: &str, what: &str, counts: Option<Vec<u64>>) -> Check {
+    let Some(counts) = counts else {
+        return Check::new(format!("{who}: {what}"), vec!["some lie outside of their range".to_owned()]);
+    };
+    let cells = counts.len();
+    let Some((statistic, limit)) = samples::evenness(&counts) else {
+        let what = format!("{who}: {what}: of {cells}; too few samples to say whether evenly");
+        return Check { what, differences: Vec::new(), unsure: true };
+    };
+    let uneven = (statistic > limit).then(|| format!("{counts:?}"));
+    let name =
+        format!("{who}: {what}: evenly of {cells} (χ² {statistic:.1}; over {limit:.1} once in 10,000 runs)");
+    Check::new(name, uneven.into_iter().collect())
+}
+
+/// That the shop holds afterwards what the rows say; it tells of requests that were sent but not recorded.
+fn left(who: &str, done: &Done) -> Vec<Check> {
+    let rows = |label: &str| {
+        let good = done.whole.iter().filter(|row| row.label == label && row.success);
+        good.count()
+    };
+    let (first, booked, deleted) = (rows("Add first booking"), rows("Book tickets"), rows("Delete booking"));
+    let (expected, found) = ((first + booked).saturating_sub(deleted), done.left.len());
+    let differs = (expected != found)
+        .then(|| format!("{first} + {booked} − {deleted} bookings, but {found} are there"));
+    // Those of the load hold more tickets than those of the filling.
+    let drawn =
+        done.left.iter().filter(|booking| booking.tickets == TICKETS).map(|booking| booking.performance);
+    vec![
+        Check::new(
+            format!("{who}: the {found} bookings left in the shop are those of its rows"),
+            differs.into_iter().collect(),
+        ),
+        even(who, "performances booked", samples::tally(drawn, VENUES * EVENTS)),
+    ]
 }
 
 fn shares(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
@@ -245,6 +286,11 @@ fn shares(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
          drew its\nlabel, at most {noise_pp:.2}. In this plan labels are counted out, not drawn: shares differ only by \
          where the end cuts a user's iteration."
     );
+    if noise_pp > TOLERANCE_PP {
+        println!(
+            "That error is above the tolerance of {TOLERANCE_PP}: so few samples say little. More of --seconds or --rate helps."
+        );
+    }
     let what = format!("shares of the labels within {TOLERANCE_PP} percentage points");
     Check::new(what, differences)
 }
