@@ -3,7 +3,7 @@
 use busyhour_standin::Order;
 
 use super::super::elements::*;
-use super::super::jmx::Node;
+use super::super::jmx::{Node, Value};
 use super::{Description, case};
 
 pub fn cases() -> Vec<Description> {
@@ -77,6 +77,16 @@ fn save_properties() -> Vec<Description> {
             ])]),
         )
         .property("sample_variables", "n,row,unset"),
+        case(
+            "results-sample-variables-spaces",
+            covers,
+            plan([loops("my users", "2").with([
+                variables("v", &[("a", "1"), ("b", "2"), (" b", "3")]),
+                get("page", "/page"),
+            ])]),
+        )
+        .property("sample_variables", "__jm__my users__idx,a, b,,b,,")
+        .why("Names are cut at commas and not trimmed; empty ones count unless they are the last."),
         with("results-xml", &[("output_format", "xml")]),
         with(
             "results-xml-everything",
@@ -92,6 +102,11 @@ fn save_properties() -> Vec<Description> {
             ],
         ),
     ]
+}
+
+/// A listener whose save configuration names nothing but `saved`.
+fn saving(name: &str, file: &str, saved: &[(&'static str, bool)]) -> Node {
+    listener("SimpleDataWriter", name, file, &[]).set("saveConfig", Value::SaveConfig(saved.to_vec()))
 }
 
 fn listeners() -> Vec<Description> {
@@ -138,6 +153,18 @@ fn listeners() -> Vec<Description> {
                 ),
             ])]),
         ),
+        case(
+            "listener-save-config-absent",
+            covers,
+            plan([group("users").with([
+                get("one", "/one"),
+                get("two", "/status/500"),
+                saving("few", "few.csv", &[("label", true), ("code", true), ("fieldNames", true)]),
+                saving("no names", "names.csv", &[("label", true), ("bytes", true), ("success", false)]),
+            ])]),
+        )
+        .property("jmeter.save.saveservice.hostname", "true")
+        .why("What a listener's save configuration does not name is off, whatever the properties say."),
         case(
             "listener-scopes",
             covers,
