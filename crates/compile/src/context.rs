@@ -45,6 +45,8 @@ pub(crate) struct Context<'p> {
     pub(crate) schedules: Arc<[SharedSchedule]>,
     /// What every sample keeps, because a script of the plan may look at it.
     pub(crate) keep: Keep,
+    /// Somebody may look at the loops' own counters (`__jm__<name>__idx`).
+    pub(crate) shows_indices: bool,
     told: std::collections::HashSet<(usize, String)>,
     diagnostics: Vec<Diagnostic>,
     /// A user without a run, for values that are needed now.
@@ -89,6 +91,9 @@ impl<'p> Context<'p> {
             schedule_all: Arc::default(),
             schedules: (0..groups).map(|_| SharedSchedule::default()).collect(),
             keep: kept_for_scripts(plan),
+            // A property may name one too: `sample_variables`, or what `__eval` finds behind `__P`.
+            shows_indices: ["__jm__", "Debug", "vars"].iter().any(|word| plan.source().contains(word))
+                || properties.all().iter().any(|(_, value)| value.contains("__jm__")),
             told: std::collections::HashSet::new(),
             diagnostics: Vec::new(),
             user: detached_user(properties),

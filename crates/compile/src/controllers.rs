@@ -128,7 +128,7 @@ impl<'c, 'p> Builder<'c, 'p> {
             kind,
             ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. }
         );
-        (counts && !element.name().contains("${"))
+        (counts && self.context.shows_indices && !element.name().contains("${"))
             .then(|| self.context.symbols.slot(&format!("__jm__{}__idx", element.name())))
     }
 

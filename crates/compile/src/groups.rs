@@ -115,14 +115,17 @@ fn group<'p>(
         None => busyhour_engine::template::Template::literal("1"),
     };
     // As in JMeter, a main controller that does not say goes on for ever.
-    let forever = main.is_some_and(|main| main.item_boolean("LoopController.continue_forever").unwrap_or(true));
+    let forever =
+        main.is_some_and(|main| main.item_boolean("LoopController.continue_forever").unwrap_or(true));
     let mut builder = Builder::new(context);
     let kind = ControllerKind::Loop { count, forever };
     let root = builder.reserve();
     let tree = builder.children(&stack, &[root], Tree::default());
     let name = builder.context.name(element);
-    let index_slot =
-        name.as_literal().map(|name| builder.context.symbols.slot(&format!("__jm__{name}__idx")));
+    let index_slot = name
+        .as_literal()
+        .filter(|_| builder.context.shows_indices)
+        .map(|name| builder.context.symbols.slot(&format!("__jm__{name}__idx")));
     let listeners = builder.iteration_listeners(&stack, &tree);
     builder.put(root, Controller { name, index_slot, kind, children: tree.children.into(), listeners });
     let (controllers, samplers) = builder.finish();

@@ -72,6 +72,7 @@ pub fn start(
     let Compiled { mut symbols, .. } = compiled;
     let sample_variables: Vec<Slot> =
         compiled.sample_variables.iter().map(|name| symbols.slot(name)).collect();
+    symbols.slot(busyhour_engine::control::LAST_SAMPLE_OK);
     let preloaded = PRELOADED.map(|name| symbols.slot(name));
     let states = symbols.state_count();
     let names = Arc::new(symbols.names);

@@ -1,7 +1,8 @@
 //! What the users of one core share: timers, the recorder's batch, label numbers.
 
+use rustc_hash::FxHashMap as HashMap;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! From a result to the rows of the record.
 
-use busyhour_record::{Sample, SampleFlags};
+use busyhour_record::{LabelId, Sample, SampleFlags};
 
 use crate::core::Core;
 use crate::result::SampleResult;
@@ -15,12 +15,13 @@ pub(crate) fn fill(result: &mut SampleResult, group: u32, all: u32) {
     }
 }
 
-/// Hands a result and those inside it to the recorder.
+/// Hands a result and those inside it to the recorder; `label` is its label's number, if that is known.
 pub(crate) fn record_result(
     core: &Core,
     user: &UserState,
     variables: &[crate::variables::Slot],
     result: &SampleResult,
+    label: Option<LabelId>,
     listeners: u32,
     flags: SampleFlags,
 ) {
@@ -43,7 +44,7 @@ pub(crate) fn record_result(
         own = own | SampleFlags::NO_URL;
     }
     core.record(&Sample {
-        label: core.label(&result.label),
+        label: label.unwrap_or_else(|| core.label(&result.label)),
         group: user.group,
         user: user.number + 1,
         intended: result.intended.min(result.start),
@@ -80,6 +81,6 @@ pub(crate) fn record_result(
         } else {
             SampleFlags::TRANSACTION_CHILD
         };
-        record_result(core, user, variables, sub, listeners, kept | kind);
+        record_result(core, user, variables, sub, None, listeners, kept | kind);
     }
 }

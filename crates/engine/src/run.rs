@@ -1,6 +1,6 @@
 //! What all users of a run share: properties, the clock, the log, stop requests, who is active.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
@@ -28,8 +28,8 @@ pub struct Properties {
 
 impl Properties {
     /// Properties with these values.
-    pub fn new(values: HashMap<String, String>) -> Self {
-        Self { values: RwLock::new(values) }
+    pub fn new(values: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { values: RwLock::new(values.into_iter().collect()) }
     }
 
     /// Calls `read` with the value of `name`, without copying it.

@@ -1,7 +1,7 @@
 //! Variables of one virtual user: slots for the names the plan spells out, a map for the rest.
 
+use rustc_hash::FxHashMap as HashMap;
 use std::any::Any;
-use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;

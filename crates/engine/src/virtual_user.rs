@@ -18,7 +18,7 @@ use crate::result::SampleResult;
 use crate::run::{Level, Stop};
 use crate::transaction::Transaction;
 use crate::user::{LogicalAction, UserState};
-use crate::variables::Value;
+use crate::variables::{Slot, Value};
 
 /// Samples without I/O after which a user lets others run: nothing else would take the core from it.
 const STEPS_PER_TURN: u32 = 64;
@@ -32,6 +32,8 @@ pub(crate) struct VirtualUser<P: Protocol> {
     place: Place,
     last_package: Option<SamplerId>,
     previous_end: Nanos,
+    /// Slot of [`LAST_SAMPLE_OK`], if the program has one.
+    last_ok: Option<Slot>,
     steps: u32,
 }
 
@@ -80,7 +82,18 @@ impl<P: Protocol> VirtualUser<P> {
         user.end_time = end_time;
         let session = P::session(&user);
         let place = Place::new(program.groups[group as usize].controllers.len());
-        Self { program, core, user, session, place, last_package: None, previous_end: start, steps: 0 }
+        let last_ok = user.variables.names().find(LAST_SAMPLE_OK);
+        Self {
+            program,
+            core,
+            user,
+            session,
+            place,
+            last_package: None,
+            previous_end: start,
+            last_ok,
+            steps: 0,
+        }
     }
 
     /// Lives until its group's work is done or it is told to stop.
@@ -106,12 +119,12 @@ impl<P: Protocol> VirtualUser<P> {
             match next {
                 Next::Nothing => {
                     // A user whose passes hold no sampler must end with the schedule, too (JMeter's never ends).
-                    self.stop_if_time_is_over();
+                    self.stop_if_time_is_over(self.user.now());
                     self.pause_between(true).await;
                     return;
                 }
                 Next::Yield => {
-                    self.stop_if_time_is_over();
+                    self.stop_if_time_is_over(self.user.now());
                     self.pause_between(true).await;
                 }
                 next => {
@@ -176,7 +189,12 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     fn set_last_sample_ok(&mut self, ok: bool) {
-        self.user.variables.set_value(LAST_SAMPLE_OK, Value::Static(if ok { "true" } else { "false" }));
+        let text = if ok { "true" } else { "false" };
+        match self.last_ok {
+            Some(slot) if self.user.variables.slot(slot) == Some(text) => {}
+            Some(slot) => self.user.variables.set_slot_value(slot, Value::Static(text)),
+            None => self.user.variables.set_value(LAST_SAMPLE_OK, Value::Static(text)),
+        }
     }
 
     fn last_sample_ok(&self) -> bool {
@@ -187,7 +205,7 @@ impl<P: Protocol> VirtualUser<P> {
     async fn process(&mut self, group: &Group<P>, next: Next) {
         if let Next::Sampler(sampler) = next {
             self.execute(group, sampler, None).await;
-            self.stop_if_time_is_over();
+            self.stop_if_time_is_over(self.previous_end);
             return;
         }
         let mut chain: Vec<ControllerId> = Vec::new();
@@ -205,7 +223,7 @@ impl<P: Protocol> VirtualUser<P> {
         if let (Next::Sampler(sampler), false) = (inner, ended) {
             self.execute(group, sampler, chain.last().copied()).await;
         }
-        self.stop_if_time_is_over();
+        self.stop_if_time_is_over(self.previous_end);
         while let Some(id) = chain.pop() {
             if !ended && self.user.running && self.user.run.stop() == Stop::No {
                 break;
@@ -223,8 +241,8 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    fn stop_if_time_is_over(&mut self) {
-        if self.user.end_time.is_some_and(|end| self.user.now() >= end) {
+    fn stop_if_time_is_over(&mut self, now: Nanos) {
+        if self.user.end_time.is_some_and(|end| now >= end) {
             self.user.running = false;
         }
     }
@@ -256,26 +274,19 @@ impl<P: Protocol> VirtualUser<P> {
         let last = self.last_package.map(|last| &group.samplers[last.0 as usize]).filter(around);
         let Some(package) = last.or_else(|| group.samplers.iter().find(around)) else { return };
         for ancestor in package.ancestors.iter().skip_while(|ancestor| **ancestor != id).skip(1) {
-            self.heard(group, *ancestor, result);
-        }
-    }
-
-    fn heard(&mut self, group: &Group<P>, id: ControllerId, result: &SampleResult) {
-        if let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind
-            && !settings.parent
-            && let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut()
-        {
-            transaction.heard(result, settings.include_timers);
+            heard(&mut self.place, group, *ancestor, result);
         }
     }
 
     /// One sampler with its pre-processors, timers, post-processors, assertions and listeners.
     async fn execute(&mut self, group: &Group<P>, id: SamplerId, transaction: Option<ControllerId>) {
         let package = &group.samplers[id.0 as usize];
-        self.user.sampler_name.clear();
-        let mut name = std::mem::take(&mut self.user.sampler_name);
-        package.label.render(&mut self.user, &mut name);
-        self.user.sampler_name = name;
+        if self.last_package != Some(id) || package.label_id.is_none() {
+            let mut name = std::mem::take(&mut self.user.sampler_name);
+            name.clear();
+            package.label.render(&mut self.user, &mut name);
+            self.user.sampler_name = name;
+        }
         for processor in &package.before {
             processor.process(&mut self.user);
         }
@@ -317,19 +328,21 @@ impl<P: Protocol> VirtualUser<P> {
             let ok = self.user.result.success;
             self.set_last_sample_ok(ok);
         } else {
-            let mut result = std::mem::take(&mut self.user.result);
-            self.fill_users(&mut result);
-            self.user.result = result;
+            let (of_group, all) = self.active_users();
+            fill(&mut self.user.result, of_group, all);
             for processor in &package.after {
                 processor.process(&mut self.user);
             }
-            let mut result = std::mem::take(&mut self.user.result);
-            check_assertions(&mut self.user, &package.assertions, &mut result);
-            self.set_last_sample_ok(result.success);
-            if !result.ignore {
-                self.notify(group, package, transaction, &result);
+            if !package.assertions.is_empty() {
+                let mut result = std::mem::take(&mut self.user.result);
+                check_assertions(&mut self.user, &package.assertions, &mut result);
+                self.user.result = result;
             }
-            self.user.result = result;
+            let ok = self.user.result.success;
+            self.set_last_sample_ok(ok);
+            if !self.user.result.ignore {
+                self.notify(group, package, transaction);
+            }
         }
         let result = &self.user.result;
         let failed = !result.success;
@@ -361,20 +374,19 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     fn fill_users(&self, result: &mut SampleResult) {
-        let run = &self.user.run;
-        let group = run.groups[self.user.group as usize].active.load(Ordering::Relaxed);
-        let all = run.active.load(Ordering::Relaxed);
-        fill(result, group, all);
+        let (of_group, all) = self.active_users();
+        fill(result, of_group, all);
     }
 
-    /// Tells listeners and transactions of a sample.
-    fn notify(
-        &mut self,
-        group: &Group<P>,
-        package: &SamplerPackage<P>,
-        transaction: Option<ControllerId>,
-        result: &SampleResult,
-    ) {
+    /// Users active in this user's group and in all groups.
+    fn active_users(&self) -> (u32, u32) {
+        let run = &self.user.run;
+        let group = run.groups[self.user.group as usize].active.load(Ordering::Relaxed);
+        (group, run.active.load(Ordering::Relaxed))
+    }
+
+    /// Tells listeners and transactions of the user's sample.
+    fn notify(&mut self, group: &Group<P>, package: &SamplerPackage<P>, transaction: Option<ControllerId>) {
         // Inside a parent-mode transaction its sample takes the place of the samples in it, also for the transaction
         // controllers directly below it, which JMeter counts among its listeners.
         let inner = match transaction {
@@ -383,16 +395,22 @@ impl<P: Protocol> VirtualUser<P> {
             }
             None => package.ancestors.len(),
         };
+        let result = &self.user.result;
         for ancestor in &package.ancestors[..inner] {
-            self.heard(group, *ancestor, result);
+            heard(&mut self.place, group, *ancestor, result);
         }
+        let variables = &self.program.sample_variables;
         let Some(id) = transaction else {
-            self.record(result, package.listeners, SampleFlags::NONE);
+            // A script may have renamed the sample.
+            let label = package.label_id.filter(|_| package.label.as_literal() == Some(&result.label));
+            let listeners = package.listeners;
+            record_result(&self.core, &self.user, variables, result, label, listeners, SampleFlags::NONE);
             return;
         };
         if let Some(listeners) = package.listeners_in_transaction {
             // The main log sees the transaction instead; these listeners see the sample.
-            self.record(result, listeners, SampleFlags::LISTENERS_ONLY);
+            let flags = SampleFlags::LISTENERS_ONLY;
+            record_result(&self.core, &self.user, variables, result, None, listeners, flags);
         }
         if let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() {
             transaction.add_child(result.clone(), true);
@@ -421,7 +439,7 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     fn record(&mut self, result: &SampleResult, listeners: u32, flags: SampleFlags) {
-        record_result(&self.core, &self.user, &self.program.sample_variables, result, listeners, flags);
+        record_result(&self.core, &self.user, &self.program.sample_variables, result, None, listeners, flags);
     }
 
     /// Waits for the package's timers; gives the intended start, or nothing when the user is to stop instead.
@@ -450,8 +468,8 @@ impl<P: Protocol> VirtualUser<P> {
             self.user.running = false;
             return None;
         }
-        // A pause for a pass of the walk is no lateness of the server's; the start never lies before the intent.
-        Some(intended.min(self.user.now()))
+        // Without timers it is the end of the sample before, which lies in the past; no start lies before its intent.
+        Some(if package.timers.is_empty() { intended } else { intended.min(self.user.now()) })
     }
 
     async fn act(&mut self, action: &FlowAction) {
@@ -504,5 +522,15 @@ impl<P: Protocol> VirtualUser<P> {
             let Transaction { result, .. } = *transaction;
             self.end_transaction(group, id, result, false);
         }
+    }
+}
+
+/// A transaction controller around a sampler hears of its sample.
+fn heard<P>(place: &mut Place, group: &Group<P>, id: ControllerId, result: &SampleResult) {
+    if let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind
+        && !settings.parent
+        && let Some(transaction) = place.states[id.0 as usize].transaction.as_mut()
+    {
+        transaction.heard(result, settings.include_timers);
     }
 }

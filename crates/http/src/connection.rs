@@ -135,14 +135,15 @@ impl Connection {
         sent.map_err(|error| Failure::socket(&error))
     }
 
-    /// Reads the response to its end. Gives the time of its first byte; `timeout` is the longest silence.
+    /// Reads the response to its end. Gives the times of its first and its last byte, if there was any; `timeout` is the
+    /// longest silence.
     pub(crate) async fn receive(
         &mut self,
         reader: &mut ResponseReader,
         sink: &mut impl Sink,
         clock: &Clock,
         timeout: Option<Duration>,
-    ) -> Result<Option<Nanos>, Failure> {
+    ) -> Result<Option<(Nanos, Nanos)>, Failure> {
         let mut first = None;
         let authority = Arc::clone(&self.origin);
         loop {
@@ -156,16 +157,22 @@ impl Connection {
             };
             match step {
                 Ok(Step::Read(progress)) => {
-                    if first.is_none() {
-                        first = Some(clock.now());
-                    }
-                    if progress == Progress::Done {
-                        return Ok(first);
+                    let done = progress == Progress::Done;
+                    match first {
+                        None => {
+                            let now = clock.now();
+                            first = Some(now);
+                            if done {
+                                return Ok(Some((now, now)));
+                            }
+                        }
+                        Some(first) if done => return Ok(Some((first, clock.now()))),
+                        Some(_) => {}
                     }
                 }
                 Ok(Step::Closed) => {
                     reader.end(&authority.with_port())?;
-                    return Ok(first);
+                    return Ok(first.map(|first| (first, clock.now())));
                 }
                 Err(failure) => return Err(failure),
             }

@@ -132,6 +132,11 @@ pub fn quote_illegal(text: &str, out: &mut String) {
 /// Looks for a character that `java.net.URI` does not take; gives its index in `url` (in characters) and the part it
 /// lies in. `path_at` is where the path begins.
 pub fn illegal(url: &str, path_at: usize) -> Option<(usize, &'static str)> {
+    // Nearly every URL is made of these.
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/?=&.-_,;:+~".contains(byte);
+    if url.as_bytes()[path_at..].iter().all(plain) {
+        return None;
+    }
     let query_at = url[path_at..].find('?').map(|at| path_at + at);
     let fragment_at = url[path_at..].find('#').map(|at| path_at + at);
     for (at, character) in url.char_indices().filter(|(at, _)| *at >= path_at) {

@@ -238,8 +238,7 @@ async fn transfer(
     };
     let connect_timeout = milliseconds(&sampler.connect_timeout, user);
     let response_timeout = milliseconds(&sampler.response_timeout, user);
-    let run = Arc::clone(&user.run);
-    let clock = &run.clock;
+    let clock = &user.run.clock.clone();
     let result = &mut user.result;
     let started = result.start;
     let mut reader = ResponseReader::new(request.method == "HEAD");
@@ -257,8 +256,10 @@ async fn transfer(
         result.sent_bytes = request.wire.len() as u64;
         let mut sink = ResponseSink { head, result, keep };
         let received = connection.receive(&mut reader, &mut sink, clock, response_timeout).await;
-        let first = received?;
-        result.latency_ns = first.map_or(0, |first| first.since(started));
+        if let Some((first, last)) = received? {
+            result.latency_ns = first.since(started);
+            result.end = last;
+        }
         if reader.keeps_alive && sampler.keep_alive && !request.closes {
             if let Some(seconds) = reader.keep_alive_s {
                 connection.promised(clock.now(), seconds);
@@ -268,7 +269,9 @@ async fn transfer(
         Ok(())
     }
     .await;
-    result.end = clock.now();
+    if outcome.is_err() || result.end == Nanos::ZERO {
+        result.end = clock.now();
+    }
     result.header_bytes = reader.head_bytes;
     result.body_bytes = reader.body_bytes;
     outcome

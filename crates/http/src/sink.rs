@@ -49,7 +49,9 @@ impl Sink for ResponseSink<'_> {
         head.status = response.code.unwrap_or(0);
         head.http_1_0 = response.version == Some(0);
         result.code.clear();
-        let _ = write!(result.code, "{}", head.status);
+        for place in [100, 10, 1] {
+            result.code.push(char::from(b'0' + (head.status / place % 10) as u8));
+        }
         result.message.clear();
         result.message.push_str(response.reason.unwrap_or_default());
         if self.keep.response_headers {

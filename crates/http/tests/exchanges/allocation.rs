@@ -1,0 +1,60 @@
+//! A request in steady state allocates nothing.
+
+use busyhour_engine::program::Protocol as _;
+use busyhour_engine::result::Keep;
+use busyhour_http::{Header, HttpSampler};
+
+use crate::server::{Server, ok};
+use crate::world::{World, get, get_securely, text};
+
+/// Allocations of a hundred samples, after enough to make every buffer.
+fn allocations(sampler: &HttpSampler, keep: Keep) -> u64 {
+    let mut world = World::new();
+    for _ in 0..20 {
+        assert!(world.sample(sampler, keep).success);
+    }
+    world.hundred(sampler, keep);
+    let counted = allocation_counter::measure(|| world.hundred(sampler, keep));
+    assert!(world.user.result.success);
+    // Entering the runtime costs one, whatever is done in it.
+    counted.count_total.saturating_sub(1)
+}
+
+#[test]
+fn plain_requests_do_not_allocate() {
+    for size in [100, 4096, 193_000] {
+        let server = Server::answering(move |_| ok(&vec![b'x'; size]));
+        let headers = [("Accept", "text/html"), ("X-Test", "1")];
+        let headers = headers.map(|(name, value)| Header { name: text(name), value: text(value) });
+        let sampler = HttpSampler { headers: headers.into(), ..get(server.port, "/item?id=1") };
+        assert_eq!(allocations(&sampler, Keep::default()), 0, "{size} bytes, not kept");
+        if size <= 4096 {
+            let keep = Keep { body: true, ..Keep::default() };
+            assert_eq!(allocations(&sampler, keep), 0, "{size} bytes, kept");
+        }
+    }
+}
+
+#[test]
+fn timeouts_do_not_allocate() {
+    let server = Server::answering(|_| ok(b"hello"));
+    let sampler = HttpSampler {
+        connect_timeout: text("10000"),
+        response_timeout: text("10000"),
+        ..get(server.port, "/")
+    };
+    assert_eq!(allocations(&sampler, Keep::default()), 0);
+}
+
+#[test]
+fn https_allocates_only_what_the_library_must() {
+    let server = Server::answering_securely(|_| ok(&[b'x'; 4096]));
+    let per_sample = allocations(&get_securely(server.port, "/"), Keep::default()) as f64 / 100.0;
+    assert!(per_sample < 20.0, "{per_sample} allocations per sample");
+}
+
+#[test]
+fn a_session_is_small() {
+    assert!(size_of::<<HttpSampler as busyhour_engine::program::Protocol>::Session>() <= 128);
+    let _ = HttpSampler::session(&World::new().user);
+}

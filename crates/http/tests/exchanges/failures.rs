@@ -1,0 +1,136 @@
+//! What goes wrong, under the names JMeter gives it.
+
+use std::net::TcpListener;
+
+use busyhour_http::HttpSampler;
+
+use crate::server::Server;
+use crate::world::{World, get, get_securely, text};
+
+const CODE: &str = "Non HTTP response code: ";
+const MESSAGE: &str = "Non HTTP response message: ";
+
+fn failure(sampler: &HttpSampler) -> (String, String) {
+    let mut world = World::new();
+    let (code, message) = world.outcome(sampler);
+    assert!(!world.user.result.success, "{code} {message} {}", world.user.result.url);
+    assert!(world.user.result.end >= world.user.result.start);
+    let strip = |text: &str, prefix| text.strip_prefix(prefix).unwrap_or(text).to_owned();
+    (strip(&code, CODE), strip(&message, MESSAGE))
+}
+
+#[test]
+fn nobody_listens() {
+    // A port that was free a moment ago.
+    let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let (code, message) = failure(&get(port, "/"));
+    assert_eq!(code, "org.apache.http.conn.HttpHostConnectException");
+    assert_eq!(message, format!("Connect to 127.0.0.1:{port} [/127.0.0.1] failed: Connection refused"));
+}
+
+#[test]
+fn a_name_that_does_not_exist() {
+    // Labels have at most 63 characters: no resolver has to be asked.
+    let name = "a".repeat(64);
+    let (code, message) = failure(&HttpSampler { domain: text(&name), ..get(80, "/") });
+    assert_eq!(code, "java.net.UnknownHostException");
+    assert!(message.starts_with(&format!("{name}: ")), "{message}");
+}
+
+#[test]
+fn a_server_that_says_nothing() {
+    let server = Server::start(|mut peer| while peer.request().is_some() {});
+    let sampler = HttpSampler { response_timeout: text("30"), ..get(server.port, "/") };
+    let expected = ("java.net.SocketTimeoutException".to_owned(), "Read timed out".to_owned());
+    assert_eq!(failure(&sampler), expected);
+    let mut world = World::new();
+    world.visit(&sampler);
+    world.visit(&sampler);
+    assert_eq!(server.connections(), [0, 1, 2], "a late answer must not meet another question");
+}
+
+#[test]
+fn a_server_that_stops_in_the_middle() {
+    for start in ["HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nabc"] {
+        let server = Server::start(move |mut peer| {
+            if peer.request().is_some() {
+                peer.send(start.as_bytes());
+            }
+            while peer.request().is_some() {}
+        });
+        for keep in crate::world::KEEP {
+            let mut world = World::new();
+            let sampler = HttpSampler { response_timeout: text("30"), ..get(server.port, "/") };
+            let result = world.sample(&sampler, keep);
+            assert_eq!(result.message, "Non HTTP response message: Read timed out");
+        }
+    }
+}
+
+#[test]
+fn a_handshake_that_nobody_answers() {
+    let server = Server::start(|mut peer| while peer.request().is_some() {});
+    let sampler = HttpSampler { connect_timeout: text("30"), ..get_securely(server.port, "/") };
+    assert_eq!(failure(&sampler), ("java.net.SocketTimeoutException".into(), "Read timed out".into()));
+}
+
+#[test]
+fn answers_that_are_no_http() {
+    for (answer, code) in [
+        ("\0\u{1}\u{2}garbage\r\n\r\n", "org.apache.http.client.ClientProtocolException"),
+        ("SSH-2.0-OpenSSH_9.6\r\n", "org.apache.http.client.ClientProtocolException"),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "org.apache.http.MalformedChunkCodingException",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
+            "org.apache.http.TruncatedChunkException",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+            "org.apache.http.ConnectionClosedException",
+        ),
+        ("", "org.apache.http.NoHttpResponseException"),
+    ] {
+        let server = Server::start(move |mut peer| {
+            let _ = peer.request();
+            peer.send(answer.as_bytes());
+            peer.close();
+        });
+        assert_eq!(failure(&get(server.port, "/")).0, code, "{answer:?}");
+    }
+}
+
+#[test]
+fn headers_without_end() {
+    let server = Server::start(|mut peer| {
+        let _ = peer.request();
+        peer.send(b"HTTP/1.1 200 OK\r\n");
+        let line = [b"X-Endless: ".as_slice(), &[b'a'; 8000], b"\r\n"].concat();
+        for _ in 0..400 {
+            peer.send(&line);
+        }
+    });
+    assert_eq!(failure(&get(server.port, "/")).0, "org.apache.http.MessageConstraintException");
+}
+
+#[test]
+fn a_refused_request_goes_nowhere() {
+    let server = Server::answering(|_| crate::server::ok(b""));
+    for (sampler, code) in [
+        (
+            HttpSampler { method: text("FETCH"), ..get(server.port, "/") },
+            "java.lang.IllegalArgumentException",
+        ),
+        (
+            HttpSampler { domain: text(""), ..get(server.port, "/") },
+            "org.apache.http.client.ClientProtocolException",
+        ),
+        (HttpSampler { protocol: text("gopher"), ..get(server.port, "/") }, "java.net.MalformedURLException"),
+        (get(server.port, "/a b"), "java.net.URISyntaxException"),
+    ] {
+        assert_eq!(failure(&sampler).0, code);
+    }
+    assert!(server.seen().is_empty());
+}

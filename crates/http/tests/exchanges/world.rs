@@ -1,0 +1,145 @@
+//! One user that makes requests.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use busyhour_engine::clock::Clock;
+use busyhour_engine::program::Protocol as _;
+use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_engine::run::{GroupShared, Properties, RunShared};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_engine::variables::Names;
+use busyhour_http::{Charset, HttpSampler, HttpSession, Redirects, SharedHttp};
+
+/// One user, its session and the runtime it lives on.
+pub struct World {
+    /// The user.
+    pub user: UserState,
+    session: HttpSession,
+    runtime: tokio::runtime::Runtime,
+    label: Template,
+}
+
+/// A template of fixed text.
+pub fn text(text: &str) -> Template {
+    Template::literal(text)
+}
+
+/// A GET request to a server on this machine.
+pub fn get(port: u16, path: &str) -> HttpSampler {
+    HttpSampler {
+        shared: Arc::new(SharedHttp::default()),
+        method: text("GET"),
+        protocol: Template::default(),
+        domain: text("127.0.0.1"),
+        port: text(&port.to_string()),
+        path: text(path),
+        arguments: Box::default(),
+        raw_body: false,
+        files: Box::default(),
+        multipart: false,
+        browser_compatible: false,
+        charset: Charset::Utf8,
+        redirects: Redirects::None,
+        keep_alive: true,
+        connect_timeout: Template::default(),
+        response_timeout: Template::default(),
+        proxy: None,
+        headers: Box::default(),
+        cookies: None,
+        cache: None,
+        auth: None,
+    }
+}
+
+/// The same over HTTPS.
+pub fn get_securely(port: u16, path: &str) -> HttpSampler {
+    HttpSampler { protocol: text("https"), ..get(port, path) }
+}
+
+/// The body is kept, or it is not.
+pub const KEEP: [Keep; 2] = [Keep::ALL, Keep { body: false, response_headers: false, request: false }];
+
+impl World {
+    /// A user on a clock that runs.
+    pub fn new() -> Self {
+        Self::on(Clock::start())
+    }
+
+    /// A user on this clock.
+    pub fn on(clock: Clock) -> Self {
+        let group =
+            GroupShared { name: "group".into(), number: 1, active: AtomicU32::new(0), initial: Vec::new() };
+        let run = RunShared::new(
+            1,
+            clock,
+            Arc::new(Properties::new(HashMap::new())),
+            Arc::new(Names::default()),
+            vec![group],
+            0,
+            Box::new(|_, _| {}),
+        );
+        let user = UserState::new(Arc::new(run), None, 0, 0);
+        let session = HttpSampler::session(&user);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { user, session, runtime, label: text("label") }
+    }
+
+    /// Makes a sample.
+    pub fn sample(&mut self, sampler: &HttpSampler, keep: Keep) -> &SampleResult {
+        let intended = self.user.now();
+        let Self { user, session, runtime, label } = self;
+        runtime.block_on(sampler.sample(user, session, label, intended, keep));
+        &self.user.result
+    }
+
+    /// Makes a hundred samples without leaving the runtime.
+    pub fn hundred(&mut self, sampler: &HttpSampler, keep: Keep) {
+        let Self { user, session, runtime, label } = self;
+        runtime.block_on(async {
+            for _ in 0..100 {
+                let intended = user.now();
+                sampler.sample(user, session, label, intended, keep).await;
+            }
+        });
+    }
+
+    /// Makes a sample of which everything is kept.
+    pub fn visit(&mut self, sampler: &HttpSampler) -> &SampleResult {
+        self.sample(sampler, Keep::ALL)
+    }
+
+    /// Makes a sample and gives code and message.
+    pub fn outcome(&mut self, sampler: &HttpSampler) -> (String, String) {
+        let result = self.visit(sampler);
+        (result.code.clone(), result.message.clone())
+    }
+
+    /// Begins an iteration of the thread group.
+    pub fn next_iteration(&mut self, same_user: bool) {
+        HttpSampler::iteration_started(&mut self.session, &mut self.user, same_user);
+    }
+
+    /// Lets a clock that stands still go on.
+    pub fn later(&self, seconds: u64) {
+        self.user.run.clock.advance(Duration::from_secs(seconds));
+    }
+
+    /// Runs something on the user's runtime.
+    pub fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    /// Lets the reactor see what has happened to the sockets.
+    pub fn look_around(&self) {
+        self.wait(async {
+            for _ in 0..200 {
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+}
