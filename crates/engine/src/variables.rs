@@ -107,7 +107,7 @@ impl fmt::Debug for Value {
 pub struct Variables {
     names: Arc<Names>,
     slots: Box<[Value]>,
-    #[expect(clippy::box_collection, reason = "most users have none: a pointer is less than an empty map")]
+    /// Most users have none: a pointer is less than an empty map.
     extra: Option<Box<HashMap<String, Value>>>,
 }
 

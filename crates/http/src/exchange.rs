@@ -104,7 +104,7 @@ pub(crate) async fn one(
     if keep.request {
         describe(request, lines, &mut user.result);
     }
-    if !request.cookies.is_empty() && sampler.headers.iter().any(|header| is_cookie(header)) {
+    if !request.cookies.is_empty() && sampler.headers.iter().any(is_cookie) {
         // The manager's cookies take the place of those a header manager names.
         request.headers = without_cookie_lines(&request.headers);
         request.assemble(origin, proxy.as_deref(), sampler.keep_alive);
