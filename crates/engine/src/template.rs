@@ -105,3 +105,79 @@ impl Template {
         self.text(user).trim().parse().unwrap_or(default)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::testing::{lone_user, shared_with};
+    use crate::variables::{Names, Value};
+
+    /// Appends how often it was called for this user.
+    #[derive(Debug)]
+    struct Calls;
+
+    impl Function for Calls {
+        fn evaluate(&self, user: &mut UserState, out: &mut String) {
+            use std::fmt::Write as _;
+            let calls = user.state(crate::user::StateId(0), || 0_u32);
+            *calls += 1;
+            let _ = write!(out, "{calls}");
+        }
+    }
+
+    fn user_with(name: &str) -> (UserState, Slot) {
+        let mut names = Names::default();
+        let slot = names.slot(name);
+        (lone_user(&shared_with(Clock::manual(0), 1, 1, names, 1).0, 0), slot)
+    }
+
+    #[test]
+    fn segments_are_rendered_in_order_and_afresh() {
+        let (mut user, slot) = user_with("host");
+        let segments = vec![
+            Segment::Text("http://".into()),
+            Segment::Variable(slot),
+            Segment::Function(Arc::new(Calls)),
+        ];
+        let template = Template::new("http://${host}${__calls}", segments);
+        assert_eq!(template.as_literal(), None);
+        assert!(!template.is_empty());
+        assert_eq!(template.text(&mut user), "http://${host}1", "an unset variable stays as it is written");
+        user.variables.set("host", "shop");
+        assert_eq!(template.text(&mut user), "http://shop2");
+        user.variables.set_value("host", Value::Object(std::rc::Rc::new(1)));
+        assert_eq!(template.text(&mut user), "http://${host}3");
+        let mut out = String::from("> ");
+        template.render(&mut user, &mut out);
+        assert_eq!(out, "> http://${host}4");
+    }
+
+    #[test]
+    fn literals_are_not_copied() {
+        let (mut user, _) = user_with("x");
+        let template = Template::literal("plain");
+        assert!(matches!(template.text(&mut user), Cow::Borrowed("plain")));
+        assert_eq!(Template::literal("").as_literal(), Some(""));
+        assert!(Template::default().is_empty());
+        assert!(Template::new("", Vec::new()).segments().is_empty());
+    }
+
+    #[test]
+    fn numbers_are_read_as_java_reads_them() {
+        let (mut user, _) = user_with("x");
+        for (text, expected) in [
+            ("12", 12),
+            (" 12 ", 12),
+            ("-1", -1),
+            ("+5", 5),
+            ("9223372036854775807", i64::MAX),
+            ("9223372036854775808", 7),
+            ("1.5", 7),
+            ("0x10", 7),
+            ("", 7),
+        ] {
+            assert_eq!(Template::literal(text).integer(&mut user, 7), expected, "{text:?}");
+        }
+    }
+}

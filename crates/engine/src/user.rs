@@ -174,3 +174,79 @@ pub fn stream_key(seed: u64, group: u64, user: u64, iteration: u64) -> u64 {
     }
     key
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::testing::{SEED, lone_user, shared_with, still};
+    use crate::variables::Names;
+    use rand::Rng as _;
+
+    #[test]
+    fn streams_have_keys_of_their_own() {
+        let mut keys = HashSet::new();
+        for seed in [0, 1, SEED] {
+            for group in 0..5 {
+                for user in 0..50 {
+                    for iteration in 0..20 {
+                        assert!(keys.insert(stream_key(seed, group, user, iteration)));
+                    }
+                }
+            }
+        }
+        // Neighbours differ in about half of their bits: 32 ± 4 in the mean of many.
+        let flips: u32 =
+            (0..1000).map(|n| (stream_key(1, 0, n, 0) ^ stream_key(1, 0, n + 1, 0)).count_ones()).sum();
+        assert!((30_000..34_000).contains(&flips), "{flips}");
+    }
+
+    #[test]
+    fn an_iteration_does_not_depend_on_what_the_one_before_drew() {
+        let shared = still(&Clock::manual(0));
+        let drawn_in_third = |before: usize| {
+            let mut user = lone_user(&shared, 3);
+            for _ in 0..3 {
+                user.begin_iteration();
+                for _ in 0..before {
+                    let _: u64 = user.random.random();
+                }
+            }
+            user.begin_iteration();
+            user.random.random::<u64>()
+        };
+        assert_eq!(drawn_in_third(0), drawn_in_third(17));
+    }
+
+    #[test]
+    fn a_result_begins_empty_and_its_buffers_stay() {
+        let clock = Clock::manual(0);
+        let mut user = lone_user(&still(&clock), 0);
+        user.begin_result(&Template::literal("first label"), Nanos(1));
+        user.result.code.push_str("500");
+        user.result.body.extend_from_slice(&[0; 100_000]);
+        let buffer = user.result.label.as_ptr();
+        clock.advance(std::time::Duration::from_millis(5));
+        user.begin_result(&Template::literal("second"), Nanos(2));
+        assert_eq!((user.result.label.as_str(), user.result.code.as_str()), ("second", ""));
+        assert_eq!(user.result.label.as_ptr(), buffer);
+        assert_eq!(user.result.body.capacity(), 0, "a large body does not stay with its user");
+        assert_eq!((user.result.intended, user.result.start), (Nanos(2), Nanos::from_millis(5)));
+        assert!(user.has_result && user.result.success);
+    }
+
+    #[test]
+    fn names_and_states() {
+        let (shared, _) = shared_with(Clock::manual(0), 1, 2, Names::default(), 2);
+        let mut user = UserState::new(shared, None, 1, 4);
+        let mut name = String::new();
+        user.thread_name(&mut name);
+        assert_eq!(name, "group 2 2-5");
+        assert_eq!(user.peek_state::<u8>(StateId(1)), None);
+        *user.state(StateId(1), || 1_u8) += 1;
+        assert_eq!(user.peek_state(StateId(1)), Some(&mut 2_u8));
+        assert_eq!(user.peek_state::<u8>(StateId(0)), None);
+    }
+}

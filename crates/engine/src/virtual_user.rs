@@ -298,6 +298,8 @@ impl<P: Protocol> VirtualUser<P> {
         match &package.kind {
             SamplerKind::Flow(action) => {
                 self.act(action).await;
+                // A user that only jumps must see its time go by, too.
+                self.previous_end = self.user.now();
                 return;
             }
             SamplerKind::Immediate(sampler) => {

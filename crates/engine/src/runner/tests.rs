@@ -11,7 +11,7 @@ use super::*;
 use crate::clock::Clock;
 use crate::delays::{Draw, ThinkTime};
 use crate::element::Timer;
-use crate::program::{Condition, ControllerKind, OnError, Schedule};
+use crate::program::{Condition, ControllerKind, FlowAction, OnError, SamplerKind, Schedule};
 use crate::template::Template;
 use crate::testing::{
     Act, Node, Ran, SEED, Script, always, group, leaf, looped, program, recorder_config, run_on,
@@ -210,6 +210,19 @@ fn the_schedule_ends_users_that_find_no_sampler() {
     let kind = ControllerKind::If { condition: Box::new(Never), evaluate_all: false };
     let idle = group(2, "-1", vec![Node::Inner(kind, vec![leaf("x")])], &always(|| Act::Done));
     let ran = run_on(1, program(vec![Group { schedule: lasting("1"), ..idle }]));
+    assert_eq!(ran.totals.total.samples, 0);
+    nothing_is_left(&ran);
+}
+
+#[test]
+fn the_schedule_ends_users_that_only_jump() {
+    let actions = [FlowAction::NextIterationOfThread, FlowAction::BreakLoop, FlowAction::NextIterationOfLoop];
+    let groups = actions.map(|action| {
+        let mut jumps = group(2, "-1", vec![looped("-1", vec![leaf("x")])], &always(|| Act::Done));
+        jumps.samplers[0].kind = SamplerKind::Flow(action);
+        Group { schedule: lasting("1"), ..jumps }
+    });
+    let ran = run_on(1, program(groups.into()));
     assert_eq!(ran.totals.total.samples, 0);
     nothing_is_left(&ran);
 }

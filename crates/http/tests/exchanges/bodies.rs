@@ -36,7 +36,7 @@ fn sized_bodies_are_counted_right() {
             let result = world.sample(&get(server.port, &format!("/{size}")), keep);
             assert!(result.success, "{size}: {}", result.message);
             assert_eq!((result.header_bytes, result.body_bytes), (head as u64, size as u64));
-            assert_eq!(result.body == bytes(if keep.body { size } else { 0 }), true, "{size}");
+            assert!(result.body == bytes(if keep.body { size } else { 0 }), "{size}");
             assert!(result.latency_ns > 0 && result.start + result.latency_ns <= result.end);
         }
     }
