@@ -31,12 +31,27 @@ const READ_BYTES_SKIPPING: usize = 16 * 1024;
 /// A body of which nothing is kept is thrown away inside the kernel when so much of it is still to come.
 const SKIP_BYTES_MIN: u64 = 8 * 1024;
 
+/// Most bytes thrown away at once.
+const SKIP_BYTES_MAX: usize = 1 << 20;
+
 /// JMeter's `httpclient4.time_to_live`: no connection is used for longer, in seconds.
 const TIME_TO_LIVE_S: u64 = 60;
 
 thread_local! {
     /// The read buffer of all connections of a thread.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Lends the thread's read buffer, of so many bytes.
+fn with_buffer<R>(bytes: usize, read: impl FnOnce(&mut [u8]) -> R) -> R {
+    BUFFER.with_borrow_mut(|buffer| {
+        if buffer.len() < bytes {
+            // A large one is address space only: fresh pages are zero and cost nothing until they are written to,
+            // which a skipping kernel never does.
+            *buffer = vec![0; if bytes <= READ_BYTES { READ_BYTES } else { SKIP_BYTES_MAX }];
+        }
+        read(&mut buffer[..bytes])
+    })
 }
 
 enum Stream {
@@ -203,13 +218,9 @@ impl Connection {
                 Err(error) => failed(error),
             });
         }
-        BUFFER.with_borrow_mut(|buffer| {
-            if buffer.capacity() == 0 {
-                buffer.reserve_exact(READ_BYTES);
-            }
-            buffer.clear();
-            let most = if sink.ignores_body() { READ_BYTES_SKIPPING } else { READ_BYTES };
-            let mut read = ReadBuf::uninit(&mut buffer.spare_capacity_mut()[..most]);
+        let most = if sink.ignores_body() { READ_BYTES_SKIPPING } else { READ_BYTES };
+        with_buffer(most, |buffer| {
+            let mut read = ReadBuf::new(buffer);
             let polled = match &mut self.stream {
                 Stream::Plain(stream) => Pin::new(stream).poll_read(cx, &mut read),
                 Stream::Tls(stream) => Pin::new(&mut **stream).poll_read(cx, &mut read),
@@ -236,15 +247,9 @@ fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) 
     let want = usize::try_from(reader.skippable()).unwrap_or(usize::MAX).min(SKIP_BYTES_MAX);
     loop {
         std::task::ready!(stream.poll_read_ready(cx))?;
-        let skipped = BUFFER.with_borrow_mut(|buffer| {
-            if buffer.capacity() < SKIP_BYTES_MAX {
-                // Address space only: the kernel writes nothing into it.
-                *buffer = Vec::with_capacity(SKIP_BYTES_MAX);
-            }
-            buffer.clear();
-            let space = &mut buffer.spare_capacity_mut()[..want];
+        let skipped = with_buffer(want, |space| {
             stream.try_io(tokio::io::Interest::READABLE, || {
-                let (_, bytes) = recv(stream, space, RecvFlags::TRUNC)?;
+                let (_, bytes) = recv(stream, &mut *space, RecvFlags::TRUNC)?;
                 Ok(bytes as u64)
             })
         });
@@ -255,22 +260,11 @@ fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) 
     }
 }
 
-/// Most bytes thrown away at once.
-#[cfg(target_os = "linux")]
-const SKIP_BYTES_MAX: usize = 1 << 20;
-
 #[cfg(not(target_os = "linux"))]
-fn poll_skip(
-    stream: &mut TcpStream,
-    cx: &mut Context<'_>,
-    _reader: &ResponseReader,
-) -> Poll<io::Result<u64>> {
-    BUFFER.with_borrow_mut(|buffer| {
-        if buffer.capacity() == 0 {
-            buffer.reserve_exact(READ_BYTES);
-        }
-        buffer.clear();
-        let mut read = ReadBuf::uninit(buffer.spare_capacity_mut());
+fn poll_skip(stream: &mut TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) -> Poll<io::Result<u64>> {
+    let want = usize::try_from(reader.skippable()).unwrap_or(usize::MAX).min(READ_BYTES);
+    with_buffer(want, |buffer| {
+        let mut read = ReadBuf::new(buffer);
         Pin::new(stream).poll_read(cx, &mut read).map_ok(|()| read.filled().len() as u64)
     })
 }

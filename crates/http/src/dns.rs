@@ -11,6 +11,9 @@ use crate::failure::Failure;
 /// How long an answer is remembered, in seconds: Java's `networkaddress.cache.ttl` without a security manager.
 const TTL_S: u64 = 30;
 
+/// So many names are remembered.
+const NAMES_MAX: usize = 4096;
+
 /// Addresses and when they expire.
 type Remembered = HashMap<Box<str>, (Nanos, Box<[IpAddr]>)>;
 
@@ -30,16 +33,25 @@ pub(crate) async fn resolve(host: &str, port: u16, now: Nanos) -> Result<Vec<Soc
     if let Some(known) = known {
         return Ok(known);
     }
-    let found =
-        tokio::net::lookup_host((host, port)).await.map_err(|_| Failure::unknown_host(host, false))?;
+    let found = tokio::net::lookup_host((host, port)).await.map_err(|error| {
+        let text = error.to_string();
+        let reason = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);
+        Failure::unknown_host(host, Some(reason))
+    })?;
     let mut found: Vec<SocketAddr> = found.collect();
     found.sort_by_key(SocketAddr::is_ipv6);
     found.dedup();
     if found.is_empty() {
-        return Err(Failure::unknown_host(host, true));
+        return Err(Failure::unknown_host(host, None));
     }
     let addresses = found.iter().map(SocketAddr::ip).collect();
     let until = now + Nanos::from_secs(TTL_S).0;
-    REMEMBERED.with_borrow_mut(|all| all.insert(host.into(), (until, addresses)));
+    REMEMBERED.with_borrow_mut(|all| {
+        // A plan may make names up as it goes.
+        if all.len() >= NAMES_MAX {
+            all.clear();
+        }
+        all.insert(host.into(), (until, addresses))
+    });
     Ok(found)
 }

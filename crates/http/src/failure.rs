@@ -37,10 +37,9 @@ impl Failure {
         Self::new("org.apache.http.client.ClientProtocolException", "null")
     }
 
-    /// The name could not be resolved.
-    pub fn unknown_host(host: &str, found_nothing: bool) -> Self {
-        let message =
-            if found_nothing { host.to_owned() } else { format!("{host}: Name or service not known") };
+    /// The name could not be resolved; the system's reason, or `None` when it found nothing.
+    pub fn unknown_host(host: &str, reason: Option<&str>) -> Self {
+        let message = reason.map_or_else(|| host.to_owned(), |reason| format!("{host}: {reason}"));
         Self::new("java.net.UnknownHostException", message)
     }
 

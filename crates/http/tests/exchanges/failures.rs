@@ -38,6 +38,25 @@ fn a_name_that_does_not_exist() {
 }
 
 #[test]
+fn a_server_that_resets_the_connection() {
+    for answer in [Vec::new(), crate::server::ok(&[b'x'; 200_000])[..100_000].to_vec()] {
+        let server = Server::start(move |mut peer| {
+            // The rest of the request is never read: closing resets.
+            peer.read_byte();
+            peer.send(&answer);
+        });
+        for keep in crate::world::KEEP {
+            let mut world = World::new();
+            let result = world.sample(&get(server.port, "/"), keep);
+            assert!(!result.success);
+            assert_eq!(result.code, "Non HTTP response code: java.net.SocketException");
+            assert_eq!(result.message, "Non HTTP response message: Connection reset");
+            assert!(result.body_bytes <= 100_000);
+        }
+    }
+}
+
+#[test]
 fn a_server_that_says_nothing() {
     let server = Server::start(|mut peer| while peer.request().is_some() {});
     let sampler = HttpSampler { response_timeout: text("30"), ..get(server.port, "/") };

@@ -64,6 +64,11 @@ impl Peer {
         Some(request)
     }
 
+    /// Takes one byte of a request.
+    pub fn read_byte(&mut self) {
+        let _ = self.wire.read(&mut [0]);
+    }
+
     /// Sends bytes; a client that is gone does not matter.
     pub fn send(&mut self, bytes: &[u8]) {
         let _ = self.wire.write_all(bytes);
