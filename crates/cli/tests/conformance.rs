@@ -23,7 +23,8 @@ fn conformance() -> PathBuf {
 fn plans_do_what_they_do_in_jmeter() {
     let only = std::env::var("CONFORMANCE_ONLY").unwrap_or_default();
     let known: BTreeMap<String, String> =
-        serde_json::from_slice(&std::fs::read(conformance().join("known-differences.json")).unwrap()).unwrap();
+        serde_json::from_slice(&std::fs::read(conformance().join("known-differences.json")).unwrap())
+            .unwrap();
     let all: Vec<Case> = cases(&conformance().join("cases"))
         .unwrap()
         .into_iter()
@@ -54,7 +55,13 @@ fn plans_do_what_they_do_in_jmeter() {
         let there = all.iter().any(|case| case.name == *name) || !only.is_empty();
         assert!(there, "known-differences.json names a case that is not there: {name}");
     }
-    assert!(problems.is_empty(), "{} of {} cases differ:\n\n{}", problems.len(), all.len(), problems.join("\n\n"));
+    assert!(
+        problems.is_empty(),
+        "{} of {} cases differ:\n\n{}",
+        problems.len(),
+        all.len(),
+        problems.join("\n\n")
+    );
 }
 
 fn replay(case: &Case) -> Result<(), String> {
@@ -73,7 +80,11 @@ fn replay(case: &Case) -> Result<(), String> {
     compare(&expected, &actual).map_err(|difference| {
         let said = String::from_utf8_lossy(&ran.stderr);
         let log = std::fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();
-        let problems: Vec<_> = log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).take(5).collect();
-        format!("{difference}\nstderr:\n{}\nlog: {problems:?}", said.lines().take(12).collect::<Vec<_>>().join("\n"))
+        let problems: Vec<_> =
+            log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).take(5).collect();
+        format!(
+            "{difference}\nstderr:\n{}\nlog: {problems:?}",
+            said.lines().take(12).collect::<Vec<_>>().join("\n")
+        )
     })
 }

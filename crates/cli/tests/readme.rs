@@ -5,10 +5,12 @@ use std::process::Command;
 
 #[test]
 fn the_list_of_what_is_supported_is_the_programs() {
-    let printed = Command::new(env!("CARGO_BIN_EXE_busyhour")).args(["check", "--supported"]).output().unwrap();
+    let printed =
+        Command::new(env!("CARGO_BIN_EXE_busyhour")).args(["check", "--supported"]).output().unwrap();
     assert!(printed.status.success());
     let printed = String::from_utf8(printed.stdout).unwrap();
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let readme =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
     let (_, after) = readme.split_once("<!-- supported: begin -->\n").unwrap();
     let (list, _) = after.split_once("<!-- supported: end -->").unwrap();
     assert!(

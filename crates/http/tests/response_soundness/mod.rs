@@ -38,7 +38,9 @@ fn read(bytes: &[u8], piece: usize) -> (Seen, bool, bool, u64) {
     assert!(seen.heads <= 1, "one response has one head");
     assert!(seen.body.len() as u64 <= reader.body_bytes, "no byte of a body that was not received");
     assert!(reader.head_bytes + reader.body_bytes <= bytes.len() as u64, "no byte is counted twice");
-    if let Some(length) = reader.content_length.filter(|_| outcome == Ok(Progress::Done) && seen.status == 200) {
+    if let Some(length) =
+        reader.content_length.filter(|_| outcome == Ok(Progress::Done) && seen.status == 200)
+    {
         assert!(seen.body.len() as u64 <= length.max(reader.body_bytes));
     }
     let (done, failed, counted) = (reader.is_done(), outcome.is_err(), reader.head_bytes + reader.body_bytes);
