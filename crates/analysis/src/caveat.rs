@@ -13,6 +13,9 @@ const BUSY_MEAN: f64 = 0.80;
 /// The same for its busiest second.
 const BUSY_SECOND: f64 = 0.95;
 
+/// In a run shorter than this, in s, the share of a core is that of starting, and says nothing.
+const BUSY_LENGTH_MIN_S: f64 = 1.0;
+
 /// A quantile that rests on fewer samples beyond it than this is hardly more than an extreme value.
 const TAIL_SAMPLES: u64 = 10;
 
@@ -259,7 +262,7 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     let busy =
         |core: &&busyhour_record::CoreFacts| core.busy >= BUSY_MEAN || core.busy_second_max >= BUSY_SECOND;
     let cores = generator.cores.iter().filter(busy).count() as u32;
-    if cores > 0 {
+    if cores > 0 && facts.duration_s.is_none_or(|length| length >= BUSY_LENGTH_MIN_S) {
         let most = |of: fn(&busyhour_record::CoreFacts) -> f64| {
             generator.cores.iter().map(of).fold(0.0, f64::max) * 100.0
         };

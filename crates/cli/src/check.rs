@@ -10,6 +10,7 @@ use busyhour_http::TlsPolicy;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, complain, print};
+use crate::run;
 use crate::settings;
 
 /// What was found about one plan.
@@ -53,7 +54,11 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
         Err(error) => {
             let diagnostic =
                 Diagnostic::error("unreadable", "the file cannot be read").in_file(name).with_error(&error);
-            return failed(diagnostic);
+            return failed(if path.is_dir() {
+                diagnostic.with_hint("name the plans in it, for instance with /*.jmx at the end")
+            } else {
+                diagnostic
+            });
         }
     };
     let options = Options {
@@ -65,11 +70,8 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
     };
     // Whatever the file is, the next one gets its turn.
     let looked = std::panic::catch_unwind(|| {
-        let (plan, mut diagnostics) = busyhour_plan::parse(&bytes, name.as_str());
-        let outline = busyhour_compile::outline(&plan);
-        let (_, more) = busyhour_compile::compile(&plan, &options);
-        diagnostics.extend(more);
-        (outline, diagnostics)
+        let (plan, _, diagnostics) = run::understand(&bytes, &name, &options);
+        (busyhour_compile::outline(&plan), diagnostics)
     });
     match looked {
         Ok((outline, diagnostics)) => Finding { path: path.to_owned(), outline, diagnostics },
@@ -99,8 +101,8 @@ fn text(findings: &[Finding], quiet: bool) -> String {
                     "  {mark} {:5}  {}{} \"{}\"",
                     node.line,
                     "  ".repeat(node.depth),
-                    node.kind,
-                    node.name
+                    shown(&node.kind),
+                    shown(&node.name)
                 );
             }
         }
@@ -119,6 +121,17 @@ fn text(findings: &[Finding], quiet: bool) -> String {
         let _ = writeln!(out, "{good} of {} plans are supported", findings.len());
     }
     out
+}
+
+/// A name on one line, short enough to be taken in, and without what could steer a terminal.
+fn shown(name: &str) -> String {
+    const NAME_CHARS_MAX: usize = 100;
+    let mut shown: String =
+        name.chars().take(NAME_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if shown.len() < name.len() {
+        shown.push('…');
+    }
+    shown
 }
 
 fn json(findings: &[Finding]) -> String {

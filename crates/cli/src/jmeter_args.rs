@@ -23,58 +23,60 @@ struct Flag {
     short: char,
     long: &'static str,
     takes: Takes,
+    /// What it does.
+    what: &'static str,
     /// Why it cannot be used, if so.
     refused: &'static str,
     /// What happens instead, if nothing does.
     ignored: &'static str,
 }
 
-const fn flag(short: char, long: &'static str, takes: Takes) -> Flag {
-    Flag { short, long, takes, refused: "", ignored: "" }
+const fn flag(short: char, long: &'static str, takes: Takes, what: &'static str) -> Flag {
+    Flag { short, long, takes, what, refused: "", ignored: "" }
 }
 
 const FLAGS: &[Flag] = &[
-    flag('n', "nongui", Takes::Nothing),
-    flag('t', "testfile", Takes::Value),
-    flag('l', "logfile", Takes::Value),
-    flag('f', "forceDeleteResultFile", Takes::Nothing),
-    flag('j', "jmeterlogfile", Takes::Value),
-    flag('p', "propfile", Takes::Value),
-    flag('q', "addprop", Takes::Value),
-    flag('J', "jmeterproperty", Takes::Assignment),
-    flag('D', "systemproperty", Takes::Assignment),
-    flag('S', "systemPropertyFile", Takes::Value),
-    flag('e', "reportatendofloadtests", Takes::Nothing),
-    flag('o', "reportoutputfolder", Takes::Value),
-    flag('g', "reportonly", Takes::Value),
-    flag('H', "proxyHost", Takes::Value),
-    flag('P', "proxyPort", Takes::Value),
-    flag('N', "nonProxyHosts", Takes::Value),
-    flag('u', "username", Takes::Value),
-    flag('a', "password", Takes::Value),
-    flag('h', "help", Takes::Nothing),
-    flag('?', "?", Takes::Nothing),
-    flag('v', "version", Takes::Nothing),
-    Flag { ignored: "it is for remote servers", ..flag('G', "globalproperty", Takes::Assignment) },
-    Flag { ignored: "there is no installation to look into", ..flag('d', "homedir", Takes::Value) },
+    flag('n', "nongui", Takes::Nothing, "run the plan (there is no window)"),
+    flag('t', "testfile", Takes::Value, "the test plan"),
+    flag('l', "logfile", Takes::Value, "results file (CSV)"),
+    flag('f', "forceDeleteResultFile", Takes::Nothing, "begin results file and report directory anew"),
+    flag('j', "jmeterlogfile", Takes::Value, "log file"),
+    flag('p', "propfile", Takes::Value, "properties file to begin with"),
+    flag('q', "addprop", Takes::Value, "additional properties file; may be given several times"),
+    flag('J', "jmeterproperty", Takes::Assignment, "set a property"),
+    flag('D', "systemproperty", Takes::Assignment, "set a system property"),
+    flag('S', "systemPropertyFile", Takes::Value, "file of system properties"),
+    flag('e', "reportatendofloadtests", Takes::Nothing, "make a report at the end; needs -o"),
+    flag('o', "reportoutputfolder", Takes::Value, "directory for index.html and statistics.json"),
+    flag('g', "reportonly", Takes::Value, "only make the report of this results file; needs -o"),
+    flag('H', "proxyHost", Takes::Value, "proxy host"),
+    flag('P', "proxyPort", Takes::Value, "proxy port"),
+    flag('N', "nonProxyHosts", Takes::Value, "hosts reached without the proxy, separated by |"),
+    flag('u', "username", Takes::Value, "user at the proxy"),
+    flag('a', "password", Takes::Value, "password at the proxy"),
+    flag('h', "help", Takes::Nothing, "this text"),
+    flag('?', "?", Takes::Nothing, ""),
+    flag('v', "version", Takes::Nothing, "the version"),
+    Flag { ignored: "it is for remote servers", ..flag('G', "globalproperty", Takes::Assignment, "") },
+    Flag { ignored: "there is no installation to look into", ..flag('d', "homedir", Takes::Value, "") },
     Flag {
         ignored: "the log holds what matters at every level from INFO on",
-        ..flag('L', "loglevel", Takes::Assignment)
+        ..flag('L', "loglevel", Takes::Assignment, "")
     },
-    Flag { ignored: "the log has one form", ..flag('i', "jmeterlogconf", Takes::Value) },
-    Flag { ignored: "it is for remote servers", ..flag('X', "remoteexit", Takes::Nothing) },
-    Flag { refused: "there is no remote server mode yet", ..flag('s', "server", Takes::Nothing) },
+    Flag { ignored: "the log has one form", ..flag('i', "jmeterlogconf", Takes::Value, "") },
+    Flag { ignored: "it is for remote servers", ..flag('X', "remoteexit", Takes::Nothing, "") },
+    Flag { refused: "there is no remote server mode yet", ..flag('s', "server", Takes::Nothing, "") },
     Flag {
         refused: "runs on remote servers are not supported yet",
-        ..flag('r', "runremote", Takes::Nothing)
+        ..flag('r', "runremote", Takes::Nothing, "")
     },
     Flag {
         refused: "runs on remote servers are not supported yet",
-        ..flag('R', "remotestart", Takes::Value)
+        ..flag('R', "remotestart", Takes::Value, "")
     },
     Flag {
         refused: "a scheme for the proxy is not supported, only plain HTTP proxies",
-        ..flag('E', "proxyScheme", Takes::Value)
+        ..flag('E', "proxyScheme", Takes::Value, "")
     },
 ];
 
@@ -162,7 +164,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
             },
         };
         if flag.ignored.is_empty() {
-            apply(&mut parsed, flag.short, &value, &mut rest)?;
+            apply(&mut parsed, flag.short, &value)?;
         } else {
             parsed.ignored.push(format!("note: -{} has no effect: {}", flag.short, flag.ignored));
         }
@@ -201,12 +203,7 @@ fn find(text: &str) -> Result<(&'static Flag, Option<String>), String> {
     Ok((flag, (!attached.is_empty()).then(|| attached.to_owned())))
 }
 
-fn apply<'a>(
-    parsed: &mut Parsed,
-    short: char,
-    value: &OsString,
-    rest: &mut impl Iterator<Item = &'a OsString>,
-) -> Result<(), String> {
+fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), String> {
     let flags: &mut FlagSettings = &mut parsed.request.flags;
     let text = value.to_string_lossy();
     match short {
@@ -221,8 +218,8 @@ fn apply<'a>(
         'p' => flags.base = Some(value.into()),
         'q' => flags.additional.push(value.into()),
         'S' => flags.system_files.push(value.into()),
-        'J' => flags.jmeter.push(whole_assignment("-J", &text, rest)?),
-        'D' => flags.system.push(whole_assignment("-D", &text, rest)?),
+        'J' => flags.jmeter.push(assignment("-J", &text)?),
+        'D' => flags.system.push(assignment("-D", &text)?),
         'e' => parsed.report = true,
         'o' => parsed.request.dashboard = Some(value.into()),
         'g' => parsed.report_only = Some(value.into()),
@@ -235,15 +232,6 @@ fn apply<'a>(
         _ => parsed.help = true,
     }
     Ok(())
-}
-
-/// JMeter takes `-Jname=value`, `-J name=value`, and `-J name value` too where no `=` is written.
-fn whole_assignment<'a>(
-    flag: &str,
-    text: &str,
-    _rest: &mut impl Iterator<Item = &'a OsString>,
-) -> Result<(String, String), String> {
-    assignment(flag, text)
 }
 
 fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>) -> Exit {
@@ -273,16 +261,21 @@ fn help() -> String {
     );
     for flag in FLAGS.iter().filter(|flag| flag.short != '?') {
         let note = match (flag.refused, flag.ignored) {
-            ("", "") => String::new(),
-            ("", why) => format!("(no effect: {why})"),
-            (why, _) => format!("(refused: {why})"),
+            ("", "") => flag.what.to_owned(),
+            ("", why) => format!("no effect: {why}"),
+            (why, _) => format!("refused: {why}"),
         };
         let value = match flag.takes {
             Takes::Nothing => "",
             Takes::Value => " VALUE",
             Takes::Assignment => "NAME=VALUE",
         };
-        let _ = writeln!(out, "  {:<28}{}", format!("-{}{value}, --{}", flag.short, flag.long), note);
+        let _ = writeln!(
+            out,
+            "  {:<14}{:<26}{note}",
+            format!("-{}{value}", flag.short),
+            format!("--{}", flag.long)
+        );
     }
     let _ = writeln!(out, "\n{TABLE}");
     out

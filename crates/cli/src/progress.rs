@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use busyhour_engine::run::RunShared;
-use busyhour_record::Recorder;
+use busyhour_record::{IntervalCounts, Recorder};
 use busyhour_report::{Progress, UserCounts, progress_line, summariser_end, summariser_interval};
 
 /// How often a line moves on a terminal.
@@ -24,7 +24,7 @@ pub(crate) struct Display {
 }
 
 impl Display {
-    /// `name` and `interval_s` are the summariser's.
+    /// `name` and `interval_s` are the summariser's; without a name it is off, as in JMeter.
     pub(crate) fn new(as_jmeter: bool, name: String, interval_s: u64, length: Option<Duration>) -> Self {
         Self {
             on_terminal: std::io::stderr().is_terminal(),
@@ -55,12 +55,14 @@ impl Display {
         }
     }
 
-    /// The last words.
-    pub(crate) fn end(&mut self, shared: &RunShared, recorder: &Recorder) {
+    /// The last words: the numbers of the last interval, and all.
+    pub(crate) fn end(&mut self, shared: &RunShared, delta: &IntervalCounts, total: &IntervalCounts) {
         self.clear();
         if !self.on_terminal {
-            let (delta, total) = recorder.take_summary(shared.clock.now());
-            self.put(&summariser_end(&self.name, &delta, &total, users(shared)));
+            // JMeter prints its line of impossible numbers when there was nothing to sum up.
+            if self.to_stdout || total.samples > 0 {
+                self.put(&summariser_end(&self.name, delta, total, users(shared)));
+            }
         }
     }
 
@@ -72,6 +74,9 @@ impl Display {
     }
 
     fn put(&self, lines: &str) {
+        if self.name.is_empty() {
+            return;
+        }
         if self.to_stdout {
             crate::exit::print(lines);
         } else {

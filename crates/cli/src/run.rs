@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_compile::{Options, Started};
+use busyhour_compile::{Compiled, Options, Started};
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_engine::clock::Clock;
 use busyhour_engine::run::{Level, Properties, RunShared, Stop};
 use busyhour_engine::runner::{self, RunReport};
 use busyhour_http::TlsPolicy;
+use busyhour_plan::TestPlan;
 use busyhour_record::{
     CoreFacts, CsvOutput, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, PlanNote,
     Recorder, RecorderConfig, RunDir, RunEnd, RunTotals, SaveConfig, Which, plan_hash,
@@ -55,14 +56,33 @@ struct Prepared {
     log: LogFile,
     log_path: PathBuf,
     cores: usize,
+    ears: Ears,
+}
+
+/// Hears Ctrl-C and SIGTERM from the moment there is a run directory: a run never ends without a word about it.
+struct Ears {
+    runtime: tokio::runtime::Runtime,
+    signals: Signals,
+}
+
+impl Ears {
+    fn open() -> Result<Self, Refusal> {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Refusal::internal)?;
+        let signals = runtime.block_on(async { Signals::new() }).map_err(Refusal::internal)?;
+        Ok(Self { runtime, signals })
+    }
 }
 
 fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     if let Some(dashboard) = &request.dashboard {
+        if request.force {
+            remove_dashboard(dashboard)?;
+        }
         prepare_dashboard(dashboard).map_err(|error| Refusal(Exit::Usage, chain(&error)))?;
     }
     let prepared = prepare(request)?;
-    let Prepared { settings, started, mut manifest, dir, main, log, log_path, cores } = prepared;
+    let Prepared { settings, started, mut manifest, dir, main, log, log_path, cores, ears } = prepared;
     let config = RecorderConfig {
         dir: Some(dir.path().to_owned()),
         names: started.names.clone(),
@@ -77,7 +97,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     let (recorder, writers) =
         Recorder::start(config).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
     let asked = Asked::default();
-    let display = display(request, &settings);
+    let mut display = display(request, &settings);
     if request.as_jmeter {
         let wall = jiff::Zoned::now().strftime("%Y %b %d %H:%M:%S %Z").to_string();
         exit::print(&format!(
@@ -99,10 +119,11 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         (thread, finished)
     };
     let (thread, finished) = engine;
-    watch(request, &started.shared, &recorder, &asked, display, finished)?;
+    watch(request, &started.shared, &recorder, &asked, &mut display, ears, finished);
     let report = thread.join();
     let shared = &started.shared;
-    let totals = recorder.finish();
+    let (totals, delta, total) = recorder.finish_with_summary();
+    display.end(shared, &delta, &total);
     let (report, failure) = match report {
         Ok(Ok(report)) => (report, None),
         Ok(Err(error)) => (RunReport::default(), Some(format!("the engine could not start: {error}"))),
@@ -157,9 +178,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         tls: if request.verify_tls { TlsPolicy::Verify } else { TlsPolicy::AcceptAny },
         proxy: request.proxy.clone(),
     };
-    let (plan, mut findings) = busyhour_plan::parse(&bytes, plan_name.as_str());
-    let (compiled, more) = busyhour_compile::compile(&plan, &options);
-    findings.extend(more);
+    let (_, compiled, findings) = understand(&bytes, &plan_name, &options);
     let refused = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     for finding in &findings {
         if finding.severity != Severity::Note {
@@ -167,25 +186,17 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         }
     }
     let Some(compiled) = compiled.filter(|_| refused == 0) else {
-        let what = if refused == 1 { "1 thing".to_owned() } else { format!("{refused} things") };
-        let text = format!("{plan_name} is refused: {what} in it cannot be run; no request was sent");
+        let what = if refused == 1 { "1 error".to_owned() } else { format!("{refused} errors") };
+        let text = format!("{plan_name} is refused because of {what}; no request was sent");
         return Err(Refusal(Exit::Refused, text));
     };
     let seed = request.seed.unwrap_or_else(system::new_seed);
     let wall_ms = i64::try_from(clock.wall_start_ms()).unwrap_or(0);
     let stem =
         request.plan.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
-    let dir = match &request.dir {
-        Some(dir) => RunDir::create(dir),
-        None => RunDir::create_in(Path::new("busyhour-runs"), &stem, wall_ms),
-    };
-    let dir = dir.map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
-    let log_path = request.log.clone().unwrap_or_else(|| dir.path().join("run.log"));
-    let log = LogFile::create(&log_path).map_err(|error| {
-        Refusal(Exit::Internal, format!("cannot write the log {}: {error}", log_path.display()))
-    })?;
-    let main_path = request.results.clone().unwrap_or_else(|| dir.jtl_path());
-    check_results_file(request, &main_path)?;
+    if let Some(results) = &request.results {
+        check_results_file(request, results)?;
+    }
     let mut save = SaveConfig::from_properties(|name| settings.jmeter.get(name).map(String::as_str))
         .map_err(|error| Refusal(Exit::Usage, error.to_string()))?;
     if save.xml && request.results.is_none() {
@@ -197,6 +208,17 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
             "jmeter.save.saveservice.output_format=xml is not supported yet; the results file is CSV only";
         return Err(Refusal(Exit::Usage, text.into()));
     }
+    let ears = Ears::open()?;
+    let dir = match &request.dir {
+        Some(dir) => RunDir::create(dir),
+        None => RunDir::create_in(Path::new("busyhour-runs"), &stem, wall_ms),
+    };
+    let dir = dir.map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
+    let log_path = request.log.clone().unwrap_or_else(|| dir.path().join("run.log"));
+    let log = LogFile::create(&log_path).map_err(|error| {
+        Refusal(Exit::Internal, format!("cannot write the log {}: {error}", log_path.display()))
+    })?;
+    let main_path = request.results.clone().unwrap_or_else(|| dir.jtl_path());
     let main = CsvOutput { path: main_path, config: save, which: Which::All };
     let name = compiled.plan_name().to_owned();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
@@ -219,7 +241,32 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
     if let Err(error) = RunDir::write_whole(&dir.plan_path(), &bytes) {
         say(&format!("warning: {}", chain(&error)));
     }
-    Ok(Prepared { settings, started, manifest, dir, main, log, log_path, cores })
+    Ok(Prepared { settings, started, manifest, dir, main, log, log_path, cores, ears })
+}
+
+/// Reads and compiles a plan. What is damaged is not compiled: findings about the rest would only repeat the damage.
+pub(crate) fn understand(
+    bytes: &[u8],
+    name: &str,
+    options: &Options,
+) -> (TestPlan, Option<Compiled>, Vec<Diagnostic>) {
+    let (plan, mut findings) = busyhour_plan::parse(bytes, name);
+    if findings.iter().any(Diagnostic::is_error) {
+        return (plan, None, findings);
+    }
+    let (compiled, more) = busyhour_compile::compile(&plan, options);
+    findings.extend(more);
+    (plan, compiled, findings)
+}
+
+/// JMeter's `-f` takes an old report away, too. Nothing but a report is removed.
+fn remove_dashboard(dir: &Path) -> Result<(), Refusal> {
+    if !dir.join("statistics.json").is_file() {
+        return Ok(());
+    }
+    std::fs::remove_dir_all(dir).map_err(|error| {
+        Refusal(Exit::Internal, format!("cannot remove the old report {}: {error}", dir.display()))
+    })
 }
 
 fn check_results_file(request: &RunRequest, path: &Path) -> Result<(), Refusal> {
@@ -282,7 +329,10 @@ fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
 
 fn display(request: &RunRequest, settings: &Settings) -> Display {
     let get = |name: &str| settings.jmeter.get(name).map(|text| text.trim());
-    let name = get("summariser.name").filter(|name| !name.is_empty()).unwrap_or("summary").to_owned();
+    // A flag that takes the name away turns the summariser off.
+    let flag = request.flags.jmeter.iter().rfind(|(name, _)| name == "summariser.name");
+    let default = if flag.is_some() { "" } else { "summary" };
+    let name = get("summariser.name").unwrap_or(default).to_owned();
     let interval = get("summariser.interval").and_then(|text| text.parse().ok()).unwrap_or(30);
     Display::new(request.as_jmeter, name, interval, request.length_s.map(Duration::from_secs))
 }
@@ -293,13 +343,12 @@ fn watch(
     shared: &Arc<RunShared>,
     recorder: &Recorder,
     asked: &Asked,
-    mut display: Display,
+    display: &mut Display,
+    ears: Ears,
     mut finished: tokio::sync::oneshot::Receiver<()>,
-) -> Result<(), Refusal> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Refusal::internal)?;
+) {
+    let Ears { runtime, mut signals } = ears;
     runtime.block_on(async {
-        let mut signals = Signals::new().map_err(Refusal::internal)?;
         let port = if request.as_jmeter { stop_port::listen(&shared.properties).await } else { None };
         if let Some(address) = port.as_ref().and_then(|socket| socket.local_addr().ok()) {
             let line =
@@ -328,9 +377,8 @@ fn watch(
                 _ = steps.tick() => display.step(shared, recorder),
             }
         }
-        display.end(shared, recorder);
-        Ok(())
-    })
+        display.clear();
+    });
 }
 
 fn say_stopping(stop: Stop) {

@@ -11,6 +11,7 @@ mod groups;
 mod http;
 mod listeners;
 mod managers;
+mod numbers;
 mod outline;
 mod processors;
 mod samplers;
@@ -116,7 +117,8 @@ impl Compiled {
 pub fn compile(plan: &TestPlan, options: &Options) -> (Option<Compiled>, Vec<Diagnostic>) {
     let mut context = context::Context::new(plan, options);
     let compiled = groups::compile_plan(&mut context);
-    let diagnostics = context.into_diagnostics();
+    let mut diagnostics = context.into_diagnostics();
+    diagnostics.extend(numbers::check(plan));
     let refused = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     (compiled.filter(|_| !refused), diagnostics)
 }

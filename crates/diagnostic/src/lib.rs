@@ -17,6 +17,7 @@
 
 mod span;
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
@@ -191,7 +192,8 @@ impl fmt::Display for Diagnostic {
         }
         if !self.path.is_empty() {
             write!(f, "\n  in: ")?;
-            write_indented(f, &self.path.join(" > "))?;
+            let names: Vec<_> = self.path.iter().map(|name| shortened(name)).collect();
+            write_indented(f, &names.join(" > "))?;
         }
         for cause in &self.causes {
             write!(f, "\n  cause: ")?;
@@ -202,6 +204,15 @@ impl fmt::Display for Diagnostic {
             write_indented(f, hint)?;
         }
         Ok(())
+    }
+}
+
+/// A name that a person can take in at a glance; a file of strangers may hold one of a megabyte.
+fn shortened(name: &str) -> Cow<'_, str> {
+    const NAME_CHARS_MAX: usize = 100;
+    match name.char_indices().nth(NAME_CHARS_MAX) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
     }
 }
 

@@ -200,6 +200,16 @@ impl Recorder {
         (delta, live.total)
     }
 
+    /// Ends the recording as [`Recorder::finish`] does, and gives the last numbers of [`Recorder::take_summary`] with
+    /// it: those since the last call, and those from the start, nothing missing.
+    #[must_use]
+    pub fn finish_with_summary(self) -> (RunTotals, IntervalCounts, IntervalCounts) {
+        let live = Arc::clone(&self.live);
+        let totals = self.finish();
+        let live = lock(&live);
+        (totals, live.delta, live.total)
+    }
+
     /// Ends the recording: writes what the cores have handed over, closes the files, adds up. The cores' writers must
     /// be flushed (or dropped) before.
     #[must_use]

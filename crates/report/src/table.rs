@@ -54,15 +54,16 @@ fn heading(summary: &Summary, look: Look) -> String {
     let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
     let mut parts = vec![duration(run.duration_s.unwrap_or(summary.span_s))];
     match run.users_started {
-        Some(users) => parts.push(format!("{} users", thousands(users))),
-        None if summary.users_max > 0 => parts.push(format!("up to {} users", summary.users_max)),
+        Some(users) => parts.push(counted(users, "user")),
+        None if summary.users_max > 0 => {
+            parts.push(format!("up to {}", counted(summary.users_max.into(), "user")))
+        }
         None => {}
     }
-    parts.push(format!("{} requests", thousands(summary.total.samples)));
+    parts.push(counted(summary.total.samples, "request"));
     parts.push(format!("{}/s", rate(summary.total.rate_per_s)));
     if summary.total.errors > 0 {
-        let errors = format!("{} errors", thousands(summary.total.errors));
-        parts.push(look.paint(RED, &errors));
+        parts.push(look.paint(RED, &counted(summary.total.errors, "error")));
     } else {
         parts.push("no errors".into());
     }
@@ -71,6 +72,11 @@ fn heading(summary: &Summary, look: Look) -> String {
     }
     let name = name.map(|name| look.paint(BOLD, name) + ": ").unwrap_or_default();
     format!("{name}{}\n", parts.join(", "))
+}
+
+/// `1 user`, `2 users`.
+fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
 /// Columns: a heading and how a row fills it.

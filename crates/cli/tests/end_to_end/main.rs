@@ -1,8 +1,17 @@
 //! The real binary, end to end: its command lines, its exit codes, what it says, and what it makes of bad input and of
 //! faults of servers and of the system.
 
+#![cfg(unix)]
+
 mod bad_servers;
+mod check;
+mod command_line;
+mod demo;
+mod faults;
+mod jmeter_form;
 mod plans;
 mod program;
+mod screens;
+mod seeds;
 mod servers;
 mod stopping;

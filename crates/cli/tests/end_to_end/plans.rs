@@ -9,7 +9,7 @@ pub(crate) fn text(name: &str, value: &str) -> String {
 /// An element with its properties and the elements below it.
 pub(crate) fn element(class: &str, name: &str, properties: &str, below: &str) -> String {
     format!(
-        "<{class} testclass=\"{class}\" testname=\"{name}\">\n{properties}</{class}>\n<hashTree>\n{below}</hashTree>\n"
+        "<{class} guiclass=\"{class}Gui\" testclass=\"{class}\" testname=\"{name}\">\n{properties}</{class}>\n<hashTree>\n{below}</hashTree>\n"
     )
 }
 

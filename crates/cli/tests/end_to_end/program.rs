@@ -114,14 +114,9 @@ impl Running {
         wait_for(text, || self.stderr().contains(text).then_some(()));
     }
 
-    #[cfg(unix)]
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, signal).unwrap();
-    }
-
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
     }
 
     /// Waits for its end.

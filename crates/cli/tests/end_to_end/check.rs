@@ -1,0 +1,222 @@
+//! `busyhour check`: whatever the file is, there is a verdict and a place.
+
+use insta::assert_snapshot;
+
+use crate::plans::{element, get, get_with, group, plan, text};
+use crate::program::Room;
+
+/// Plans and no plans: name, contents, and what must be said about each, besides its name and a place in it.
+fn bad_files() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
+    let head = "<?xml version=\"1.0\"?>\n<jmeterTestPlan version=\"1.2\">\n<hashTree>\n";
+    let test_plan = "<TestPlan guiclass=\"TestPlanGui\" testclass=\"TestPlan\" testname=\"P\">\n";
+    let mut entities = String::from("<!ENTITY e0 \"lol\">\n");
+    for level in 1..10 {
+        let below = format!("&e{};", level - 1).repeat(10);
+        entities += &format!("<!ENTITY e{level} \"{below}\">\n");
+    }
+    let bomb = format!(
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE b [\n{entities}]>\n<jmeterTestPlan version=\"1.2\"><hashTree>\
+         <TestPlan testname=\"&e9;\"/><hashTree/></hashTree></jmeterTestPlan>"
+    );
+    // A sequence without pattern, always the same.
+    let mut state = 7_u32;
+    let rubbish = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    });
+    let element = "<HTTPSamplerProxy testname=\"x\"/><hashTree>".repeat(50_000);
+    vec![
+        ("tag.jmx", format!("{head}{test_plan}</TestPlam>\n").into(), vec![":5:1", "TestPlam"]),
+        ("cut.jmx", format!("{head}{test_plan}  <stringProp name=\"a\">x").into(), vec![":5:", "hint: "]),
+        (
+            "fragment.jmx",
+            "<ThreadGroup testclass=\"ThreadGroup\" testname=\"G\"/>\n<hashTree/>".into(),
+            vec![":1:1", "a part of a plan", "hint: "],
+        ),
+        ("rubbish.jmx", rubbish.take(100_000).collect(), vec!["not XML"]),
+        ("zeros.jmx", vec![0; 10_000], vec!["error["]),
+        ("empty.jmx", Vec::new(), vec!["the file is empty"]),
+        ("blank.jmx", b" \n\n ".to_vec(), vec!["error["]),
+        ("page.jmx", "<html><body/></html>".into(), vec!["<html>", "hint: "]),
+        ("bomb.jmx", bomb.into(), vec!["not expanded", ":14:"]),
+        ("deep-trees.jmx", format!("{head}{}", "<hashTree>".repeat(100_000)).into(), vec!["error["]),
+        ("deep-elements.jmx", format!("{head}{element}").into(), vec!["error["]),
+        (
+            "deep-properties.jmx",
+            format!("{head}{test_plan}{}", "<elementProp name=\"x\">".repeat(100_000)).into(),
+            vec!["error["],
+        ),
+        (
+            "attribute.jmx",
+            format!("{head}<TestPlan testname=\"{}\">", "x".repeat(1 << 20)).into(),
+            vec!["error["],
+        ),
+    ]
+}
+
+#[test]
+fn no_file_is_too_bad_to_be_looked_at() {
+    let room = Room::new();
+    for (name, contents, texts) in bad_files() {
+        room.file(name, contents);
+        let ended = room.run(["check", name]).expect(3);
+        let ended = ended.prints(&[&format!("{name}: NOT SUPPORTED"), "error[", name]).prints(&texts);
+        assert!(ended.stdout.len() < 150_000, "{name}: the findings are too many to read");
+        // The same file is not run either, and says why in the same words.
+        let ended = room.run(["run", name]).expect(3);
+        ended.says(&texts).says(&["no request was sent"]);
+    }
+    assert!(!room.has_run_dir(), "a refused plan leaves nothing behind");
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let room = Room::new();
+    std::fs::create_dir(room.path().join("folder.jmx")).unwrap();
+    room.type_in("check folder.jmx").expect(3).prints(&["folder.jmx", "directory"]);
+    room.type_in("check missing.jmx").expect(3).prints(&["missing.jmx", "No such file"]);
+    room.type_in("run folder.jmx").expect(3).says(&["folder.jmx", "directory"]);
+    room.type_in("run missing.jmx").expect(3).says(&["missing.jmx", "No such file"]);
+    assert!(!room.has_run_dir());
+}
+
+fn unsupported() -> String {
+    let below =
+        element("XPath2Extractor", "Path", "", "") + &element("com.example.NewPostProcessor", "New", "", "");
+    let steps = [
+        get_with("first", "/${__nonsense(1)}", "", &below),
+        element("FTPSampler", "Files", "", ""),
+        element("GenericController", "Steps", "", &get("second", "/${__groovy(new Date())}")),
+    ];
+    plan(&group("1", "1", &steps.concat()))
+}
+
+#[test]
+fn everything_unsupported_is_listed_with_its_place() {
+    let room = Room::new();
+    room.file("plan.jmx", unsupported());
+    let ended = room.type_in("check plan.jmx").expect(3);
+    assert_snapshot!(ended.stdout, @r#"
+    plan.jmx: NOT SUPPORTED
+            4  TestPlan "Plan"
+            7    ThreadGroup "Group"
+           17      HTTPSamplerProxy "first"
+      !    27        XPath2Extractor "Path"
+      !    31        com.example.NewPostProcessor "New"
+      !    36      FTPSampler "Files"
+           40      GenericController "Steps"
+           43        HTTPSamplerProxy "second"
+
+    error[unsupported-function]: the function __nonsense is not known
+      --> plan.jmx:21:1
+      in: Plan > Group > first
+      hint: it may come from a plugin; JMeter without that plugin sends the text ${__nonsense(…)} as it is
+
+    error[unsupported-element]: the element XPath2Extractor is not supported
+      --> plan.jmx:27:1
+      in: Plan > Group > first > Path
+      hint: disable the element, or run with --allow-unsupported
+
+    error[unsupported-element]: the element com.example.NewPostProcessor is not supported
+      --> plan.jmx:31:1
+      in: Plan > Group > first > New
+      hint: disable the element, or run with --allow-unsupported
+
+    error[unsupported-element]: the element FTPSampler is not supported
+      --> plan.jmx:36:1
+      in: Plan > Group > Files
+      hint: disable the element, or run with --allow-unsupported
+
+    error[unsupported-function]: __groovy: `new Date` with 0 arguments is not supported (column 1)
+      --> plan.jmx:47:1
+      in: Plan > Group > Steps > second
+      hint: scripts beyond plain expressions need JMeter's own interpreters
+
+    in the outlines: line, element; - disabled, ! not supported
+    "#);
+    room.type_in("run plan.jmx").expect(3).says(&[
+        "__nonsense",
+        "FTPSampler",
+        "XPath2Extractor",
+        "com.example.NewPostProcessor",
+        "__groovy",
+        "plan.jmx is refused because of 5 errors; no request was sent",
+    ]);
+}
+
+#[test]
+fn many_files_have_a_total() {
+    let room = Room::new();
+    room.file("good.jmx", plan(&group("1", "1", &get("a", "/"))));
+    room.file("unsupported.jmx", unsupported());
+    room.file("empty.jmx", "");
+    let ended = room.type_in("check -q good.jmx unsupported.jmx empty.jmx missing.jmx good.jmx").expect(3);
+    ended.prints(&[
+        "good.jmx: supported\n",
+        "unsupported.jmx: NOT SUPPORTED\n",
+        "\n2 of 5 plans are supported\n",
+    ]);
+    room.type_in("check good.jmx").expect(0);
+}
+
+#[test]
+fn json_says_the_same() {
+    let room = Room::new();
+    room.file("good.jmx", plan(&group("1", "1", &get("a", "/"))));
+    room.file("unsupported.jmx", unsupported());
+    room.file("rubbish.jmx", [0xff; 100]);
+    let ended = room.type_in("check --json good.jmx unsupported.jmx rubbish.jmx missing.jmx").expect(3);
+    let whole: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        (whole["version"].as_u64(), whole["supported"].as_u64(), whole["total"].as_u64()),
+        (Some(1), Some(1), Some(4))
+    );
+    let plans = whole["plans"].as_array().unwrap();
+    assert_eq!(plans[0]["supported"], true);
+    assert_eq!(plans[0]["outline"][2]["name"], "a");
+    let findings = plans[1]["findings"].as_array().unwrap();
+    let errors: Vec<_> = findings.iter().filter(|finding| finding["severity"] == "error").collect();
+    assert_eq!(errors.len(), 5);
+    assert!(
+        errors.iter().all(|error| error["span"]["line"].as_u64() > Some(1) && error["path"][0] == "Plan")
+    );
+    assert!(plans[2]["findings"].as_array().is_some_and(|findings| !findings.is_empty()));
+    assert!(plans[3]["findings"][0]["causes"][0].as_str().unwrap().contains("No such file"));
+}
+
+#[test]
+fn listeners_nobody_knows_are_accepted() {
+    let room = Room::new();
+    let listeners = element("com.example.FancyVisualizer", "Fancy", "", "")
+        + &element("BackendListener", "Influx", "", "");
+    room.file("plan.jmx", plan(&group("1", "1", &listeners)));
+    room.type_in("check plan.jmx").expect(0).prints(&[
+        "warning[silent-listener]",
+        "FancyVisualizer",
+        "BackendListener",
+    ]);
+}
+
+#[test]
+fn a_missing_data_file_is_named() {
+    let room = Room::new();
+    let rows =
+        element("CSVDataSet", "Users", &(text("filename", "nowhere.csv") + &text("variableNames", "x")), "");
+    room.file("plan.jmx", plan(&group("1", "1", &(rows + &get("a", "/${x}")))));
+    room.type_in("check plan.jmx").expect(3).prints(&[
+        "nowhere.csv cannot be read",
+        "in: Plan > Group > Users",
+        "hint: ",
+    ]);
+    room.type_in("run plan.jmx").expect(3).says(&["nowhere.csv cannot be read", "no request was sent"]);
+}
+
+#[test]
+fn what_is_supported_can_be_listed() {
+    let room = Room::new();
+    room.type_in("check --supported").expect(0).prints(&[
+        "| Thread Group |",
+        "| `${__P",
+        "| Element | Class |",
+    ]);
+}

@@ -1,0 +1,148 @@
+//! Busyhour's own command line: exit codes, flags, files.
+
+use busyhour_standin::StandIn;
+
+use crate::plans::{element, get, get_with, group, plan, text};
+use crate::program::{Room, rows};
+use crate::servers::Server;
+
+#[test]
+fn what_cannot_be_understood_is_2() {
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
+    for (line, said) in [
+        ("run", "<PLAN>"),
+        ("run plan.jmx --nonsense", "--nonsense"),
+        ("run plan.jmx --seed many", "many"),
+        ("run plan.jmx --cores 0", "--cores"),
+        ("run plan.jmx -J =x", "without a name"),
+        ("run plan.jmx -q missing.properties", "missing.properties"),
+        ("run plan.jmx -p missing.properties", "missing.properties"),
+        ("run plan.jmx -l out.xml -J jmeter.save.saveservice.output_format=xml", "xml"),
+        ("check", "PLANS"),
+        ("check plan.jmx -J =x", "without a name"),
+        ("demo --users 0", "--users"),
+        ("demo-server airline", "ticket-monster"),
+        ("fly plan.jmx", "fly"),
+        ("", "Usage"),
+    ] {
+        room.type_in(line).expect(2).says(&[said]);
+    }
+    assert!(!room.has_run_dir(), "nothing ran");
+}
+
+#[test]
+fn results_are_0_whatever_the_samples_say() {
+    let server = StandIn::start().unwrap();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "2", &get("missing", "/status/404"))));
+    let port = server.port().to_string();
+    let ended = room
+        .run(["run", "plan.jmx", "-J", &format!("PORT={port}"), "--dir", "here", "--seed", "7"])
+        .expect(0);
+    ended.prints(&["404: Not Found", "here/samples.jtl", "here/report.html", "here/run.log"]);
+    for file in [
+        "run.json",
+        "plan.jmx",
+        "samples.jtl",
+        "samples.bhs",
+        "histograms.hlog",
+        "summary.json",
+        "report.html",
+    ] {
+        assert!(room.path().join("here").join(file).is_file(), "{file}");
+    }
+    let manifest: serde_json::Value = serde_json::from_str(&room.read("here/run.json")).unwrap();
+    assert_eq!(
+        (manifest["seed"].as_u64(), manifest["properties"]["PORT"].as_str()),
+        (Some(7), Some(port.as_str()))
+    );
+    // A directory is not used twice: the first run is not lost.
+    let again = room.run(["run", "plan.jmx", "-J", &format!("PORT={port}"), "--dir", "here"]).expect(1);
+    again.says(&["here holds a run already"]);
+    assert_eq!(server.take_record().len(), 2);
+}
+
+#[test]
+fn results_are_appended_unless_forced() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
+    let run =
+        |more: &str| room.type_in(&format!("run plan.jmx -l deep/out.jtl -JPORT={} {more}", server.port()));
+    run("").expect(0);
+    run("").expect(0);
+    assert_eq!(rows(&room.read("deep/out.jtl")).len(), 2);
+    run("-o report").expect(2).says(&["deep/out.jtl is not empty", "-f"]);
+    run("-f -o report").expect(0);
+    assert_eq!(rows(&room.read("deep/out.jtl")).len(), 1);
+    run("-f -o report").expect(0);
+    room.file("deep/notes.txt", "not to be lost");
+    run("-f -o deep").expect(2).says(&["deep"]);
+    assert_eq!(room.read("deep/notes.txt"), "not to be lost");
+}
+
+#[test]
+fn a_plan_may_be_run_without_what_is_not_supported() {
+    let server = StandIn::start().unwrap();
+    let room = Room::new();
+    let steps = element("FTPSampler", "Files", "", "") + &get("a", "/a");
+    room.file("plan.jmx", plan(&group("1", "1", &steps)));
+    let line = format!("run plan.jmx -JPORT={}", server.port());
+    room.type_in(&line).expect(3).says(&["FTPSampler", "--allow-unsupported"]);
+    assert!(server.take_record().is_empty() && !room.has_run_dir());
+    let ended = room.type_in(&format!("{line} --allow-unsupported")).expect(0);
+    ended.says(&["FTPSampler"]).prints(&["Caveats", "FTPSampler", "1 request"]);
+    assert_eq!(server.take_record().len(), 1);
+    assert!(room.manifest().notes.iter().any(|note| note.message.contains("FTPSampler")));
+}
+
+#[test]
+fn properties_come_from_files_and_flags() {
+    let server = StandIn::start().unwrap();
+    let room = Room::new();
+    let path = "/${__P(a)}/${__P(b)}/${__P(c)}/${__P(d,none)}/${__property(e)}";
+    room.file("plan.jmx", plan(&group("1", "1", &get("x", path))));
+    room.file("base.properties", "a=base\nb=base\nc=base\nd=base\n");
+    room.file("more.properties", "# later files win\nb = more\nc : more\n");
+    room.file("last.properties", "c=last\n");
+    let port = server.port();
+    let line = format!(
+        "run plan.jmx -p base.properties -q more.properties -q last.properties -Jd=flag -JPORT={port}"
+    );
+    room.type_in(&line).expect(0);
+    assert_eq!(server.take_record()[0].request.target(), "/base/more/last/flag/e");
+}
+
+#[test]
+fn a_port_in_use() {
+    let server = Server::quick();
+    let room = Room::new();
+    let ended = room.type_in(&format!("demo-server ticket-monster --port {}", server.port())).expect(1);
+    ended.says(&[&format!("127.0.0.1:{}", server.port()), "--port"]);
+}
+
+#[test]
+fn numbers_that_are_none_are_said() {
+    let room = Room::new();
+    let timeout = text("HTTPSampler.response_timeout", "soon");
+    let timer = element("ConstantTimer", "Pause", &text("ConstantTimer.delay", "1s"), "");
+    let steps = timer + &get_with("a", "/", &timeout, "");
+    room.file("plan.jmx", plan(&group("ten", "1", &steps)));
+    let ended = room.type_in("check plan.jmx").expect(0);
+    let ended = ended.prints(&["warning[bad-number]", "\"ten\"", "\"soon\"", "\"1s\""]);
+    assert!(ended.stdout.contains("in: Plan > Group > a"), "{}", ended.all());
+    room.type_in("run plan.jmx").expect(0).says(&["\"ten\""]).prints(&["\"ten\""]);
+}
+
+#[test]
+fn help_is_a_result() {
+    let room = Room::new();
+    for line in
+        ["--help", "run --help", "check --help", "demo --help", "demo-server --help", "help run", "--version"]
+    {
+        let ended = room.type_in(line).expect(0);
+        assert!(ended.stderr.is_empty() && !ended.stdout.is_empty(), "{}", ended.all());
+        assert!(ended.stdout.lines().all(|line| line.chars().count() <= 110), "{}", ended.stdout);
+    }
+}

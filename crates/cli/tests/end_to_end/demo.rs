@@ -1,0 +1,71 @@
+//! The demo, as somebody who has just built the program sees it.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+use crate::program::{Room, wait_for};
+
+#[test]
+fn the_demo_runs_and_leaves_nothing_running() {
+    let room = Room::new();
+    let ended = room.type_in("demo --seconds 2 --users 5 --rate 50 --seed 1").expect(0);
+    let ended = ended.says(&["a ticket shop is open at http://127.0.0.1:", "5 users"]);
+    let ended =
+        ended.prints(&["Book tickets", "Total", "no errors", "report.html", "Three things to try next:"]);
+    let things = ended.stdout.split("Three things to try next:").nth(1).unwrap();
+    assert_eq!(
+        things.lines().filter(|line| line.trim_start().starts_with("busyhour ")).count(),
+        3,
+        "{things}"
+    );
+    let report = std::fs::read_to_string(room.run_dir().report_path()).unwrap();
+    assert!(report.contains("Book tickets") && report.contains("</html>"));
+    let totals = room.run_dir().replay().unwrap().totals;
+    assert!(totals.total.samples > 50 && totals.total.errors == 0);
+    // The shop is gone: nobody listens where it was open.
+    let (_, rest) = ended.stderr.split_once("http://127.0.0.1:").unwrap();
+    let port: u16 = rest.split('/').next().unwrap().parse().unwrap();
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[test]
+fn ctrl_c_ends_the_demo_and_its_shop() {
+    let room = Room::new();
+    let running = room.start(["demo", "--seconds", "1000", "--users", "3", "--rate", "30"]);
+    running.wait_for_stderr("users will arrive");
+    let port: u16 = {
+        let said = running.stderr();
+        said.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap().parse().unwrap()
+    };
+    wait_for("the run has begun", || room.has_run_dir().then_some(()));
+    running.signal(rustix::process::Signal::INT);
+    running.end().expect(4);
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[test]
+fn the_shop_alone() {
+    let room = Room::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
+        .args(["demo-server", "ticket-monster", "--port", "0", "--small"])
+        .current_dir(room.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .write_all(b"GET /ticket-monster/rest/venues HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    let mut status = String::new();
+    BufReader::new(stream).read_line(&mut status).unwrap();
+    assert_eq!(status, "HTTP/1.1 200 OK\r\n");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let status = wait_for("the shop closes", || child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0));
+}

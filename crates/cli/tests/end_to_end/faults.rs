@@ -1,0 +1,129 @@
+//! Faults of the system: files that cannot be written, limits that are reached.
+
+use std::process::Command;
+
+use crate::plans::{get, get_with, group, plan, text};
+use crate::program::{Room, Running, rows};
+use crate::servers::{Server, answer};
+
+/// Starts the program from a shell that has set something up before.
+fn under(room: &Room, before: &str, arguments: &str) -> Running {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{before}; exec '{}' {arguments}", env!("CARGO_BIN_EXE_busyhour"))]);
+    room.start_command(command)
+}
+
+#[allow(clippy::print_stderr, reason = "a test that skips says so")]
+#[test]
+fn results_for_a_full_device() {
+    if !std::path::Path::new("/dev/full").exists() {
+        eprintln!("SKIPPED: there is no /dev/full here");
+        return;
+    }
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("2", "50", &get("a", "/"))));
+    let ended = room.type_in(&format!("run plan.jmx -l /dev/full -JPORT={}", server.port())).expect(5);
+    ended.prints(&["Total", "100", "/dev/full", "No space left on device", "no errors"]);
+    assert_eq!(server.requests(), 100);
+    // The record beside it is whole.
+    assert_eq!(room.run_dir().replay().unwrap().totals.total.samples, 100);
+    assert!(!room.manifest().outcome.unwrap().recorder_events.is_empty());
+}
+
+#[test]
+fn a_disk_that_fills_up() {
+    let server = Server::quick();
+    let room = Room::new();
+    let name = "a request with a rather long name so that the rows of the results file are long as well";
+    room.file("plan.jmx", plan(&group("2", "3000", &get(name, "/"))));
+    // No file may grow beyond 600 blocks; without the trap the first that tries ends the program.
+    let arguments = format!("run plan.jmx -l out.jtl -JPORT={}", server.port());
+    let ended = under(&room, "trap '' XFSZ; ulimit -f 600", &arguments).end().expect(5);
+    ended.prints(&["6,000", "out.jtl", "File too large", "report.html"]);
+    assert_eq!(server.requests(), 6_000);
+    // What is there is whole rows.
+    let rows = rows(&room.read("out.jtl"));
+    assert!(!rows.is_empty() && rows.len() < 6_000);
+    assert!(rows.iter().all(|row| row["success"] == "true" && row.contains_key("Connect")));
+    let replay = room.run_dir().replay().unwrap();
+    assert!(replay.totals.total.samples > 0);
+}
+
+#[test]
+fn places_where_nothing_can_be_written() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
+    room.file("file", "");
+    let port = server.port();
+    for (more, said) in [
+        ("--dir file", "file"),
+        ("-l file/out.jtl", "file/out.jtl"),
+        ("-l .", "."),
+        ("-j file/run.log", "file/run.log"),
+    ] {
+        room.type_in(&format!("run plan.jmx -JPORT={port} {more}")).expect(1).says(&["error: ", said]);
+    }
+    let ended = room.type_in(&format!("run plan.jmx -JPORT={port} -o file/report"));
+    assert_ne!(ended.status.code(), Some(0), "{}", ended.all());
+    assert_eq!(server.requests(), 0, "nothing is sent when its result has no place");
+}
+
+#[test]
+fn too_few_open_files() {
+    let server = Server::start(|stream, _| {
+        // Long enough that all users are connected at once.
+        std::thread::sleep(std::time::Duration::from_millis(1_500));
+        answer(stream)
+    });
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("250", "1", &get("a", "/"))));
+    let arguments = format!("run plan.jmx -l out.jtl -JPORT={}", server.port());
+    let ended = under(&room, "ulimit -n 200", &arguments).end().expect(0);
+    let ended = ended
+        .says(&["warning: the plan has 250 users, but this process may open only 200 files", "ulimit -n"]);
+    ended.prints(&["java.net.SocketException", "Too many open files"]);
+    let rows = rows(&room.read("out.jtl"));
+    assert_eq!(rows.len(), 250);
+    let failed: Vec<_> = rows.iter().filter(|row| row["success"] == "false").collect();
+    assert!(failed.len() >= 50 && failed.len() < 250, "{}", failed.len());
+    for row in failed {
+        assert_eq!(row["responseCode"], "Non HTTP response code: java.net.SocketException");
+        assert_eq!(row["responseMessage"], "Non HTTP response message: Too many open files");
+    }
+}
+
+/// The users would start over a hundred days: the run is stopped long before.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_few_local_ports_are_foreseen() {
+    let server = Server::quick();
+    let room = Room::new();
+    let slowly = plan(&group("70000", "1", &get("a", "/")))
+        .replace(&text("ThreadGroup.ramp_time", "0"), &text("ThreadGroup.ramp_time", "8640000"));
+    room.file("plan.jmx", slowly);
+    let running = room.start(["run", "plan.jmx", &format!("-JPORT={}", server.port())]);
+    running.wait_for_stderr("local ports");
+    running.wait_for_stderr("70000 users");
+    crate::program::wait_for("the first user's request", || (server.requests() > 0).then_some(()));
+    running.signal(rustix::process::Signal::INT);
+    running.end().expect(4);
+}
+
+#[test]
+fn an_upload_that_is_not_there_is_a_failed_sample() {
+    let server = Server::quick();
+    let room = Room::new();
+    let files = "<elementProp name=\"HTTPsampler.Files\" elementType=\"HTTPFileArgs\">\n\
+         <collectionProp name=\"HTTPFileArgs.files\">\n<elementProp name=\"nowhere.bin\" elementType=\"HTTPFileArg\">\n\
+         <stringProp name=\"File.path\">nowhere.bin</stringProp>\n<stringProp name=\"File.paramname\">f</stringProp>\n\
+         <stringProp name=\"File.mimetype\">text/plain</stringProp>\n</elementProp>\n</collectionProp>\n</elementProp>\n";
+    let post = get_with("upload", "/", files, "").replace(">GET<", ">POST<");
+    room.file("plan.jmx", plan(&group("1", "1", &(post + &get("next", "/")))));
+    room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
+    let rows = rows(&room.read("out.jtl"));
+    assert_eq!(rows[0]["success"], "false");
+    assert!(rows[0]["responseMessage"].contains("nowhere.bin"), "{rows:?}");
+    assert_eq!(rows[1]["success"], "true");
+}

@@ -1,0 +1,180 @@
+//! JMeter's own command line.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use busyhour_standin::StandIn;
+
+use crate::plans::{get, group, plan};
+use crate::program::{Ended, Room, rows};
+use crate::servers::{ClosedPort, Server, answer};
+
+/// A room with a plan, a server, and a way to type at both.
+struct Bench {
+    room: Room,
+    server: StandIn,
+}
+
+impl Bench {
+    fn new(path: &str) -> Self {
+        let room = Room::new();
+        room.file("plan.jmx", plan(&group("1", "2", &get("a", path))));
+        Self { room, server: StandIn::start().unwrap() }
+    }
+
+    fn run(&self, more: &str) -> Ended {
+        let port = self.server.port();
+        self.room.type_in(&format!("-n -t plan.jmx -Jjmeterengine.nongui.port=0 -JPORT={port} {more}"))
+    }
+
+    fn targets(&self) -> Vec<String> {
+        self.server.take_record().iter().map(|received| received.request.target()).collect()
+    }
+}
+
+#[test]
+fn a_line_as_people_type_it() {
+    let bench = Bench::new("/${__P(x)}/${__P(y)}");
+    bench.room.file("user.properties", "y=from-a-file\n");
+    let ended =
+        bench.run("-l out.jtl -j jmeter.log -q user.properties -Jx=1 -Gx=2 -Dsun.net=3 -LDEBUG").expect(0);
+    let ended = ended.prints(&[
+        "Created the tree successfully using plan.jmx\n",
+        "Starting standalone test @ ",
+        "summary =      2 in ",
+        "... end of run\n",
+    ]);
+    ended.says(&["-G has no effect", "-L has no effect"]);
+    assert_eq!(bench.targets(), ["/1/from-a-file", "/1/from-a-file"]);
+    assert_eq!(rows(&bench.room.read("out.jtl")).len(), 2);
+    assert!(bench.room.read("jmeter.log").contains("the run ended"));
+}
+
+#[test]
+fn long_flags() {
+    let bench = Bench::new("/");
+    let port = bench.server.port();
+    let line = format!(
+        "--nongui --testfile plan.jmx --logfile=out.jtl --forceDeleteResultFile --jmeterproperty PORT={port} \
+         --jmeterproperty jmeterengine.nongui.port=0 --jmeterlogfile my.log"
+    );
+    bench.room.type_in(&line).expect(0);
+    bench.room.type_in(&line).expect(0);
+    assert_eq!(rows(&bench.room.read("out.jtl")).len(), 2, "-f began the file anew");
+    assert_eq!(bench.targets().len(), 4);
+}
+
+fn is_a_dashboard(dir: &Path, samples: u64) {
+    let html = std::fs::read_to_string(dir.join("index.html")).unwrap();
+    assert!(html.contains("</html>"));
+    let statistics = std::fs::read(dir.join("statistics.json")).unwrap();
+    let statistics: serde_json::Value = serde_json::from_slice(&statistics).unwrap();
+    assert_eq!(statistics["Total"]["sampleCount"].as_u64(), Some(samples));
+}
+
+#[test]
+fn dashboards_of_a_run_and_of_a_file() {
+    let bench = Bench::new("/");
+    bench.run("-l out.jtl -e -o report").expect(0).prints(&["report/index.html", "report/statistics.json"]);
+    is_a_dashboard(&bench.room.path().join("report"), 2);
+    bench.room.type_in("-g out.jtl -o again").expect(0).prints(&["again/index.html"]);
+    is_a_dashboard(&bench.room.path().join("again"), 2);
+    // JMeter refuses these, too.
+    bench.room.type_in("-g out.jtl -o again").expect(2).says(&["again"]);
+    bench.run("-l out.jtl -e -o third").expect(2).says(&["out.jtl is not empty", "-f"]);
+    bench.run("-l other.jtl -e").expect(2).says(&["-o"]);
+    bench.room.type_in("-g out.jtl").expect(2).says(&["-o"]);
+    bench.room.type_in("-g missing.jtl -o fourth").expect(1).says(&["missing.jtl"]);
+    bench.room.file("page.jtl", "<html>");
+    bench.room.type_in("-g page.jtl -o fifth").expect(1).says(&["page.jtl"]);
+    assert_eq!(bench.targets().len(), 2);
+}
+
+#[test]
+fn flags_that_cannot_be_used_say_why() {
+    let bench = Bench::new("/");
+    for (more, said) in [
+        ("-r", "remote servers are not supported"),
+        ("-R host1,host2", "remote servers are not supported"),
+        ("-E https", "proxy"),
+        ("--nonsense", "--nonsense"),
+        ("-Z", "-Z"),
+        ("stray", "stray"),
+        ("-J =x", "without a name"),
+        ("-q missing.properties", "missing.properties"),
+        ("-H proxy.example", "-P"),
+        ("-H proxy.example -P many", "many"),
+        ("-l", "-l (--logfile) needs a value"),
+    ] {
+        bench.run(more).expect(2).says(&[said]);
+    }
+    for (line, said) in
+        [("-t plan.jmx", "-n"), ("-n", "-t"), ("-s", "remote server"), ("-n -t missing.jmx", "missing.jmx")]
+    {
+        let ended = bench.room.type_in(line);
+        assert!(matches!(ended.status.code(), Some(2 | 3)), "{}", ended.all());
+        ended.says(&[said]);
+    }
+    assert!(bench.targets().is_empty());
+    bench.room.type_in("-v").expect(0).prints(&["busyhour"]);
+    bench.room.type_in("-?").expect(0).prints(&["-t", "--testfile", "Exit codes"]);
+}
+
+#[test]
+fn a_proxy_from_the_command_line() {
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heads);
+    let proxy = Server::start(move |stream, head| {
+        kept.lock().unwrap().push(head.to_vec());
+        // me:secret
+        if head.iter().any(|line| line == "Proxy-Authorization: Basic bWU6c2VjcmV0") {
+            return answer(stream);
+        }
+        let text =
+            "HTTP/1.1 407 Who are you?\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n";
+        stream.write_all(text.as_bytes()).is_ok()
+    });
+    let bench = Bench::new("/through");
+    // Nobody listens at the origin: only the proxy can have answered.
+    let nowhere = ClosedPort::new();
+    let origin = format!("-JHOST=localhost -JPORT={}", nowhere.port());
+    bench.run(&format!("{origin} -H 127.0.0.1 -P {} -u me -a secret -l out.jtl", proxy.port())).expect(0);
+    let asked = format!("GET http://localhost:{}/through HTTP/1.1", nowhere.port());
+    assert!(heads.lock().unwrap().iter().all(|head| head[0] == asked));
+    let rows_of = |name: &str| rows(&bench.room.read(name));
+    assert_eq!(rows_of("out.jtl").iter().filter(|row| row["responseCode"] == "200").count(), 2);
+    // Without the password the proxy's answer is the result.
+    bench.run(&format!("{origin} -H 127.0.0.1 -P {} -l closed.jtl", proxy.port())).expect(0);
+    assert!(rows_of("closed.jtl").iter().all(|row| row["responseCode"] == "407"));
+    // Some hosts are reached without it.
+    bench.run(&format!("-l direct.jtl -H 127.0.0.1 -P {} -N 127.0.0.1|localhost", nowhere.port())).expect(0);
+    assert_eq!(bench.targets(), ["/through", "/through"]);
+}
+
+#[test]
+fn without_a_name_the_summariser_is_off() {
+    let bench = Bench::new("/");
+    let ended = bench.run("-Jsummariser.name=").expect(0);
+    assert!(!ended.stdout.contains(" in 00:00:0"), "{}", ended.all());
+    bench.run("-Jsummariser.name=mine").expect(0).prints(&["mine =      2 in "]);
+}
+
+#[test]
+fn the_summariser_speaks_at_intervals() {
+    let server = Server::start(|stream, _| {
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        answer(stream)
+    });
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "4", &get("a", "/"))));
+    let line = format!(
+        "-n -t plan.jmx -JPORT={} -Jsummariser.interval=1 -Jjmeterengine.nongui.port=0",
+        server.port()
+    );
+    room.type_in(&line).expect(0).prints(&[
+        "summary + ",
+        " Active: 1 Started: 1 Finished: 0\n",
+        "summary =      4 in ",
+    ]);
+}

@@ -1,0 +1,91 @@
+//! What a person reads.
+
+use insta::assert_snapshot;
+
+use crate::plans::{get, group, plan};
+use crate::program::Room;
+use crate::servers::Server;
+
+/// Numbers become `#`, so that what is left does not depend on the machine; runs of blanks become one.
+fn redacted(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '0'..='9' if out.ends_with('#') => {}
+            '0'..='9' => out.push('#'),
+            ' ' if out.ends_with(' ') => {}
+            c => out.push(c),
+        }
+    }
+    out.replace("#,#", "#").replace("#.#", "#")
+}
+
+/// Without the paragraphs that depend on how fast the machine is: caveats, and the second clock where it differs.
+fn without_chance(text: &str) -> String {
+    let chance = |part: &&str| part.starts_with("Caveats") || part.trim_start().starts_with("service time");
+    text.split("\n\n").filter(|part| !chance(part)).collect::<Vec<_>>().join("\n\n")
+}
+
+fn shown(arguments: &str) -> (String, String) {
+    let server = Server::start(|stream, head| {
+        let bad = head[0].contains("/bad");
+        let status = if bad { "503 Service Unavailable" } else { "200 OK" };
+        let text = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok");
+        std::io::Write::write_all(stream, text.as_bytes()).is_ok()
+    });
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("2", "3", &(get("first", "/") + &get("second", "/bad")))));
+    let ended = room.type_in(&arguments.replace("PORT", &format!("-JPORT={}", server.port()))).expect(0);
+    assert!(!ended.stdout.contains('\x1b') && !ended.stderr.contains('\x1b'), "no colours into a pipe");
+    (redacted(&without_chance(&ended.stdout)), redacted(&ended.stderr))
+}
+
+#[test]
+fn the_result_of_a_run() {
+    let (out, err) = shown("run plan.jmx PORT --dir here");
+    assert_snapshot!(out, @r"
+    Plan: # s, # users, # requests, #/s, # errors
+
+     response time in ms
+    label samples err % rate/s KiB/s in KiB/s out mean p# p# p# p# p# max
+    first # # # # # # # # # # # #
+    second # # # # # # # # # # # #
+    Total # # # # # # # # # # # #
+
+    Most frequent errors
+    # # % #: Service Unavailable (second)
+
+    wrote here/samples.jtl
+    wrote here/summary.json
+    wrote here/report.html
+    wrote here/run.log
+    ");
+    assert_snapshot!(err, @"summary = # in #:#:# = #/s Avg: # Min: # Max: # Err: # (#%)");
+}
+
+#[test]
+fn the_result_in_jmeters_manner() {
+    let (out, err) = shown("-n -t plan.jmx PORT -Jjmeterengine.nongui.port=0");
+    let out: Vec<_> = out.lines().filter(|line| !line.starts_with("Starting")).collect();
+    assert_snapshot!(out.join("\n"), @r"
+    Created the tree successfully using plan.jmx
+    summary = # in #:#:# = #/s Avg: # Min: # Max: # Err: # (#%)
+    Plan: # s, # users, # requests, #/s, # errors
+
+     response time in ms
+    label samples err % rate/s KiB/s in KiB/s out mean p# p# p# p# p# max
+    first # # # # # # # # # # # #
+    second # # # # # # # # # # # #
+    Total # # # # # # # # # # # #
+
+    Most frequent errors
+    # # % #: Service Unavailable (second)
+
+    wrote busyhour-runs/plan-#-#/samples.jtl
+    wrote busyhour-runs/plan-#-#/summary.json
+    wrote busyhour-runs/plan-#-#/report.html
+    wrote busyhour-runs/plan-#-#/run.log
+    ... end of run
+    ");
+    assert_snapshot!(err, @"");
+}

@@ -1,0 +1,86 @@
+//! Numbers that are none: JMeter reads such a text as 0, or as nothing, without a word.
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_plan::{Element, Property, TestPlan};
+
+/// What holds a number, by class: whole numbers and fractions alike, for a fraction in a whole number's place is rare
+/// and a text in its place is not.
+const NUMBERS: &[(&[&str], &[&str])] = &[
+    (
+        &["ThreadGroup", "SetupThreadGroup", "PostThreadGroup"],
+        &["ThreadGroup.num_threads", "ThreadGroup.ramp_time", "ThreadGroup.duration", "ThreadGroup.delay"],
+    ),
+    (&["LoopController"], &["LoopController.loops"]),
+    (
+        &["HTTPSamplerProxy", "HTTPSampler", "HTTPSampler2", "ConfigTestElement"],
+        &["HTTPSampler.port", "HTTPSampler.connect_timeout", "HTTPSampler.response_timeout"],
+    ),
+    (
+        &["ConstantTimer", "UniformRandomTimer", "GaussianRandomTimer", "PoissonRandomTimer"],
+        &["ConstantTimer.delay", "RandomTimer.range"],
+    ),
+    (&["ConstantThroughputTimer"], &["throughput"]),
+    (
+        &["ThroughputController"],
+        &["ThroughputController.maxThroughput", "ThroughputController.percentThroughput"],
+    ),
+    (&["DurationAssertion"], &["DurationAssertion.duration"]),
+    (&["TestAction"], &["ActionProcessor.duration"]),
+];
+
+/// What is wrong with the numbers of a plan's enabled elements. Texts with variables or functions are not known yet.
+pub(crate) fn check(plan: &TestPlan) -> Vec<Diagnostic> {
+    plan.elements().filter(|element| element.is_active()).flat_map(check_element).collect()
+}
+
+fn check_element(element: Element<'_>) -> Vec<Diagnostic> {
+    let kind = element.kind();
+    let names = NUMBERS.iter().filter(|(kinds, _)| kinds.contains(&kind)).flat_map(|(_, names)| *names);
+    let own = names.filter_map(|name| element.property(name));
+    let main = element.element("ThreadGroup.main_controller");
+    let loops = main.and_then(|main| main.property("LoopController.loops"));
+    own.chain(loops).filter_map(check_property).collect()
+}
+
+fn check_property(property: Property<'_>) -> Option<Diagnostic> {
+    let text = property.text()?.trim();
+    if text.is_empty() || text.contains("${") || text.parse::<f64>().is_ok_and(f64::is_finite) {
+        return None;
+    }
+    let shown: String = text.chars().take(40).collect();
+    let finding =
+        Diagnostic::warning("bad-number", format!("{} is {shown:?}, which is no number", property.name()))
+            .with_hint(
+                "JMeter takes such a text for 0 or for nothing, and so does this program: put a number there",
+            );
+    Some(property.locate(finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(properties: &str) -> Vec<String> {
+        let plan = format!(
+            "<jmeterTestPlan version=\"1.2\"><hashTree><ThreadGroup testclass=\"ThreadGroup\" testname=\"G\">{properties}\
+             </ThreadGroup><hashTree/></hashTree></jmeterTestPlan>"
+        );
+        let (plan, _) = busyhour_plan::parse(plan.as_bytes(), "plan.jmx");
+        check(&plan).into_iter().map(|finding| finding.message).collect()
+    }
+
+    #[test]
+    fn only_texts_that_cannot_become_numbers_are_told() {
+        let users =
+            |text: &str| words(&format!("<stringProp name=\"ThreadGroup.num_threads\">{text}</stringProp>"));
+        for good in ["5", " 5 ", "-1", "", "1.5", "${users}", "${__P(users,x)}"] {
+            assert!(users(good).is_empty(), "{good:?}");
+        }
+        for bad in ["ten", "5 users", "1,000", "NaN", "$users"] {
+            assert_eq!(users(bad), [format!("ThreadGroup.num_threads is {bad:?}, which is no number")]);
+        }
+        let loops = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">\
+             <stringProp name=\"LoopController.loops\">often</stringProp></elementProp>";
+        assert_eq!(words(loops), ["LoopController.loops is \"often\", which is no number"]);
+    }
+}
