@@ -24,12 +24,26 @@ pub enum Level {
 #[derive(Debug, Default)]
 pub struct Properties {
     values: RwLock<HashMap<String, String>>,
+    version: AtomicU64,
+}
+
+/// Versions given out so far, to any properties.
+static VERSIONS: AtomicU64 = AtomicU64::new(1);
+
+fn next_version() -> u64 {
+    VERSIONS.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Properties {
     /// Properties with these values.
     pub fn new(values: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { values: RwLock::new(values.into_iter().collect()) }
+        Self { values: RwLock::new(values.into_iter().collect()), version: next_version().into() }
+    }
+
+    /// A number that changes with every change of a property and is never that of other properties: what was read
+    /// under it holds as long as it stays.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
     }
 
     /// Calls `read` with the value of `name`, without copying it.
@@ -46,12 +60,16 @@ impl Properties {
     /// Sets `name`; returns what it was.
     pub fn set(&self, name: &str, value: &str) -> Option<String> {
         let mut values = self.values.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        values.insert(name.to_owned(), value.to_owned())
+        let before = values.insert(name.to_owned(), value.to_owned());
+        self.version.store(next_version(), Ordering::Release);
+        before
     }
 
     /// Removes `name`; returns what it was.
     pub fn remove(&self, name: &str) -> Option<String> {
-        self.values.write().unwrap_or_else(std::sync::PoisonError::into_inner).remove(name)
+        let mut values = self.values.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.version.store(next_version(), Ordering::Release);
+        values.remove(name)
     }
 
     /// All properties, sorted by name.

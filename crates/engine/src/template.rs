@@ -32,18 +32,23 @@ pub enum Segment {
 pub struct Template {
     segments: Box<[Segment]>,
     source: Box<str>,
+    /// The number it is, if nothing in it varies and it is one.
+    number: Option<i64>,
 }
 
 impl Template {
     /// Text without variables or functions.
     pub fn literal(text: &str) -> Self {
         let segments = if text.is_empty() { Vec::new() } else { vec![Segment::Text(text.into())] };
-        Self { segments: segments.into_boxed_slice(), source: text.into() }
+        Self { segments: segments.into_boxed_slice(), source: text.into(), number: text.trim().parse().ok() }
     }
 
     /// A template of these segments; `source` is what the plan says, for messages.
     pub fn new(source: &str, segments: Vec<Segment>) -> Self {
-        Self { segments: segments.into_boxed_slice(), source: source.into() }
+        let mut template =
+            Self { segments: segments.into_boxed_slice(), source: source.into(), number: None };
+        template.number = template.as_literal().and_then(|text| text.trim().parse().ok());
+        template
     }
 
     /// The text if nothing in it varies.
@@ -102,7 +107,10 @@ impl Template {
 
     /// The text as a number, read as `Long.parseLong` of the trimmed text; `default` when it is none.
     pub fn integer(&self, user: &mut UserState, default: i64) -> i64 {
-        self.text(user).trim().parse().unwrap_or(default)
+        match self.number {
+            Some(number) => number,
+            None => self.text(user).trim().parse().unwrap_or(default),
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! `__P`, `__property`, `__setProperty`, `__isPropDefined`.
 
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use busyhour_engine::template::{Function, Template};
 use busyhour_engine::user::UserState;
@@ -12,6 +14,56 @@ struct Read {
     name: Template,
     otherwise: Otherwise,
     target: Target,
+    /// Its place among what each thread remembers.
+    place: usize,
+}
+
+/// Functions whose values are remembered.
+const PLACES_MAX: usize = 4096;
+
+/// Places given out so far.
+static PLACES: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// What the functions of this thread read last, and under which version of the properties: a property that does not
+    /// change costs neither a lock nor a search.
+    static REMEMBERED: RefCell<Vec<(u64, Box<str>)>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Read {
+    /// Appends what was read before under this version; false when nothing was.
+    fn recall(&self, version: u64, out: &mut String) -> bool {
+        REMEMBERED.with_borrow(|all| match all.get(self.place) {
+            Some((known, value)) if *known == version && version != 0 => {
+                out.push_str(value);
+                true
+            }
+            _ => false,
+        })
+    }
+
+    fn remember(&self, version: u64, value: &str) {
+        // Texts that come up during the run make functions without end: only the first, which are the plan's, count.
+        if self.place >= PLACES_MAX || version == 0 {
+            return;
+        }
+        REMEMBERED.with_borrow_mut(|all| {
+            if all.len() <= self.place {
+                // Version 0 is never given out.
+                all.resize_with(self.place + 1, || (0, Box::default()));
+            }
+            all[self.place] = (version, value.into());
+        });
+    }
+
+    /// Whether name and default are fixed and nothing else is to be done.
+    fn is_plain(&self) -> bool {
+        let default_is_fixed = match &self.otherwise {
+            Otherwise::Text(text) => text.as_literal().is_some(),
+            Otherwise::One | Otherwise::Name => true,
+        };
+        default_is_fixed && self.name.as_literal().is_some() && matches!(self.target, Target::None)
+    }
 }
 
 /// What an unset property reads as.
@@ -25,19 +77,28 @@ enum Otherwise {
 /// `${__P(name, default)}`
 pub(crate) fn p(arguments: &mut Arguments<'_, '_>) -> Made {
     let otherwise = arguments.optional(1).map_or(Otherwise::One, Otherwise::Text);
-    Ok(Arc::new(Read { name: arguments.take(0), otherwise, target: Target::None }))
+    Ok(Arc::new(Read { name: arguments.take(0), otherwise, target: Target::None, place: next_place() }))
 }
 
 /// `${__property(name, variable, default)}`
 pub(crate) fn property(arguments: &mut Arguments<'_, '_>) -> Made {
     let otherwise = arguments.optional(2).map_or(Otherwise::Name, Otherwise::Text);
     let target = arguments.target_untrimmed(1);
-    Ok(Arc::new(Read { name: arguments.take(0), otherwise, target }))
+    Ok(Arc::new(Read { name: arguments.take(0), otherwise, target, place: next_place() }))
+}
+
+fn next_place() -> usize {
+    PLACES.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Function for Read {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
+        let version = user.run.properties.version();
+        let is_plain = self.is_plain();
+        if is_plain && self.recall(version, out) {
+            return;
+        }
         with_text(&self.name, user, |user, name| {
             let found =
                 user.run.properties.with(name, |value| value.map(|value| out.push_str(value)).is_some());
@@ -54,6 +115,9 @@ impl Function for Read {
             }
         });
         trim_from(out, start);
+        if is_plain {
+            self.remember(version, &out[start..]);
+        }
         self.target.store(user, &out[start..]);
     }
 }

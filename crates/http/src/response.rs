@@ -239,7 +239,9 @@ impl ResponseReader {
             // Lengths first: most headers are none of these.
             match name.len() {
                 10 if name.eq_ignore_ascii_case("connection") => {
-                    if contains_token(header.value, b"close") {
+                    if header.value == b"keep-alive" {
+                        close = false;
+                    } else if contains_token(header.value, b"close") {
                         close = true;
                     } else if contains_token(header.value, b"keep-alive") {
                         close = false;
@@ -359,6 +361,9 @@ fn after_size(size: u64) -> State {
 }
 
 fn contains_token(value: &[u8], token: &[u8]) -> bool {
+    if value == token {
+        return true;
+    }
     value.split(|byte| *byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token))
 }
 
