@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use busyhour_record::{Recorder, RecorderConfig};
@@ -238,15 +239,18 @@ fn a_group_without_a_duration_does_not_start_and_others_do() {
     assert_eq!(ran.log, ["Error Invalid duration 0 set in Thread Group:group 1"]);
 }
 
-/// Users sleep for an hour, except one that asks for a stop in its third sample.
-fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act) -> (Ran, Vec<Seen>) {
+/// Twenty users do `act` or wait for `others`, one is to start in an hour; when all others are there, one asks for a
+/// stop. `in_samples`: when those twenty are in the middle of a sample.
+fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act, in_samples: u32) -> (Ran, Vec<Seen>) {
+    let begun = AtomicU32::new(0);
     let (script, seen) = watching(move |user| {
         if user.group == 0 {
-            if user.iteration == 3 {
+            if user.run.active.load(Relaxed) == 22 && begun.load(Relaxed) >= in_samples {
                 user.run.ask_to_stop(stop);
             }
             return Act::Yield;
         }
+        begun.fetch_add(u32::from(user.group == 1), Relaxed);
         act()
     });
     let groups = vec![
@@ -262,7 +266,7 @@ fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act) -> (Ran, V
 
 #[test]
 fn a_graceful_stop_wakes_sleepers_and_runs_tear_down() {
-    let (ran, seen) = stopped(Stop::Graceful, waits(HOUR_MS), || Act::Yield);
+    let (ran, seen) = stopped(Stop::Graceful, waits(HOUR_MS), || Act::Yield, 0);
     assert!(seen.iter().all(|sample| sample.group != 1), "nobody goes on when it wakes");
     assert_eq!(ran.report.stopped, Some(Stop::Graceful));
     assert_eq!(ran.totals.total.samples, seen.len() as u64 + 2);
@@ -271,7 +275,7 @@ fn a_graceful_stop_wakes_sleepers_and_runs_tear_down() {
 
 #[test]
 fn a_stop_at_once_gives_up_what_is_in_flight() {
-    let (ran, seen) = stopped(Stop::Now, Vec::new(), || Act::Never);
+    let (ran, seen) = stopped(Stop::Now, Vec::new(), || Act::Never, 20);
     assert_eq!(ran.report.stopped, Some(Stop::Now));
     let interrupted: u64 = ran.report.cores.iter().map(|core| core.interrupted).sum();
     assert!(interrupted >= 20, "those that never end: {interrupted}");
