@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use busyhour_record::Live;
 
-use crate::numbers::{clock, ms, percent, rate, thousands};
+use crate::numbers::{clock, counted, ms, percent, rate};
 use crate::summariser::UserCounts;
 
 /// What a progress line shows.
@@ -28,7 +28,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize) -> String {
         Some(length) => format!("{} of {}", clock(progress.elapsed.as_secs()), clock(length.as_secs())),
         None => clock(progress.elapsed.as_secs()),
     };
-    line += &format!("  {} users", thousands(progress.users.active));
+    line += &format!("  {}", counted(progress.users.active, "user"));
     match &live.last_second {
         Some(second) => {
             line += &format!(
@@ -38,12 +38,13 @@ pub fn progress_line(progress: &Progress<'_>, width: usize) -> String {
                 ms(second.response.p95)
             );
         }
-        None => line += "  waiting for the first responses",
+        None if live.total.samples == 0 => line += "  waiting for the first responses",
+        None => {}
     }
-    line += &format!("  {} requests", thousands(live.total.samples));
+    line += &format!("  {}", counted(live.total.samples, "request"));
     if live.total.errors > 0 {
         let part = live.total.errors as f64 * 100.0 / live.total.samples.max(1) as f64;
-        line += &format!("  {} errors ({} %)", thousands(live.total.errors), percent(part));
+        line += &format!("  {} ({} %)", counted(live.total.errors, "error"), percent(part));
     } else {
         line += "  no errors";
     }

@@ -3,7 +3,7 @@
 use busyhour_analysis::{Row, Summary, Times};
 use busyhour_record::{RunEnd, SampleKind};
 
-use crate::numbers::{duration, ms, percent, rate, thousands};
+use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 
 /// How text is to look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,11 +74,6 @@ fn heading(summary: &Summary, look: Look) -> String {
     format!("{name}{}\n", parts.join(", "))
 }
 
-/// `1 user`, `2 users`.
-fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
-}
-
 /// Columns: a heading and how a row fills it.
 type Column = (&'static str, fn(&Row) -> String);
 
@@ -111,8 +106,16 @@ const SERVICE: [Column; 7] = [
 ];
 
 fn times_table(summary: &Summary, look: Look) -> String {
-    let columns: Vec<Column> = COUNTS.into_iter().chain(RESPONSE).collect();
-    let mut out = table(summary, "response time in ms", &columns, look);
+    let all: Vec<Column> = COUNTS.into_iter().chain(RESPONSE).collect();
+    let width =
+        longest_label(summary) + widths(&cells(summary, &all), &all).iter().map(|w| w + 2).sum::<usize>();
+    let mut out = if look.width.is_some_and(|room| room < width) {
+        // Two tables with whole labels rather than one with cut ones.
+        let counts = table(summary, "requests", &COUNTS, look);
+        counts + "\n" + &table(summary, "response time in ms", &RESPONSE, look)
+    } else {
+        table(summary, "response time in ms", &all, look)
+    };
     if clocks_differ(&summary.total.response, &summary.total.service) {
         out.push('\n');
         out += &table(summary, "service time in ms (from the actual start)", &SERVICE, look);
@@ -126,21 +129,35 @@ fn clocks_differ(response: &Times, service: &Times) -> bool {
     differ(response.mean, service.mean) || differ(response.p99, service.p99)
 }
 
+fn label(row: &Row) -> String {
+    let text = printable(&row.label);
+    if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
+}
+
+fn rows(summary: &Summary) -> impl Iterator<Item = &Row> {
+    summary.labels.iter().chain([&summary.total])
+}
+
+/// Characters of the longest label.
+fn longest_label(summary: &Summary) -> usize {
+    rows(summary).map(|row| label(row).chars().count()).max().unwrap_or(0).max(LABEL_MIN)
+}
+
+fn cells(summary: &Summary, columns: &[Column]) -> Vec<Vec<String>> {
+    rows(summary).map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()).collect()
+}
+
+/// Characters that each column needs.
+fn widths(cells: &[Vec<String>], columns: &[Column]) -> Vec<usize> {
+    let widest = |at: usize| cells.iter().map(|row| row[at].len()).max().unwrap_or(0);
+    columns.iter().enumerate().map(|(at, (name, _))| widest(at).max(name.len())).collect()
+}
+
 fn table(summary: &Summary, title: &str, columns: &[Column], look: Look) -> String {
-    let rows: Vec<&Row> = summary.labels.iter().chain([&summary.total]).collect();
-    let label = |row: &Row| {
-        let text = printable(&row.label);
-        if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
-    };
-    let cells: Vec<Vec<String>> =
-        rows.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()).collect();
-    let widths: Vec<usize> = columns
-        .iter()
-        .enumerate()
-        .map(|(at, (name, _))| cells.iter().map(|row| row[at].len()).max().unwrap_or(0).max(name.len()))
-        .collect();
+    let cells = cells(summary, columns);
+    let widths = widths(&cells, columns);
     let numbers: usize = widths.iter().map(|width| width + 2).sum();
-    let longest = rows.iter().map(|row| label(row).chars().count()).max().unwrap_or(0).max(LABEL_MIN);
+    let longest = longest_label(summary);
     let room = look.width.map_or(longest, |width| width.saturating_sub(numbers).clamp(LABEL_MIN, longest));
 
     let times: usize = widths.iter().rev().take(7).map(|width| width + 2).sum();
@@ -152,8 +169,8 @@ fn table(summary: &Summary, title: &str, columns: &[Column], look: Look) -> Stri
         head += &format!("  {name:>width$}");
     }
     out += &(look.paint(DIM, &head) + "\n");
-    for (row, cells) in rows.iter().zip(&cells) {
-        let total = std::ptr::eq(*row, &summary.total);
+    for (row, cells) in rows(summary).zip(&cells) {
+        let total = std::ptr::eq(row, &summary.total);
         let mut line = format!("{:room$}", cut(&label(row), room));
         for ((cell, width), (name, _)) in cells.iter().zip(&widths).zip(columns) {
             let text = format!("  {cell:>width$}");
