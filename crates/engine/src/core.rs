@@ -27,6 +27,8 @@ pub struct Core {
     pub stalled_ns: Cell<u64>,
     /// Samples given up because the run was stopped at once.
     pub interrupted: Cell<u64>,
+    /// Users that ended, or never began, because of a panic.
+    pub died: Cell<u64>,
     /// The longest time by which the core's own tick came late: what a user's start may lag behind.
     pub lag_ns_max: Cell<u64>,
     /// When the second looked at began, and the thread's CPU time then.
@@ -67,6 +69,7 @@ impl Core {
             waiting: RefCell::default(),
             stalled_ns: Cell::new(0),
             interrupted: Cell::new(0),
+            died: Cell::new(0),
             lag_ns_max: Cell::new(0),
             second: Cell::new(None),
             busiest: Cell::new(None),

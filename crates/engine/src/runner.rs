@@ -31,6 +31,9 @@ pub struct CoreReport {
     pub stalled_ns: u64,
     /// Samples given up because the run was stopped at once.
     pub interrupted: u64,
+    /// Users that ended, or never began, because of an error in Busyhour (a panic); each is in the log. 0 in every
+    /// healthy run: what they would have done is missing.
+    pub died: u64,
     /// Longest time by which the core's own tick came late, in nanoseconds.
     pub lag_ns_max: u64,
     /// Samples lost because the recorder's thread was gone.
@@ -257,6 +260,7 @@ fn core_thread<P: Protocol>(
             busiest_second: core.busiest_second(),
             stalled_ns: core.stalled_ns.get(),
             interrupted: core.interrupted.get(),
+            died: core.died.get(),
             lag_ns_max: core.lag_ns_max.get(),
             lost,
         }
@@ -267,7 +271,10 @@ fn core_thread<P: Protocol>(
 struct Watch {
     core: Rc<Core>,
     group: u32,
+    /// Number of the user from 0, and of the first that will not start any more.
     number: u32,
+    end: u32,
+    cores: u32,
 }
 
 impl Drop for Watch {
@@ -275,10 +282,13 @@ impl Drop for Watch {
         if thread::panicking() {
             let run = &self.core.run;
             let group = &run.groups[self.group as usize];
-            let (name, number, user) = (&group.name, group.number, self.number + 1);
-            let line =
-                format!("{name} {number}-{user} died of an error in Busyhour; its samples are missing");
-            run.log(Level::Error, &line);
+            let missing = (self.number..self.end).step_by(self.cores.max(1) as usize);
+            for number in missing {
+                self.core.died.set(self.core.died.get() + 1);
+                let (name, number) = (&group.name, format!("{}-{}", group.number, number + 1));
+                let line = format!("{name} {number} died of an error in Busyhour; its samples are missing");
+                run.log(Level::Error, &line);
+            }
         }
     }
 }
@@ -338,8 +348,11 @@ async fn start_users<P: Protocol>(
     start: GroupStart,
     living: &Rc<Living>,
 ) {
+    let (group, end) = (start.group, start.users);
+    let mut rest = Watch { core: Rc::clone(core), group, number: core.index, end, cores };
     let mut number = core.index;
     while number < start.users {
+        rest.number = number;
         let at = start.first + start.spacing_ns.saturating_mul(u64::from(number));
         let now = core.run.clock.now();
         if at > now {
@@ -350,7 +363,7 @@ async fn start_users<P: Protocol>(
         }
         let life = living.begin();
         let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), start.group, number, at, start.end);
-        let watch = Watch { core: Rc::clone(core), group: start.group, number };
+        let watch = Watch { core: Rc::clone(core), group: start.group, number, end: number + 1, cores };
         tokio::task::spawn_local(async move {
             let _watch = watch;
             user.run().await;

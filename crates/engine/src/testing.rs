@@ -23,6 +23,9 @@ use crate::variables::Names;
 /// Seed of all tests.
 pub(crate) const SEED: u64 = 20_260_101;
 
+/// With this seed the session of the fourth user cannot be made.
+pub(crate) const BAD_SEED: u64 = 666;
+
 /// What a fake sample does.
 pub(crate) enum Act {
     /// Succeeds at once.
@@ -52,7 +55,9 @@ impl std::fmt::Debug for Fake {
 impl Protocol for Fake {
     type Session = ();
 
-    fn session(_user: &UserState) {}
+    fn session(user: &UserState) {
+        assert!(user.run.seed != BAD_SEED || user.number != 3, "for the test");
+    }
 
     fn iteration_started(_session: &mut (), _user: &mut UserState, _same_user: bool) {}
 

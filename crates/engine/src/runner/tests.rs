@@ -15,7 +15,7 @@ use crate::element::Timer;
 use crate::program::{Condition, ControllerKind, FlowAction, OnError, SamplerKind, Schedule};
 use crate::template::Template;
 use crate::testing::{
-    Act, Node, Ran, SEED, Script, always, group, leaf, looped, program, recorder_config, run_on,
+    Act, BAD_SEED, Node, Ran, SEED, Script, always, group, leaf, looped, program, recorder_config, run_on,
     run_recorded, shared_with, with_timers,
 };
 use crate::variables::Names;
@@ -336,7 +336,18 @@ fn a_user_that_panics_takes_nobody_along() {
     let ran = run_on(2, program(vec![group(4, "5", vec![leaf("x")], &script)]));
     assert_eq!(ran.totals.total.samples, 3 * 5 + 1);
     assert!(ran.log.iter().any(|line| line.starts_with("Error group 1 1-2 died")), "{:?}", ran.log);
+    assert_eq!(ran.report.cores.iter().map(|core| core.died).sum::<u64>(), 1);
     nothing_is_left(&ran);
+}
+
+#[test]
+fn users_that_cannot_begin_are_counted() {
+    let groups = vec![group(8, "2", vec![leaf("x")], &always(|| Act::Yield))];
+    let ran = run_recorded(2, program(groups), BAD_SEED, RecorderConfig::default());
+    // The fourth is on the second core, after it come the sixth and the eighth.
+    let died: Vec<u64> = ran.report.cores.iter().map(|core| core.died).collect();
+    assert_eq!((died, ran.log.len()), (vec![0, 3], 3));
+    assert_eq!(ran.totals.total.samples, 5 * 2);
 }
 
 /// Allocations of a whole run with so many iterations of each user, counted on its core's thread.
