@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod demo;
 mod exit;
+mod forecast;
 mod java_properties;
 mod jmeter_args;
 mod log_file;

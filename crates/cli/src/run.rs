@@ -20,6 +20,7 @@ use busyhour_record::{
 use busyhour_report::{Look, end_of_run, prepare_dashboard, write_dashboard, write_reports};
 
 use crate::exit::{self, Exit, complain, say};
+use crate::forecast;
 use crate::log_file::LogFile;
 use crate::progress::{self, Display};
 use crate::run_request::RunRequest;
@@ -223,7 +224,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
     let name = compiled.plan_name().to_owned();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
     let cores = request.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    foresee_limits(&started);
+    forecast::limits(&started);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         busyhour: env!("CARGO_PKG_VERSION").into(),
@@ -288,33 +289,6 @@ fn check_results_file(request: &RunRequest, path: &Path) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// Says before the run what the system will not grant during it.
-fn foresee_limits(started: &Started) {
-    let mut user = busyhour_engine::user::UserState::new(Arc::clone(&started.shared), None, 0, 0);
-    let users: u64 = started
-        .program
-        .groups
-        .iter()
-        .map(|group| u64::try_from(group.users.integer(&mut user, 0)).unwrap_or(0))
-        .sum();
-    if let Some(files) = system::raise_open_files()
-        && users + 64 > files
-    {
-        say(&format!(
-            "warning: the plan has {users} users, but this process may open only {files} files; connections beyond that \
-             will fail with \"Too many open files\" (raise the limit: ulimit -n)"
-        ));
-    }
-    if let Some(ports) = system::local_ports()
-        && users > ports
-    {
-        say(&format!(
-            "warning: the plan has {users} users, but the system has only {ports} local ports for connections to one \
-             server port (net.ipv4.ip_local_port_range)"
-        ));
-    }
-}
-
 fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
     let note = |finding: &Diagnostic| PlanNote {
         code: finding.code.into(),
@@ -327,14 +301,15 @@ fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
     findings.iter().filter(|finding| finding.severity == Severity::Warning).map(note).collect()
 }
 
-fn display(request: &RunRequest, settings: &Settings) -> Display {
+fn display(request: &RunRequest, settings: &Settings, started: &Started) -> Display {
     let get = |name: &str| settings.jmeter.get(name).map(|text| text.trim());
     // A flag that takes the name away turns the summariser off.
     let flag = request.flags.jmeter.iter().rfind(|(name, _)| name == "summariser.name");
     let default = if flag.is_some() { "" } else { "summary" };
     let name = get("summariser.name").unwrap_or(default).to_owned();
     let interval = get("summariser.interval").and_then(|text| text.parse().ok()).unwrap_or(30);
-    Display::new(request.as_jmeter, name, interval, request.length_s.map(Duration::from_secs))
+    let length = request.length_s.map(Duration::from_secs).or_else(|| forecast::length(started));
+    Display::new(request.as_jmeter, name, interval, length)
 }
 
 /// Shows progress and takes orders until the engine has finished.
