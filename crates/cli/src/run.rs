@@ -98,7 +98,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     let (recorder, writers) =
         Recorder::start(config).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
     let asked = Asked::default();
-    let mut display = display(request, &settings);
+    let mut display = display(request, &settings, &started);
     if request.as_jmeter {
         let wall = jiff::Zoned::now().strftime("%Y %b %d %H:%M:%S %Z").to_string();
         exit::print(&format!(
