@@ -536,3 +536,6 @@ fn heard<P>(place: &mut Place, group: &Group<P>, id: ControllerId, result: &Samp
         transaction.heard(result, settings.include_timers);
     }
 }
+
+#[cfg(test)]
+mod tests;

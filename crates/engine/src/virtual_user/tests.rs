@@ -1,0 +1,140 @@
+//! What stands around a sampler, and transactions.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use busyhour_record::SampleKind;
+
+use crate::element::{Assertion, AssertionScope, Delay, Processor, Timer};
+use crate::program::{ControllerKind, TransactionSettings};
+use crate::result::{AssertionResult, Keep, SampleResult};
+use crate::testing::{Act, Node, Ran, Script, always, group, leaf, program, run_on};
+use crate::user::UserState;
+
+type Order = Arc<Mutex<Vec<String>>>;
+
+/// Everything that may stand around a sampler, writing down when it is called.
+#[derive(Debug)]
+struct Note {
+    name: &'static str,
+    order: Order,
+    /// The assertion fails.
+    fails: bool,
+}
+
+impl Note {
+    fn told(&self, user: &UserState) {
+        let line = format!("{} {}{}", self.name, user.iteration, if user.has_result { " r" } else { "" });
+        self.order.lock().unwrap().push(line);
+    }
+}
+
+impl Processor for Note {
+    fn process(&self, user: &mut UserState) {
+        self.told(user);
+    }
+}
+
+impl Timer for Note {
+    fn delay(&self, user: &mut UserState) -> Delay {
+        self.told(user);
+        Delay::default()
+    }
+}
+
+impl Assertion for Note {
+    fn name(&self, _user: &mut UserState) -> String {
+        self.name.to_owned()
+    }
+
+    fn scope(&self) -> AssertionScope {
+        AssertionScope::Parent
+    }
+
+    fn check(&self, user: &mut UserState, _result: &SampleResult) -> AssertionResult {
+        self.told(user);
+        AssertionResult { failure: self.fails, message: self.name.to_owned(), ..AssertionResult::default() }
+    }
+
+    fn keep(&self) -> Keep {
+        Keep::default()
+    }
+}
+
+#[test]
+fn what_stands_around_a_sampler_comes_in_jmeters_order() {
+    let order = Order::default();
+    let note = |name, fails| Arc::new(Note { name, order: Arc::clone(&order), fails });
+    let seen = Arc::clone(&order);
+    let script: Script = Arc::new(move |user| {
+        seen.lock().unwrap().push(format!("sample {}", user.iteration));
+        Act::Done
+    });
+    let mut one = group(1, "2", vec![leaf("x")], &script);
+    let package = &mut one.samplers[0];
+    package.before = vec![note("pre a", false) as Arc<dyn Processor>, note("pre b", false)].into();
+    package.timers = vec![note("timer", false) as Arc<dyn Timer>].into();
+    package.after = vec![note("post", false) as Arc<dyn Processor>].into();
+    package.assertions =
+        vec![note("good", false) as Arc<dyn Assertion>, note("bad", true), note("worse", true)].into();
+    let ran = run_on(1, program(vec![one]));
+    let order = order.lock().unwrap();
+    let first = ["pre a 1", "pre b 1", "timer 1", "sample 1", "post 1 r", "good 1 r", "bad 1 r", "worse 1 r"];
+    assert_eq!(order[..8], first);
+    assert_eq!((order.len(), order[8].as_str()), (16, "pre a 2 r"), "the last result stays to be looked at");
+    assert_eq!((ran.totals.total.samples, ran.totals.total.errors), (2, 2));
+}
+
+fn transaction(parent: bool, children: Vec<Node>) -> Node {
+    let settings =
+        TransactionSettings { parent, include_timers: false, assertions: Box::default(), listeners: 0 };
+    Node::Inner(ControllerKind::Transaction(Box::new(settings)), children)
+}
+
+/// Label, kind, samples and errors of each row of the table.
+fn rows(ran: &Ran) -> Vec<(String, SampleKind, u64, u64)> {
+    let row = |label: &busyhour_record::LabelTotals| {
+        (label.name.clone(), label.kind, label.totals.samples, label.totals.errors)
+    };
+    let mut rows: Vec<_> = ran.totals.labels.iter().map(row).collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    rows
+}
+
+#[test]
+fn a_transaction_is_a_sample_of_its_own_beside_or_around_its_children() {
+    for parent in [false, true] {
+        let count = AtomicU64::new(0);
+        // The second sample of the second pass fails.
+        let script = always(move || match count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            3 => Act::Fail,
+            _ => Act::Sleep(1_000_000),
+        });
+        let nodes = vec![transaction(parent, vec![leaf("a"), leaf("b")])];
+        let ran = run_on(1, program(vec![group(1, "3", nodes, &script)]));
+        let expected = [
+            ("a", SampleKind::Request, 3, 0),
+            ("b", SampleKind::Request, 3, 1),
+            ("controller 1", SampleKind::Transaction, 3, 1),
+        ];
+        assert_eq!(
+            rows(&ran),
+            expected.map(|(name, kind, samples, errors)| (name.into(), kind, samples, errors))
+        );
+        assert_eq!(ran.totals.total.samples, 6, "the total counts requests");
+    }
+}
+
+#[test]
+fn an_empty_transaction_and_transactions_within_transactions() {
+    for parent in [false, true] {
+        let script = always(|| Act::Done);
+        let inner = transaction(parent, vec![leaf("a"), leaf("b")]);
+        let nodes = vec![transaction(parent, vec![inner, leaf("c")]), transaction(parent, Vec::new())];
+        let ran = run_on(1, program(vec![group(2, "5", nodes, &script)]));
+        let requests = rows(&ran).into_iter().filter(|row| row.1 == SampleKind::Request);
+        assert_eq!(requests.map(|row| row.2).collect::<Vec<_>>(), [10, 10, 10]);
+        let of = |name: &str| rows(&ran).into_iter().find(|row| row.0 == name).map(|row| row.2);
+        assert_eq!((of("controller 1"), of("controller 2")), (Some(10), Some(10)), "parent: {parent}");
+    }
+}
