@@ -75,7 +75,10 @@ const RULES: &[Rule] = &[
         why: "a sleep blocks an executor, and in a test it is a guess; wait for the event itself",
         allowed: &[
             ("crates/standin/src/", "answers slowly on purpose, on a thread of its own"),
-            ("crates/cli/tests/end_to_end/program.rs", "asks another process again and again, up to a limit"),
+            (
+                "crates/cli/tests/end_to_end/",
+                "servers that are slow on purpose; asking another process again, up to a limit",
+            ),
             ("xtask/", "watches processes of others while they run"),
         ],
     },
