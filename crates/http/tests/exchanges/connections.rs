@@ -172,3 +172,14 @@ fn connections_to_several_servers_are_kept_apart() {
     }
     assert!(servers.iter().all(|server| server.connections() == [0, 0, 0]));
 }
+
+#[test]
+fn a_user_keeps_twenty_idle_connections() {
+    let servers: Vec<_> = (0..21).map(|_| Server::answering(|_| ok(b""))).collect();
+    let mut world = World::new();
+    for server in servers.iter().chain(&servers[2..]).chain(&servers[..1]) {
+        assert!(world.visit(&get(server.port, "/")).success);
+    }
+    assert_eq!(servers[0].connections(), [0, 1], "the oldest was given up");
+    assert!(servers[2..].iter().all(|server| server.connections() == [0, 0]));
+}
