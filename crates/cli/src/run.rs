@@ -126,7 +126,16 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     let (totals, delta, total) = recorder.finish_with_summary();
     display.end(shared, &delta, &total);
     let (report, failure) = match report {
-        Ok(Ok(report)) => (report, None),
+        Ok(Ok(report)) => {
+            let died: u64 = report.cores.iter().map(|core| core.died).sum();
+            let failure = (died > 0).then(|| {
+                format!(
+                    "{died} users died of a mistake of the program's, see {}: please report it",
+                    log_path.display()
+                )
+            });
+            (report, failure)
+        }
         Ok(Err(error)) => (RunReport::default(), Some(format!("the engine could not start: {error}"))),
         Err(_) => {
             (RunReport::default(), Some("the engine failed; what was recorded until then is kept".to_owned()))
