@@ -97,7 +97,7 @@ impl<'c, 'p> Builder<'c, 'p> {
     pub(crate) fn iteration_listeners(&mut self, stack: &Stack<'p>, tree: &Tree) -> Box<[IterationListener]> {
         let mut all = tree.registered.clone();
         if stack.path.len() == 1 {
-            for element in stack.plan_level.clone() {
+            for element in stack.plan_level.iter().copied() {
                 if (role(element) == Role::Step || element.kind() == "UserParameters")
                     && let Some(step) = steps::step(self.context, element)
                 {

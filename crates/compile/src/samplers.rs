@@ -115,7 +115,7 @@ fn enclosing_transaction<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Op
         element.kind() == "TransactionController"
             && context.flag(*element, "TransactionController.parent", false)
     })?;
-    Some(Stack { path: stack.path[..=at].to_vec(), plan_level: stack.plan_level.clone() })
+    Some(stack.up_to(at))
 }
 
 /// Result files of the listeners in scope.

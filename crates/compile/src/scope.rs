@@ -4,7 +4,11 @@
 //! then those of its controller, and so on, last those of the thread group, after which come the elements of the test
 //! plan itself.
 
+use std::rc::Rc;
+
 use busyhour_plan::Element;
+
+use crate::support::{Role, role};
 
 /// The path from a thread group down to an element, and what stands beside it.
 #[derive(Clone, Debug)]
@@ -12,26 +16,44 @@ pub(crate) struct Stack<'p> {
     /// Thread group first.
     pub(crate) path: Vec<Element<'p>>,
     /// Enabled elements directly under the test plan that are no thread groups.
-    pub(crate) plan_level: Vec<Element<'p>>,
+    pub(crate) plan_level: Rc<[Element<'p>]>,
+    /// What the elements of the path hold for others, as long as the path. Looked up once: a plan may have thousands
+    /// of samplers side by side.
+    held: Vec<Rc<[Element<'p>]>>,
+}
+
+/// Enabled elements below `element` that can be in the scope of a sampler.
+fn held<'p>(element: Element<'p>) -> Rc<[Element<'p>]> {
+    let acts = |role| matches!(role, Role::Sampler | Role::Controller | Role::Group | Role::Fragment);
+    element.children().filter(|child| child.enabled() && !acts(role(*child))).collect()
 }
 
 impl<'p> Stack<'p> {
     /// The stack of a thread group.
     pub(crate) fn of_group(group: Element<'p>, plan_level: &[Element<'p>]) -> Self {
-        Self { path: vec![group], plan_level: plan_level.to_vec() }
+        Self { path: vec![group], plan_level: plan_level.into(), held: vec![held(group)] }
     }
 
     /// With one more element below.
     pub(crate) fn with(&self, element: Element<'p>) -> Self {
-        let mut path = self.path.clone();
-        path.push(element);
-        Self { path, plan_level: self.plan_level.clone() }
+        let mut below = self.clone();
+        below.path.push(element);
+        below.held.push(held(element));
+        below
+    }
+
+    /// The stack of the element at this place of the path.
+    pub(crate) fn up_to(&self, at: usize) -> Self {
+        let mut above = self.clone();
+        above.path.truncate(at + 1);
+        above.held.truncate(at + 1);
+        above
     }
 
     /// The levels, nearest first, each with its elements in the plan's order.
-    pub(crate) fn levels(&self) -> impl Iterator<Item = Vec<Element<'p>>> + '_ {
-        self.path.iter().enumerate().rev().map(|(depth, element)| {
-            let mut level: Vec<_> = element.children().filter(|child| child.enabled()).collect();
+    fn levels(&self) -> impl Iterator<Item = Vec<Element<'p>>> + '_ {
+        self.held.iter().enumerate().rev().map(|(depth, held)| {
+            let mut level = held.to_vec();
             if depth == 0 {
                 level.extend(self.plan_level.iter().copied());
             }
