@@ -115,6 +115,34 @@ fn properties_come_from_files_and_flags() {
 }
 
 #[test]
+fn certificates_are_looked_at_when_asked_for() {
+    let server = StandIn::start().unwrap();
+    let room = Room::new();
+    let secure = plan(&group("1", "1", &get("a", "/a")));
+    room.file(
+        "plan.jmx",
+        secure.replace(&text("HTTPSampler.protocol", "http"), &text("HTTPSampler.protocol", "https")),
+    );
+    let line = format!("run plan.jmx -JPORT={} -f -l out.jtl", server.tls_port());
+    room.type_in(&line).expect(0);
+    assert_eq!(rows(&room.read("out.jtl"))[0]["success"], "true");
+    room.type_in(&format!("{line} --verify-tls")).expect(0);
+    let row = &rows(&room.read("out.jtl"))[0];
+    assert_eq!(row["success"], "false");
+    assert!(row["responseCode"].contains("javax.net.ssl.SSL"), "{row:?}");
+}
+
+#[test]
+fn a_plan_of_many_samplers_is_read_in_a_moment() {
+    let room = Room::new();
+    let many = (0..3_000).map(|n| get(&format!("request {n}"), "/${__P(x)}")).collect::<String>();
+    room.file("plan.jmx", plan(&group("1", "1", &many)));
+    // In quadratic time this takes half a minute.
+    let ended = room.type_in("check plan.jmx").expect(0);
+    assert!(ended.stdout.lines().count() > 3_000);
+}
+
+#[test]
 fn a_port_in_use() {
     let server = Server::quick();
     let room = Room::new();

@@ -6,7 +6,7 @@ use std::process::Command;
 use busyhour_record::{RunDir, RunEnd};
 use rustix::process::Signal;
 
-use crate::plans::{get, group, plan};
+use crate::plans::{element, get, group, plan, text};
 use crate::program::{Room, Running, rows, wait_for};
 use crate::servers::{Gate, Server, answer};
 
@@ -149,6 +149,52 @@ fn a_killed_run_can_be_read() {
     assert!(manifest.outcome.is_none(), "it did not come to say how it ended");
     let jtl = std::fs::read_to_string(dir.jtl_path()).unwrap();
     assert_eq!(rows(&jtl).len(), 1_000);
+}
+
+/// A run that would take an hour, and never sends a second request.
+fn long(kind: &str) -> String {
+    let hour = text("ConstantTimer.delay", "3600000");
+    let first = get("first", "/");
+    match kind {
+        "timer" => group("2", "1", &(first + &element("ConstantTimer", "Pause", &hour, ""))),
+        "action" => {
+            let pause = "<intProp name=\"ActionProcessor.action\">1</intProp>\n".to_owned()
+                + "<intProp name=\"ActionProcessor.target\">0</intProp>\n"
+                + &text("ActionProcessor.duration", "3600000");
+            group("2", "1", &(first + &element("TestAction", "Pause", &pause, "")))
+        }
+        "ramp-up" => group("50", "1", &first)
+            .replace(&text("ThreadGroup.ramp_time", "0"), &text("ThreadGroup.ramp_time", "3600000")),
+        "delay" => group("2", "1", &first).replace(
+            &text("ThreadGroup.ramp_time", "0"),
+            &(text("ThreadGroup.ramp_time", "0")
+                + "<boolProp name=\"ThreadGroup.scheduler\">true</boolProp>\n"
+                + &text("ThreadGroup.delay", "3600")
+                + &text("ThreadGroup.duration", "3600")),
+        ),
+        _ => {
+            let never = "<boolProp name=\"IfController.useExpression\">true</boolProp>\n".to_owned()
+                + &text("IfController.condition", "false");
+            group("2", "-1", &element("IfController", "Never", &never, &first))
+        }
+    }
+}
+
+#[test]
+fn waiting_users_stop_at_once() {
+    let server = Server::quick();
+    for kind in ["timer", "action", "ramp-up", "delay", "spin"] {
+        let room = Room::new();
+        room.file("plan.jmx", plan(&long(kind)));
+        let running = room.start(["run", "plan.jmx", &format!("-JPORT={}", server.port())]);
+        // From here on signals are heard, wherever the run has got to.
+        wait_for("the run directory", || room.has_run_dir().then_some(()));
+        running.signal(Signal::INT);
+        let ended = running.end().expect(4);
+        assert!(ended.stderr.contains("stopping"), "{kind}: {}", ended.all());
+        assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Interrupted, "{kind}");
+        assert_eq!(room.run_dir().replay().unwrap().end.cut_at, None, "{kind}");
+    }
 }
 
 #[test]
