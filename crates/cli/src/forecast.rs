@@ -32,7 +32,8 @@ pub(crate) fn limits(started: &Started) {
     {
         say(&format!(
             "warning: the plan has {users} users, but the system has only {ports} local ports for connections to one \
-             server port (net.ipv4.ip_local_port_range)"
+             server port (net.ipv4.ip_local_port_range); only a server on this machine can be reached from more \
+             addresses, and is"
         ));
     }
 }

@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
+use rustix::process::Signal;
+
 use crate::program::{Room, wait_for};
 
 #[test]
@@ -29,19 +31,32 @@ fn the_demo_runs_and_leaves_nothing_running() {
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
 }
 
-#[test]
-fn ctrl_c_ends_the_demo_and_its_shop() {
+/// Ends a demo in its midst; gives the port of its shop.
+fn cut_short(signal: Signal, code: Option<i32>) -> u16 {
     let room = Room::new();
     let running = room.start(["demo", "--seconds", "1000", "--users", "3", "--rate", "30"]);
     running.wait_for_stderr("users will arrive");
-    let port: u16 = {
+    let port = {
         let said = running.stderr();
         said.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap().parse().unwrap()
     };
     wait_for("the run has begun", || room.has_run_dir().then_some(()));
-    running.signal(rustix::process::Signal::INT);
-    running.end().expect(4);
+    running.signal(signal);
+    let ended = running.end();
+    assert_eq!(ended.status.code(), code, "{}", ended.all());
+    port
+}
+
+#[test]
+fn ctrl_c_ends_the_demo_and_its_shop() {
+    let port = cut_short(Signal::INT, Some(4));
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[test]
+fn the_shop_does_not_outlive_a_demo_that_is_killed() {
+    let port = cut_short(Signal::KILL, None);
+    wait_for("the shop closes", || TcpStream::connect(("127.0.0.1", port)).is_err().then_some(()));
 }
 
 #[test]
@@ -65,7 +80,7 @@ fn the_shop_alone() {
     BufReader::new(stream).read_line(&mut status).unwrap();
     assert_eq!(status, "HTTP/1.1 200 OK\r\n");
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
     let status = wait_for("the shop closes", || child.try_wait().unwrap());
     assert_eq!(status.code(), Some(0));
 }

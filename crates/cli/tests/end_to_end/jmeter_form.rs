@@ -47,6 +47,9 @@ fn a_line_as_people_type_it() {
     ]);
     ended.says(&["-G has no effect", "-L has no effect"]);
     assert_eq!(bench.targets(), ["/1/from-a-file", "/1/from-a-file"]);
+    let ended = bench.run("-d home -i log4j2.xml -X").expect(0);
+    ended.says(&["-d has no effect", "-i has no effect", "-X has no effect"]);
+    assert_eq!(bench.targets().len(), 2);
     assert_eq!(rows(&bench.room.read("out.jtl")).len(), 2);
     assert!(bench.room.read("jmeter.log").contains("the run ended"));
 }
