@@ -51,7 +51,7 @@ pub(crate) struct RunArgs {
     /// JMeter CSV results file (default: samples.jtl in the run directory); appended to when it exists.
     #[arg(short = 'l', long = "results", value_name = "FILE")]
     results: Option<PathBuf>,
-    /// Begin the results file anew when it exists.
+    /// Begin the results file anew when it exists, and take an old report in the way of -o away.
     #[arg(short = 'f', long = "force-delete-results")]
     force: bool,
     /// Set a JMeter property.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::TcpStream;
 
-use crate::plans::{get, get_with, group, plan, text};
+use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::{ClosedPort, Server, answer};
 
@@ -157,6 +157,23 @@ fn a_chunk_is_cut_off() {
     let [bad, _] = behind(cut, "");
     assert_eq!(bad["success"], "false", "{bad:?}");
     assert!(bad["responseCode"].starts_with("Non HTTP response code: "), "{bad:?}");
+}
+
+#[test]
+fn compressed_rubbish_is_no_text() {
+    let server = Server::start(|stream, _| {
+        let text = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\nrubbish";
+        stream.write_all(text.as_bytes()).is_ok()
+    });
+    let room = Room::new();
+    // Something has to look at the body.
+    let extractor = text("BoundaryExtractor.lboundary", "a")
+        + &text("BoundaryExtractor.rboundary", "b")
+        + &text("BoundaryExtractor.refname", "x");
+    let step = get_with("bad", "/", "", &element("BoundaryExtractor", "Look", &extractor, ""));
+    room.file("plan.jmx", plan(&group("1", "1", &step)));
+    room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
+    failed(&rows(&room.read("out.jtl"))[0], "java.util.zip.ZipException", "Not in GZIP format");
 }
 
 #[test]

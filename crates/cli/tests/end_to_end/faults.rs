@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use crate::plans::{get, get_with, group, plan, text};
-use crate::program::{Room, Running, rows};
-use crate::servers::{Server, answer};
+use crate::program::{Room, Running, rows, wait_for};
+use crate::servers::{Gate, Server, answer};
 
 /// Starts the program from a shell that has set something up before.
 fn under(room: &Room, before: &str, arguments: &str) -> Running {
@@ -72,15 +72,23 @@ fn places_where_nothing_can_be_written() {
 
 #[test]
 fn too_few_open_files() {
-    let server = Server::start(|stream, _| {
-        // Long enough that all users are connected at once.
-        std::thread::sleep(std::time::Duration::from_millis(1_500));
+    let gate = Gate::default();
+    let at_server = gate.clone();
+    let server = Server::start(move |stream, _| {
+        at_server.wait();
         answer(stream)
     });
     let room = Room::new();
     room.file("plan.jmx", plan(&group("250", "1", &get("a", "/"))));
     let arguments = format!("run plan.jmx -l out.jtl -JPORT={}", server.port());
-    let ended = under(&room, "ulimit -n 200", &arguments).end().expect(0);
+    let running = under(&room, "ulimit -n 200", &arguments);
+    // The record goes to disk every second: then every user has failed or waits at the server.
+    wait_for("every user has tried", || {
+        let replay = room.has_run_dir().then(|| room.run_dir().replay().ok()).flatten()?;
+        (replay.totals.total.errors + server.requests() as u64 >= 250).then_some(())
+    });
+    gate.open();
+    let ended = running.end().expect(0);
     let ended = ended
         .says(&["warning: the plan has 250 users, but this process may open only 200 files", "ulimit -n"]);
     ended.prints(&["java.net.SocketException", "Too many open files"]);
@@ -106,7 +114,7 @@ fn too_few_local_ports_are_foreseen() {
     let running = room.start(["run", "plan.jmx", &format!("-JPORT={}", server.port())]);
     running.wait_for_stderr("local ports");
     running.wait_for_stderr("70000 users");
-    crate::program::wait_for("the first user's request", || (server.requests() > 0).then_some(()));
+    wait_for("the first user's request", || (server.requests() > 0).then_some(()));
     running.signal(rustix::process::Signal::INT);
     running.end().expect(4);
 }
