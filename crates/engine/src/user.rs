@@ -140,11 +140,16 @@ impl UserState {
     /// Makes the result empty for the sample that begins now. To be called after everything has been rendered,
     /// since rendering may look at the last result.
     pub fn begin_result(&mut self, label: &Template, intended: Nanos) {
-        let mut name = self.take_buffer();
-        label.render(self, &mut name);
-        self.result.reset();
-        self.result.label.push_str(&name);
-        self.give_back(name);
+        if let Some(name) = label.as_literal() {
+            self.result.reset();
+            self.result.label.push_str(name);
+        } else {
+            let mut name = self.take_buffer();
+            label.render(self, &mut name);
+            self.result.reset();
+            self.result.label.push_str(&name);
+            self.give_back(name);
+        }
         self.result.intended = intended;
         self.result.success = true;
         self.has_result = true;

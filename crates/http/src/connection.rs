@@ -133,7 +133,7 @@ impl Connection {
         let sent = match &mut self.stream {
             Stream::Plain(stream) => {
                 // One write does for nearly every request; the long way round is for the rest.
-                match stream.try_write(request) {
+                match write_once(stream, request) {
                     Ok(written) if written == request.len() => return Ok(()),
                     Ok(written) => stream.write_all(&request[written..]).await,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -362,6 +362,18 @@ async fn handshake(
             _ => failed(error.to_string()),
         },
     })
+}
+
+/// One write, without the bookkeeping of the C library around a call that may be cancelled.
+#[cfg(target_os = "linux")]
+fn write_once(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    use rustix::net::{SendFlags, send};
+    stream.try_io(tokio::io::Interest::WRITABLE, || Ok(send(stream, bytes, SendFlags::NOSIGNAL)?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn write_once(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    stream.try_write(bytes)
 }
 
 /// Asks a proxy for a tunnel (CONNECT) to the origin.

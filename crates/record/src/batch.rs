@@ -24,11 +24,20 @@ pub(crate) struct Encoder {
     batch: u32,
     start: u64,
     seen: Box<[Seen; SEEN_SLOTS]>,
+    samples: u32,
+    /// URLs in a row that the batch did not hold.
+    urls_in_vain: u32,
 }
 
 impl Encoder {
     pub(crate) fn new() -> Encoder {
-        Encoder { batch: 1, start: 0, seen: Box::new([Seen::default(); SEEN_SLOTS]) }
+        Encoder {
+            batch: 1,
+            start: 0,
+            seen: Box::new([Seen::default(); SEEN_SLOTS]),
+            samples: 0,
+            urls_in_vain: 0,
+        }
     }
 
     /// Begins a new batch.
@@ -77,7 +86,14 @@ impl Encoder {
         self.text(out, sample.message);
         self.text(out, sample.encoding);
         self.text(out, sample.failure_message);
-        self.text(out, sample.url);
+        // URLs often differ from sample to sample; while they do, only some are looked up.
+        self.samples = self.samples.wrapping_add(1);
+        if self.urls_in_vain < URLS_IN_VAIN_MAX || self.samples.is_multiple_of(URLS_IN_VAIN_MAX) {
+            let found = self.text(out, sample.url);
+            self.urls_in_vain = if found { 0 } else { self.urls_in_vain.saturating_add(1) };
+        } else {
+            literal(out, sample.url.as_bytes());
+        }
         put(out, sample.variables.len() as u64);
         for value in sample.variables {
             self.text(out, value);
@@ -86,12 +102,12 @@ impl Encoder {
 
     /// A string is a literal (its length doubled, then its bytes) or a reference (the place of an earlier literal's
     /// length, doubled, plus one).
-    fn text(&mut self, out: &mut Vec<u8>, text: &str) {
+    /// Tells whether it was a reference.
+    fn text(&mut self, out: &mut Vec<u8>, text: &str) -> bool {
         let bytes = text.as_bytes();
         if bytes.len() < 2 || bytes.len() > SEEN_LEN_MAX {
-            put(out, (bytes.len() as u64) << 1);
-            out.extend_from_slice(bytes);
-            return;
+            literal(out, bytes);
+            return false;
         }
         let slot = &mut self.seen[hash(bytes) as usize % SEEN_SLOTS];
         if slot.batch == self.batch && slot.len as usize == bytes.len() {
@@ -99,13 +115,21 @@ impl Encoder {
             let literal = at + varint_len((bytes.len() as u64) << 1);
             if out.get(literal..literal + bytes.len()) == Some(bytes) {
                 put(out, (at as u64) << 1 | 1);
-                return;
+                return true;
             }
         }
         *slot = Seen { batch: self.batch, at: out.len() as u32, len: bytes.len() as u32 };
-        put(out, (bytes.len() as u64) << 1);
-        out.extend_from_slice(bytes);
+        literal(out, bytes);
+        false
     }
+}
+
+/// When so many URLs in a row were new, only one sample in so many has its URL looked up.
+const URLS_IN_VAIN_MAX: u32 = 16;
+
+fn literal(out: &mut Vec<u8>, bytes: &[u8]) {
+    put(out, (bytes.len() as u64) << 1);
+    out.extend_from_slice(bytes);
 }
 
 /// A fast, unkeyed hash (multiply and rotate, as in FxHash); only the spread over the slots matters.
