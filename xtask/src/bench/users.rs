@@ -72,8 +72,12 @@ struct Run {
 }
 
 impl Run {
+    /// Not a number when the process was gone before it could be read.
     fn resident_kib(&self) -> f64 {
-        self.usage.window.1.resident_kib as f64
+        match self.usage.window.1.resident_kib {
+            0 => f64::NAN,
+            kib => kib as f64,
+        }
     }
 
     fn buffers_kib(&self) -> f64 {
