@@ -393,7 +393,7 @@ fn outcome(
         .map(|core| CoreFacts {
             busy: core.cpu_ns.map_or(0.0, |cpu| cpu as f64 / core.wall_ns.max(1) as f64),
             busy_second_max: core.busiest_second.unwrap_or(0.0),
-            poll_ns_max: core.lag_ns_max,
+            lag_ns_max: core.lag_ns_max,
         })
         .collect();
     let sum = |part: fn(&runner::CoreReport) -> u64| report.cores.iter().map(part).sum::<u64>();
@@ -404,7 +404,7 @@ fn outcome(
         users_finished: shared.finished.load(Relaxed),
         generator: GeneratorFacts {
             cores,
-            recorder_stalls: u64::from(sum(|core| core.stalled_ns) > 0),
+            recorder_stalls: sum(|core| core.stalls),
             recorder_stall_ns: sum(|core| core.stalled_ns),
             lost_samples: sum(|core| core.lost),
             interrupted_samples: sum(|core| core.interrupted),

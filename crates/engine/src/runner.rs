@@ -27,6 +27,8 @@ pub struct CoreReport {
     /// Highest share of a second in which the thread had the CPU, between 0 and 1; `None` where the system does not
     /// tell or the run was shorter than a second.
     pub busiest_second: Option<f64>,
+    /// How often the recorder had no room for a sample.
+    pub stalls: u64,
     /// How long users were held back because the recorder was behind, in nanoseconds.
     pub stalled_ns: u64,
     /// Samples given up because the run was stopped at once.
@@ -253,11 +255,12 @@ fn core_thread<P: Protocol>(
                 () = core.settle() => {}
             }
         }
-        let (_, lost) = core.recorder_stalls();
+        let (stalls, lost) = core.recorder_stalls();
         CoreReport {
             cpu_ns: crate::clock::thread_cpu_ns(),
             wall_ns: core.run.clock.now().since(began),
             busiest_second: core.busiest_second(),
+            stalls,
             stalled_ns: core.stalled_ns.get(),
             interrupted: core.interrupted.get(),
             died: core.died.get(),

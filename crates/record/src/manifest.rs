@@ -159,6 +159,6 @@ pub struct CoreFacts {
     pub busy: f64,
     /// The same over its busiest second; 0 when unknown.
     pub busy_second_max: f64,
-    /// Longest time that one poll of users took, in ns; 0 when unknown.
-    pub poll_ns_max: u64,
+    /// Longest time by which the core's own tick, which takes its turn among the users, came late, in ns; 0 when unknown.
+    pub lag_ns_max: u64,
 }

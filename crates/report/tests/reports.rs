@@ -92,7 +92,7 @@ fn run(dir: &RunDir) -> Manifest {
         users_started: 21,
         users_finished: 21,
         generator: GeneratorFacts {
-            cores: vec![CoreFacts { busy: 0.97, busy_second_max: 1.0, poll_ns_max: 2_000_000 }],
+            cores: vec![CoreFacts { busy: 0.97, busy_second_max: 1.0, lag_ns_max: 2_000_000 }],
             ..GeneratorFacts::default()
         },
         recorder_events: totals.events.clone(),
