@@ -19,18 +19,21 @@ const HOUSE: &[Place] = &[
     // Floor 0: data that everything speaks of.
     place("diagnostic", &[]),
     place("record", &["diagnostic"]),
+    place("stats", &[]),
+    Place { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
-    place("engine", &["record", "diagnostic"]),
+    place("engine", &["record", "arrivals", "diagnostic"]),
     place("script", &[]),
-    place("analysis", &["record"]),
+    place("analysis", &["record", "stats", "arrivals"]),
+    place("queueing", &["stats"]),
     // Floor 2: adapters, and the compiler that joins them to plans.
     place("functions", &["engine", "script", "record", "diagnostic"]),
     place("processors", &["engine", "script", "functions", "record", "diagnostic"]),
     place("http", &["engine", "record", "diagnostic"]),
     place(
         "compile",
-        &["plan", "engine", "functions", "processors", "http", "script", "record", "diagnostic"],
+        &["plan", "engine", "arrivals", "functions", "processors", "http", "script", "record", "diagnostic"],
     ),
     // Floor 4.
     place("report", &["record", "analysis"]),
@@ -43,6 +46,7 @@ const HOUSE: &[Place] = &[
         name: "cli",
         may_use: &[
             "analysis",
+            "arrivals",
             "compile",
             "demo",
             "diagnostic",
@@ -51,9 +55,11 @@ const HOUSE: &[Place] = &[
             "http",
             "plan",
             "processors",
+            "queueing",
             "record",
             "report",
             "script",
+            "stats",
         ],
         tests_may_use: &["standin"],
     },

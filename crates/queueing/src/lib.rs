@@ -1,0 +1,1 @@
+//! Queueing models. Pure functions: no files, no clock, and randomness only as it is handed in.
