@@ -160,7 +160,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-fn put_signed(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
@@ -270,7 +270,12 @@ impl<'b> BatchReader<'b> {
         self.literal(len)
     }
 
-    fn corrupt(&self) -> CorruptBatch {
+    /// Whether everything has been read.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    pub(crate) fn corrupt(&self) -> CorruptBatch {
         CorruptBatch { at: self.at }
     }
 
@@ -292,12 +297,12 @@ impl<'b> BatchReader<'b> {
         Err(self.corrupt())
     }
 
-    fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CorruptBatch> {
+    pub(crate) fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CorruptBatch> {
         let value = self.varint()?;
         T::try_from(value).map_err(|_| self.corrupt())
     }
 
-    fn signed(&mut self) -> Result<i64, CorruptBatch> {
+    pub(crate) fn signed(&mut self) -> Result<i64, CorruptBatch> {
         let value = self.varint()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }

@@ -48,6 +48,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arrival;
 mod batch;
 mod book;
 mod config;
@@ -68,6 +69,7 @@ mod samples_file;
 mod totals;
 mod writer;
 
+pub use arrival::{ArrivalRecord, Fate};
 pub use batch::{BatchReader, CorruptBatch};
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use jtl::{JtlError, JtlReader};

@@ -173,6 +173,13 @@ impl Outputs {
         }
     }
 
+    /// Keeps packed arrivals.
+    pub(crate) fn arrivals(&mut self, writer: usize, packed: &[u8]) {
+        if let Some(file) = &mut self.samples {
+            file.arrivals(writer, packed);
+        }
+    }
+
     /// Writes the histograms of the seconds that are complete.
     pub(crate) fn histograms(&mut self, book: &mut Book) {
         while let Some(second) = book.next_closed() {

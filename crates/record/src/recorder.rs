@@ -16,7 +16,7 @@ use crate::live::{IntervalCounts, Live};
 use crate::outputs::Outputs;
 use crate::sample::Nanos;
 use crate::totals::RunTotals;
-use crate::writer::{BatchWriter, Message};
+use crate::writer::{Batch, BatchWriter, Message};
 
 /// The name and number of a thread group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -232,7 +232,7 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
 struct Worker {
     book: Book,
     outputs: Outputs,
-    empty: Vec<SyncSender<Vec<u8>>>,
+    empty: Vec<SyncSender<Batch>>,
     /// Up to when each writer has reported; `None` when it is gone.
     clocks: Vec<Option<Nanos>>,
     live: Arc<Mutex<Live>>,
@@ -243,13 +243,14 @@ impl Worker {
         let (mut newest, mut flushed) = (Nanos::ZERO, 0);
         loop {
             match inbox.recv_timeout(IDLE) {
-                Ok(Message::Batch { writer, mut bytes, now }) => {
+                Ok(Message::Batch { writer, mut batch, now }) => {
                     newest = newest.max(now);
-                    self.batch(writer, &bytes);
-                    bytes.clear();
+                    self.batch(writer, &batch.samples);
+                    self.outputs.arrivals(writer, &batch.arrivals);
+                    batch.clear();
                     if let Some(empty) = self.empty.get(writer) {
                         // The writer may be gone already: its batches are not wanted back then.
-                        let _ = empty.try_send(bytes);
+                        let _ = empty.try_send(batch);
                     }
                     self.advance(writer, Some(now));
                 }

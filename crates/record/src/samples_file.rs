@@ -9,6 +9,7 @@
 //! | 1 names | JSON: format of [`FileNames`] |
 //! | 2 labels | number of the first (varint), how many (varint), then for each its length (varint) and bytes |
 //! | 3 samples | number of the core (varint), then a batch as [`crate::BatchReader`] reads it |
+//! | 4 arrivals | number of the core (varint), then the arrivals of an open workload in the order they were met |
 //!
 //! A label's segment comes before the first batch that uses it. A file whose end was cut off stays readable up to its
 //! last whole segment.
@@ -20,6 +21,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::RecorderEvent;
+use crate::arrival::ArrivalRecord;
 use crate::batch::{BatchReader, CorruptBatch, put};
 use crate::labels::Labels;
 use crate::output_file::OutputFile;
@@ -34,6 +36,7 @@ pub const SAMPLES_VERSION: u32 = 1;
 const KIND_NAMES: u32 = 1;
 const KIND_LABELS: u32 = 2;
 const KIND_SAMPLES: u32 = 3;
+const KIND_ARRIVALS: u32 = 4;
 
 const HEAD: usize = 12;
 
@@ -105,6 +108,20 @@ impl SamplesFile {
             out.extend_from_slice(batch);
         });
         if !self.file.end_unit(samples) {
+            self.labels_written = self.labels_durable;
+        }
+    }
+
+    /// Appends packed arrivals.
+    pub(crate) fn arrivals(&mut self, writer: usize, packed: &[u8]) {
+        if packed.is_empty() {
+            return;
+        }
+        segment(self.file.unit(), KIND_ARRIVALS, |out| {
+            put(out, writer as u64);
+            out.extend_from_slice(packed);
+        });
+        if !self.file.end_unit(0) {
             self.labels_written = self.labels_durable;
         }
     }
@@ -237,8 +254,21 @@ impl<R: Read> SamplesReader<R> {
     /// # Errors
     /// The system's; a truncated or damaged tail is none, see [`SamplesEnd::cut_at`].
     pub fn read(
+        self,
+        see: impl FnMut(usize, &Sample<'_>),
+    ) -> Result<(SamplesEnd, FileNames, Labels), SamplesError> {
+        self.read_with_arrivals(see, |_, _| {})
+    }
+
+    /// The same, and calls `see_arrival` with the core's number and each arrival of an open workload. A core's arrivals
+    /// come in the order in which they began or were dropped; those of different cores are mixed in pieces.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_with_arrivals(
         mut self,
         mut see: impl FnMut(usize, &Sample<'_>),
+        mut see_arrival: impl FnMut(usize, &ArrivalRecord),
     ) -> Result<(SamplesEnd, FileNames, Labels), SamplesError> {
         let mut end = SamplesEnd::default();
         loop {
@@ -260,6 +290,11 @@ impl<R: Read> SamplesReader<R> {
                         end.samples += 1;
                         see(writer, &sample);
                     }
+                }
+                Some(KIND_ARRIVALS) => {
+                    let mut packed = BatchReader::new(&self.payload);
+                    let writer = packed.head()? as usize;
+                    crate::arrival::unpack(packed, |arrival| see_arrival(writer, arrival))?;
                 }
                 // Kinds of later minor versions are passed over.
                 Some(_) => {}

@@ -3,19 +3,41 @@
 use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 
+use crate::arrival::ArrivalRecord;
 use crate::batch::Encoder;
 use crate::sample::{Nanos, Sample};
 
 /// What travels to the recorder's thread.
 pub(crate) enum Message {
-    /// A batch with samples; `now` is the writer's clock when it was sent.
-    Batch { writer: usize, bytes: Vec<u8>, now: Nanos },
+    /// A batch; `now` is the writer's clock when it was sent.
+    Batch { writer: usize, batch: Batch, now: Nanos },
     /// Nothing to record, but time went on.
     Tick { writer: usize, now: Nanos },
     /// The writer is gone.
     Closed { writer: usize },
     /// The run is over.
     Finish,
+}
+
+/// What a core hands over at once.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// Packed samples.
+    pub(crate) samples: Vec<u8>,
+    /// Packed arrivals.
+    pub(crate) arrivals: Vec<u8>,
+}
+
+impl Batch {
+    fn is_empty(&self) -> bool {
+        self.samples.is_empty() && self.arrivals.is_empty()
+    }
+
+    /// Empties it, keeping its memory.
+    pub(crate) fn clear(&mut self) {
+        self.samples.clear();
+        self.arrivals.clear();
+    }
 }
 
 /// No empty batch is at hand: the recorder is behind. Wait and try again.
@@ -34,11 +56,15 @@ impl std::error::Error for Full {}
 /// state.
 pub struct BatchWriter {
     id: usize,
-    batch: Option<Vec<u8>>,
+    batch: Option<Batch>,
     batch_bytes: usize,
     encoder: Encoder,
+    /// Arrivals not yet handed over. They never wait for an empty batch.
+    arrivals: Vec<u8>,
+    /// Scheduled time of the last of them.
+    arrival_before: u64,
     full: SyncSender<Message>,
-    empty: Receiver<Vec<u8>>,
+    empty: Receiver<Batch>,
     latest: Nanos,
     stalls: u64,
     samples: u64,
@@ -61,17 +87,20 @@ impl BatchWriter {
         full: SyncSender<Message>,
         batches: usize,
         batch_bytes: usize,
-    ) -> (BatchWriter, SyncSender<Vec<u8>>) {
+    ) -> (BatchWriter, SyncSender<Batch>) {
         let (give, empty) = sync_channel(batches.max(2));
         for _ in 0..batches.max(2) {
             // The channel has just been made with this much room.
-            let _ = give.try_send(Vec::with_capacity(batch_bytes));
+            let samples = Vec::with_capacity(batch_bytes);
+            let _ = give.try_send(Batch { samples, arrivals: Vec::new() });
         }
         let writer = BatchWriter {
             id,
             batch: None,
             batch_bytes,
             encoder: Encoder::new(),
+            arrivals: Vec::new(),
+            arrival_before: 0,
             full,
             empty,
             latest: Nanos::ZERO,
@@ -89,8 +118,8 @@ impl BatchWriter {
     pub fn record(&mut self, sample: &Sample<'_>) -> Result<(), Full> {
         let need = Encoder::size_max(sample);
         if let Some(batch) = &self.batch
-            && !batch.is_empty()
-            && batch.len() + need > self.batch_bytes
+            && !batch.samples.is_empty()
+            && batch.samples.len() + need > self.batch_bytes
         {
             self.send();
             if self.batch.is_some() {
@@ -104,18 +133,35 @@ impl BatchWriter {
         self.samples += 1;
         self.latest = self.latest.max(sample.end);
         if let Some(batch) = &mut self.batch {
-            self.encoder.sample(batch, sample);
+            self.encoder.sample(&mut batch.samples, sample);
         } else {
             self.lost += 1;
         }
         Ok(())
     }
 
+    /// Records an arrival of an open workload. `now` is the writer's clock.
+    pub fn record_arrival(&mut self, arrival: &ArrivalRecord, now: Nanos) {
+        if self.arrivals.is_empty() {
+            self.arrival_before = 0;
+        }
+        arrival.pack(&mut self.arrivals, self.arrival_before);
+        self.arrival_before = arrival.scheduled.0;
+        self.latest = self.latest.max(now);
+        if self.arrivals.len() >= self.batch_bytes && (self.batch.is_some() || self.take_empty()) {
+            self.send();
+        }
+    }
+
     /// Hands over what has been recorded so far. To be called every 100–200 ms, with or without samples, and at the
     /// end; `now` (≥ every end stamp recorded) tells the recorder which seconds are complete.
     pub fn flush(&mut self, now: Nanos) {
         self.latest = self.latest.max(now);
-        if self.batch.as_ref().is_some_and(|batch| !batch.is_empty()) {
+        if self.batch.is_none() && !self.arrivals.is_empty() {
+            // Without an empty batch they wait for the next call.
+            self.take_empty();
+        }
+        if self.batch.as_ref().is_some_and(|batch| !batch.is_empty() || !self.arrivals.is_empty()) {
             self.send();
         } else {
             // A tick that finds no room is no loss: the next one says more.
@@ -158,11 +204,15 @@ impl BatchWriter {
     }
 
     fn send(&mut self) {
-        if let Some(bytes) = self.batch.take() {
-            let message = Message::Batch { writer: self.id, bytes, now: self.latest };
+        if let Some(mut batch) = self.batch.take() {
+            // A batch that could not be sent the last time has arrivals already.
+            if batch.arrivals.is_empty() {
+                std::mem::swap(&mut batch.arrivals, &mut self.arrivals);
+            }
+            let message = Message::Batch { writer: self.id, batch, now: self.latest };
             // The channel holds every batch there is, but ticks take room too: keep the batch and try later then.
-            if let Err(TrySendError::Full(Message::Batch { bytes, .. })) = self.full.try_send(message) {
-                self.batch = Some(bytes);
+            if let Err(TrySendError::Full(Message::Batch { batch, .. })) = self.full.try_send(message) {
+                self.batch = Some(batch);
             }
         }
     }
@@ -170,11 +220,15 @@ impl BatchWriter {
 
 impl Drop for BatchWriter {
     fn drop(&mut self) {
-        if let Some(bytes) = self.batch.take()
-            && !bytes.is_empty()
+        // At the end of a core's life waiting is allowed.
+        if let Some(batch) = self.batch.take()
+            && !batch.is_empty()
         {
-            // At the end of a core's life waiting is allowed.
-            let _ = self.full.send(Message::Batch { writer: self.id, bytes, now: self.latest });
+            let _ = self.full.send(Message::Batch { writer: self.id, batch, now: self.latest });
+        }
+        if !self.arrivals.is_empty() {
+            let batch = Batch { samples: Vec::new(), arrivals: std::mem::take(&mut self.arrivals) };
+            let _ = self.full.send(Message::Batch { writer: self.id, batch, now: self.latest });
         }
         let _ = self.full.send(Message::Closed { writer: self.id });
     }

@@ -1,0 +1,56 @@
+//! Arrivals of an open workload go into the record beside the samples, and come back.
+
+use busyhour_record::{
+    ArrivalRecord, Fate, Labels, Nanos, Recorder, RecorderConfig, RunDir, Sample, SamplesReader,
+};
+
+#[test]
+fn arrivals_come_back_in_order_with_the_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = Labels::new();
+    let dir = folder.path().to_owned();
+    let config = RecorderConfig {
+        dir: Some(dir.clone()),
+        labels: labels.clone(),
+        writers: 2,
+        batch_bytes: 2_000,
+        batches: 2,
+        ..RecorderConfig::default()
+    };
+    let (recorder, writers) = Recorder::start(config).unwrap();
+    let fate = |n: u64| match n % 3 {
+        0 => Fate::Dropped,
+        1 => Fate::Begun { at: Nanos(n * 1_000 + 7) },
+        _ => Fate::Waited { until: Nanos(n * 1_000 + 70_000) },
+    };
+    let arrival = |n: u64| ArrivalRecord { group: 3, scheduled: Nanos(n * 1_000), fate: fate(n) };
+    let label = labels.intern("home");
+    for (core, mut writer) in writers.into_iter().enumerate() {
+        for n in 0..5_000 {
+            if n % 2 == core as u64 {
+                let now = Nanos(n * 1_000);
+                writer.record_arrival(&arrival(n), now);
+                // A recorder that is behind holds samples back, never arrivals.
+                while writer.record(&Sample { label, start: now, end: now, ..Sample::default() }).is_err() {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        // Core 0 hands the last ones over in time, core 1 only when it ends.
+        if core == 0 {
+            writer.flush(Nanos(5_000_000));
+        }
+    }
+    assert_eq!(recorder.finish().total.samples, 5_000);
+    let (mut seen, mut samples) = ([Vec::new(), Vec::new()], 0);
+    let reader = SamplesReader::open(&RunDir::open(&dir).samples_path()).unwrap();
+    let (end, ..) =
+        reader.read_with_arrivals(|_, _| samples += 1, |core, arrival| seen[core].push(*arrival)).unwrap();
+    assert_eq!((end.samples, end.cut_at, samples), (5_000, None, 5_000));
+    for (core, seen) in (0..).zip(&seen) {
+        let expected: Vec<_> = (0..5_000).filter(|n| n % 2 == core).map(arrival).collect();
+        assert_eq!(*seen, expected);
+    }
+    assert_eq!(arrival(0).began(), None);
+    assert_eq!(arrival(1).began(), Some(Nanos(1_007)));
+}
