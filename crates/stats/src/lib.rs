@@ -1,1 +1,36 @@
 //! Statistics of stamps and counts. Pure functions: no files, no clock, and randomness only as it is handed in.
+//!
+//! What is here serves one question: is this sequence of arrivals the process that was asked for? The measures
+//! ([`GapStatistics`], [`DispersionCounter`]) come with intervals that stay valid when neighbouring values depend on
+//! each other. With many values every test rejects, so a decision is one of equivalence ([`Band`]): does the
+//! interval lie inside a band within which nobody would act differently?
+//!
+//! ```
+//! use busyhour_stats::{Band, Decision, GapStatistics};
+//!
+//! let mut gaps = GapStatistics::default();
+//! for _ in 0..1_000 {
+//!     gaps.add(1_000_000.0); // 1 ms, in ns
+//! }
+//! let cov = gaps.coefficient_of_variation().unwrap();
+//! assert_eq!(Band::around(0.0, 0.05).judge(cov.low, cov.high), Decision::Inside);
+//! ```
+
+mod batches;
+mod dispersion;
+mod equivalence;
+mod estimate;
+mod gaps;
+mod kolmogorov;
+mod moments;
+
+pub use batches::{Batches, PowerSums, coefficient_of_variation, index_of_dispersion, proportion, reciprocal_mean};
+pub use dispersion::{DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate};
+pub use equivalence::{Band, Decision};
+pub use estimate::{CONFIDENCE, Estimate, Method};
+pub use gaps::GapStatistics;
+pub use kolmogorov::{TestResult, kolmogorov_uniform, kolmogorov_upper_tail};
+pub use moments::Moments;
+
+/// Where randomness comes from: handed in by the caller, so that the same seed gives the same answer.
+pub use rand::Rng as RandomSource;

@@ -1,0 +1,193 @@
+//! Functions of two moments, with intervals from the means of consecutive batches.
+//!
+//! A stream is cut into consecutive batches, of which only count, sum and sum of squares are kept. A measure
+//! θ = g(mean, variance) is linearised: each value contributes its influence, the influences of a batch add up to z_j,
+//! and the standard error of θ is that of Σ z_j / n, with Σ z_j² taken over batches and not over values. As batches are
+//! long against the dependence of neighbouring values, the dependence is inside them and counted (Schmeiser, "Batch
+//! size effects in the analysis of simulation output", Operations Research 30, 1982; Hampel's influence function for
+//! the linearisation). Batches may differ in length: then this is the ratio estimator of survey sampling.
+
+use crate::estimate::{Estimate, Method};
+
+/// Batches that a stream is cut into: between half of this and this many, once it is long enough.
+pub(crate) const BATCHES_MAX: usize = 64;
+
+/// Fewer batches than this carry no interval.
+const BATCHES_MIN: usize = 5;
+
+/// Count, sum and sum of squares of some values, each taken relative to a pivot that the caller keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PowerSums {
+    /// How many values.
+    pub n: f64,
+    /// Sum of (value − pivot).
+    pub sum: f64,
+    /// Sum of (value − pivot)².
+    pub squares: f64,
+}
+
+impl PowerSums {
+    /// Adds one value, already relative to the pivot.
+    #[inline]
+    pub fn add(&mut self, relative: f64) {
+        self.n += 1.0;
+        self.sum += relative;
+        self.squares += relative * relative;
+    }
+
+    /// Adds the same value `times` times.
+    pub fn add_many(&mut self, relative: f64, times: f64) {
+        self.n += times;
+        self.sum += times * relative;
+        self.squares += times * relative * relative;
+    }
+
+    /// Adds the values of another part of the stream, relative to the same pivot.
+    pub fn merge(&mut self, other: &PowerSums) {
+        self.n += other.n;
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+}
+
+/// A stream cut into at most 64 consecutive batches of equal length: when they are full, neighbours are joined.
+#[derive(Debug, Clone, Default)]
+pub struct Batches {
+    /// Values per batch; 0 stands for 1.
+    length: f64,
+    full: Vec<PowerSums>,
+    current: PowerSums,
+}
+
+impl Batches {
+    /// Adds one value, relative to the caller's pivot.
+    #[inline]
+    pub fn add(&mut self, relative: f64) {
+        self.current.add(relative);
+        if self.current.n >= self.length {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        self.full.push(std::mem::take(&mut self.current));
+        if self.full.len() == BATCHES_MAX {
+            self.length = self.length.max(1.0) * 2.0;
+            self.full = join(&self.full, 2);
+        }
+    }
+
+    /// The batches: the unfinished one at the end counts with the last.
+    #[must_use]
+    pub fn parts(&self) -> Vec<PowerSums> {
+        let mut parts = self.full.clone();
+        match parts.last_mut() {
+            Some(last) => last.merge(&self.current),
+            None if self.current.n > 0.0 => parts.push(self.current),
+            None => {}
+        }
+        parts
+    }
+}
+
+fn join(parts: &[PowerSums], by: usize) -> Vec<PowerSums> {
+    let joined = |chunk: &[PowerSums]| {
+        chunk.iter().fold(PowerSums::default(), |mut sums, part| {
+            sums.merge(part);
+            sums
+        })
+    };
+    parts.chunks(by.max(1)).map(joined).collect()
+}
+
+/// The stream's mean and variance, and what its batches deviate.
+struct Centred {
+    n: f64,
+    mean: f64,
+    variance: f64,
+    /// Per batch: Σ (x − mean), and Σ ((x − mean)² − variance).
+    deviations: Vec<(f64, f64)>,
+}
+
+/// `None` with fewer than two values.
+fn centre(parts: &[PowerSums], pivot: f64) -> Option<Centred> {
+    // Empty batches say nothing; too many short ones would miss the dependence.
+    let parts: Vec<PowerSums> = parts.iter().copied().filter(|part| part.n > 0.0).collect();
+    let parts = join(&parts, parts.len().div_ceil(BATCHES_MAX));
+    let total = join(&parts, parts.len()).pop()?;
+    if total.n < 2.0 {
+        return None;
+    }
+    let shift = total.sum / total.n;
+    let variance = ((total.squares - total.sum * shift) / (total.n - 1.0)).max(0.0);
+    let deviations = parts
+        .iter()
+        .map(|part| {
+            let squares = part.squares - 2.0 * shift * part.sum + part.n * shift * shift;
+            (part.sum - part.n * shift, squares - part.n * variance)
+        })
+        .collect();
+    Some(Centred { n: total.n, mean: pivot + shift, variance, deviations })
+}
+
+impl Centred {
+    /// The estimate of a measure, given the weights of a batch's two deviations in its influence.
+    fn estimate(&self, value: f64, of_mean: f64, of_variance: f64) -> Estimate {
+        let count = self.deviations.len();
+        if count < BATCHES_MIN {
+            let unknown = Estimate::from_standard_error(value, 0.0, 1.0, Method::BatchMeans);
+            return Estimate { low: f64::NEG_INFINITY, high: f64::INFINITY, ..unknown };
+        }
+        let squares: f64 = self
+            .deviations
+            .iter()
+            .map(|(mean, variance)| (of_mean * mean + of_variance * variance).powi(2))
+            .sum();
+        let freedom = (count - 1) as f64;
+        let standard_error = (squares * count as f64 / freedom).sqrt() / self.n;
+        Estimate::from_standard_error(value, standard_error, freedom, Method::BatchMeans)
+    }
+}
+
+/// Coefficient of variation, sd/mean, of the values behind `parts`: consecutive batches relative to `pivot`. `None`
+/// with fewer than two values or a mean of 0. With fewer than five batches the interval is infinite.
+///
+/// For independent exponential values the standard error tends to 1/√n.
+#[must_use]
+pub fn coefficient_of_variation(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
+    let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
+    let (mean, sd) = (centred.mean, centred.variance.sqrt());
+    // d(sd/mean) = dvar / (2·sd·mean) − sd·dmean / mean²; without any spread there is nothing to propagate.
+    let of_variance = if sd > 0.0 { 1.0 / (2.0 * sd * mean) } else { 0.0 };
+    let found = centred.estimate(sd / mean, -sd / (mean * mean), of_variance);
+    Some(Estimate { low: if mean > 0.0 { found.low.max(0.0) } else { found.low }, ..found })
+}
+
+/// Variance-to-mean ratio of the values behind `parts` (of counts: their index of dispersion). As
+/// [`coefficient_of_variation`].
+#[must_use]
+pub fn index_of_dispersion(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
+    let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
+    let (mean, variance) = (centred.mean, centred.variance);
+    let found = centred.estimate(variance / mean, -variance / (mean * mean), 1.0 / mean);
+    Some(Estimate { low: if mean > 0.0 { found.low.max(0.0) } else { found.low }, ..found })
+}
+
+/// One over the mean of the values behind `parts`: the rate, when they are gaps. As [`coefficient_of_variation`].
+#[must_use]
+pub fn reciprocal_mean(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
+    let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
+    Some(centred.estimate(1.0 / centred.mean, -1.0 / (centred.mean * centred.mean), 0.0))
+}
+
+/// Share of values that have a property, from consecutive batches of (how many have it, how many there are). `None`
+/// without values.
+#[must_use]
+pub fn proportion(parts: &[(f64, f64)]) -> Option<Estimate> {
+    // The mean of an indicator, whose squares are itself.
+    let sums: Vec<PowerSums> =
+        parts.iter().map(|&(with, n)| PowerSums { n, sum: with, squares: with }).collect();
+    let centred = centre(&sums, 0.0)?;
+    let found = centred.estimate(centred.mean, 1.0, 0.0);
+    Some(Estimate { low: found.low.max(0.0), high: found.high.min(1.0), ..found })
+}

@@ -1,0 +1,209 @@
+//! Index of dispersion of counts.
+
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+use crate::batches::{Batches, PowerSums, index_of_dispersion};
+use crate::estimate::{CONFIDENCE, Estimate, Method};
+
+/// Windows that have just ended, one after another, each with the same count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Windows {
+    /// Arrivals in each of them.
+    pub count: u64,
+    /// How many windows.
+    pub windows: u64,
+    /// End of the first of them, in the stamps' unit.
+    pub first_end: u64,
+}
+
+/// Counts sorted stamps in consecutive windows of one width.
+///
+/// Window k is (origin + k·width, origin + (k+1)·width]: the stamp at the origin, by which the span was chosen, counts
+/// in none, so even arrivals have the same count in each. A window is given out when a later stamp shows that it has
+/// ended, so all of them lie inside the observed span.
+#[derive(Debug, Clone)]
+pub struct WindowCounter {
+    width: u64,
+    end: u64,
+    count: u64,
+}
+
+impl WindowCounter {
+    /// Windows of this width (at least 1) from `origin` on, both in the stamps' unit.
+    #[must_use]
+    pub fn new(origin: u64, width: u64) -> WindowCounter {
+        let width = width.max(1);
+        WindowCounter { width, end: origin.saturating_add(width), count: 0 }
+    }
+
+    /// Width of a window, in the stamps' unit.
+    #[must_use]
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// Counts an arrival after the origin, and gives out the windows that ended before it.
+    #[inline]
+    pub fn add(&mut self, stamp: u64, ended: impl FnMut(Windows)) {
+        if stamp > self.end {
+            self.pass(stamp, ended);
+        }
+        self.count += 1;
+    }
+
+    /// Gives out the windows that ended before `at`, up to which nothing more arrived.
+    pub fn pass(&mut self, at: u64, mut ended: impl FnMut(Windows)) {
+        if at <= self.end {
+            return;
+        }
+        ended(Windows { count: self.count, windows: 1, first_end: self.end });
+        // (at − 1 − end) / width windows ended since, all of them empty.
+        let empty = (at - 1 - self.end) / self.width;
+        if empty > 0 {
+            ended(Windows { count: 0, windows: empty, first_end: self.end.saturating_add(self.width) });
+        }
+        self.end = self.end.saturating_add((empty + 1).saturating_mul(self.width));
+        self.count = 0;
+    }
+}
+
+/// Index of dispersion, variance-to-mean ratio, of the counts in windows of one width: 1 for Poisson arrivals, 0 for
+/// even ones, above 1 for bunches longer than a window.
+#[derive(Debug, Clone)]
+pub struct DispersionCounter {
+    origin: Option<u64>,
+    width: u64,
+    counter: WindowCounter,
+    windows: u64,
+    batches: Batches,
+}
+
+/// Empty windows that are added one by one; a longer pause is cut to this, as no statistic bears it anyway.
+const EMPTY_MAX: u64 = 1 << 20;
+
+impl DispersionCounter {
+    /// Windows of this width, in the stamps' unit, from the first stamp on.
+    #[must_use]
+    pub fn new(width: u64) -> DispersionCounter {
+        let counter = WindowCounter::new(0, width);
+        DispersionCounter { origin: None, width: counter.width(), counter, windows: 0, batches: Batches::default() }
+    }
+
+    /// Adds an arrival, not before the one before it.
+    pub fn add(&mut self, stamp: u64) {
+        if self.origin.is_none() {
+            self.origin = Some(stamp);
+            self.counter = WindowCounter::new(stamp, self.width);
+            return;
+        }
+        let (windows, batches) = (&mut self.windows, &mut self.batches);
+        self.counter.add(stamp, |ended| {
+            *windows += ended.windows;
+            for _ in 0..ended.windows.min(EMPTY_MAX) {
+                batches.add(ended.count as f64);
+            }
+        });
+    }
+
+    /// Windows that lie inside the observed span.
+    #[must_use]
+    pub fn windows(&self) -> u64 {
+        self.windows
+    }
+
+    /// The index with its interval; `None` with fewer than two windows or without arrivals in them.
+    #[must_use]
+    pub fn index(&self) -> Option<Estimate> {
+        dispersion_estimate(&self.batches.parts())
+    }
+}
+
+/// Index of dispersion of counts given in consecutive batches (pivot 0), with the wider of two intervals on each
+/// side: that of batch means, right for any dependence short against a batch, and [`chi_square_interval`], right for
+/// few independent windows, where the former is too narrow.
+#[must_use]
+pub fn dispersion_estimate(parts: &[PowerSums]) -> Option<Estimate> {
+    let by_batches = index_of_dispersion(parts, 0.0)?;
+    let windows: f64 = parts.iter().map(|part| part.n).sum();
+    let (low, high) = chi_square_interval(by_batches.value, windows)?;
+    Some(Estimate {
+        low: by_batches.low.min(low),
+        high: by_batches.high.max(high),
+        method: Method::BatchMeansAndChiSquare,
+        ..by_batches
+    })
+}
+
+/// Interval of the index of dispersion of `windows` independent counts: (m − 1)·I / χ²(m − 1). Exact for normal counts
+/// of any variance; for Poisson counts (m − 1)·I has, given the total n, exactly the mean m − 1 and the variance
+/// 2(m − 1)(1 − 1/n) of chi-square (Cochran, "Some methods for strengthening the common χ² tests", Biometrics 10,
+/// 1954), so it serves for small counts too. `None` with fewer than two windows.
+#[must_use]
+pub fn chi_square_interval(index: f64, windows: f64) -> Option<(f64, f64)> {
+    let freedom = windows - 1.0;
+    if freedom < 1.0 {
+        return None;
+    }
+    let quantile = |p: f64| chi_square_quantile(p, freedom);
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    Some((index * freedom / quantile(1.0 - tail), index * freedom / quantile(tail)))
+}
+
+/// Quantile of chi-square. From 1,000 degrees of freedom on by Wilson and Hilferty's cube root, which is then good to
+/// six digits.
+fn chi_square_quantile(p: f64, freedom: f64) -> f64 {
+    if freedom < 1_000.0
+        && let Ok(chi_square) = ChiSquared::new(freedom)
+    {
+        return chi_square.inverse_cdf(p);
+    }
+    let z = statrs::distribution::Normal::standard().inverse_cdf(p);
+    let small = 2.0 / (9.0 * freedom);
+    freedom * (1.0 - small + z * small.sqrt()).powi(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_open_at_the_left_and_closed_at_the_right() {
+        let mut counter = WindowCounter::new(100, 10);
+        let mut seen = Vec::new();
+        for stamp in [101, 110, 111, 145] {
+            counter.add(stamp, |ended| seen.push((ended.first_end, ended.count, ended.windows)));
+        }
+        assert_eq!(seen, [(110, 2, 1), (120, 1, 1), (130, 0, 2)]);
+        counter.pass(150, |_| panic!("the window (140, 150] has not ended at 150"));
+        counter.pass(151, |ended| assert_eq!((ended.count, ended.windows), (1, 1)));
+    }
+
+    #[test]
+    fn even_arrivals_have_no_dispersion() {
+        let mut counter = DispersionCounter::new(10_000);
+        for i in 0..100_000_u64 {
+            counter.add(500 + i * 1_000);
+        }
+        assert_eq!(counter.windows(), 9_999);
+        let index = counter.index().unwrap();
+        assert_eq!((index.value, index.low, index.high), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (p, freedom, table) in [(0.025, 29.0, 16.047), (0.975, 29.0, 45.722), (0.95, 100.0, 124.342)] {
+            assert!((chi_square_quantile(p, freedom) - table).abs() < 1e-3);
+        }
+        let (below, above) = (chi_square_quantile(0.975, 999.9), chi_square_quantile(0.975, 1_000.1));
+        assert!((above - below - 0.2).abs() < 0.02, "the two ways meet: {below} {above}");
+    }
+
+    #[test]
+    fn a_long_silence_costs_no_time() {
+        let mut counter = DispersionCounter::new(1);
+        for stamp in [0, 1, 2, u64::MAX] {
+            counter.add(stamp);
+        }
+        assert!(counter.index().is_some());
+    }
+}

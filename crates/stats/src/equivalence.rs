@@ -1,0 +1,86 @@
+//! Decisions by equivalence: with enough values every test rejects, so what is asked is whether the difference
+//! could matter.
+
+use serde::{Deserialize, Serialize};
+
+/// Values that are as good as the one that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Band {
+    /// Lowest of them.
+    pub low: f64,
+    /// Highest of them.
+    pub high: f64,
+}
+
+/// What an interval says about a band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The whole interval lies inside.
+    Inside,
+    /// The whole interval lies outside.
+    Outside,
+    /// The interval holds an edge of the band, or is unknown.
+    Inconclusive,
+}
+
+impl Band {
+    /// The band from `middle − half` to `middle + half`.
+    #[must_use]
+    pub fn around(middle: f64, half: f64) -> Band {
+        Band { low: middle - half, high: middle + half }
+    }
+
+    /// What the interval from `low` to `high` says. An interval that is not a number decides nothing.
+    #[must_use]
+    pub fn judge(&self, low: f64, high: f64) -> Decision {
+        if low >= self.low && high <= self.high {
+            Decision::Inside
+        } else if high < self.low || low > self.high {
+            Decision::Outside
+        } else {
+            Decision::Inconclusive
+        }
+    }
+}
+
+impl Decision {
+    /// The decision about two measures together: one outside is enough to reject, all must be inside to accept.
+    #[must_use]
+    pub fn and(self, other: Decision) -> Decision {
+        match (self, other) {
+            (Decision::Outside, _) | (_, Decision::Outside) => Decision::Outside,
+            (Decision::Inside, Decision::Inside) => Decision::Inside,
+            _ => Decision::Inconclusive,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_inside_outside_or_undecided() {
+        let band = Band::around(1.0, 0.05);
+        for (low, high, decision) in [
+            (0.98, 1.02, Decision::Inside),
+            (1.10, 1.20, Decision::Outside),
+            (0.10, 0.90, Decision::Outside),
+            (0.94, 0.98, Decision::Inconclusive),
+            (0.50, 1.50, Decision::Inconclusive),
+            (f64::NAN, f64::NAN, Decision::Inconclusive),
+            (f64::NEG_INFINITY, f64::INFINITY, Decision::Inconclusive),
+        ] {
+            assert_eq!(band.judge(low, high), decision, "{low} {high}");
+        }
+    }
+
+    #[test]
+    fn one_outside_is_enough() {
+        use Decision::{Inconclusive, Inside, Outside};
+        assert_eq!(Inside.and(Inside), Inside);
+        assert_eq!(Inside.and(Inconclusive), Inconclusive);
+        assert_eq!(Inconclusive.and(Outside), Outside);
+    }
+}

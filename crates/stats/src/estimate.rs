@@ -1,0 +1,80 @@
+//! A value with its interval.
+
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Confidence of the intervals of this crate.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// How an interval came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Delta method on the means of consecutive batches, Student's t: holds for dependent values, as long as the
+    /// dependence is short against a batch (of which there are 32 to 64).
+    BatchMeans,
+    /// The union of [`Method::BatchMeans`] and the chi-square interval for the variance of independent counts.
+    BatchMeansAndChiSquare,
+}
+
+/// A value with an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The estimate itself.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// Share of such intervals that hold the true value, 0 to 1.
+    pub confidence: f64,
+    /// How the interval came about.
+    pub method: Method,
+}
+
+impl Estimate {
+    /// An interval of [`CONFIDENCE`] around `value` from its standard error and the degrees of freedom behind it.
+    #[must_use]
+    pub fn from_standard_error(value: f64, standard_error: f64, freedom: f64, method: Method) -> Estimate {
+        let half = standard_error * student_quantile(freedom);
+        Estimate { value, low: value - half, high: value + half, confidence: CONFIDENCE, method }
+    }
+
+    /// Half the interval's width: what stands after "±".
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// The same in another unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Estimate {
+        let (a, b) = (self.low * factor, self.high * factor);
+        Estimate { value: self.value * factor, low: a.min(b), high: a.max(b), ..self }
+    }
+}
+
+/// The two-sided quantile of Student's t at [`CONFIDENCE`]; infinite without a degree of freedom.
+fn student_quantile(freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (freedom, table) in [(5.0, 2.571), (30.0, 2.042), (63.0, 1.998)] {
+            assert!((student_quantile(freedom) - table).abs() < 5e-4, "{freedom}");
+        }
+        assert_eq!(student_quantile(0.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_changed_unit_changes_all_ends() {
+        let estimate = Estimate::from_standard_error(2.0, 0.5, 30.0, Method::BatchMeans).scaled(10.0);
+        assert_eq!(estimate.value, 20.0);
+        assert!((estimate.half_width() - 10.21).abs() < 0.01);
+    }
+}

@@ -1,0 +1,54 @@
+//! Times between arrivals.
+
+use crate::batches::{Batches, coefficient_of_variation, reciprocal_mean};
+use crate::estimate::Estimate;
+use crate::moments::Moments;
+
+/// Rate and coefficient of variation of a stream of gaps, in bounded memory, with intervals that allow for
+/// dependence between neighbouring gaps.
+#[derive(Debug, Clone, Default)]
+pub struct GapStatistics {
+    moments: Moments,
+    /// The first gap: sums are relative to it, so that nearly equal gaps keep their digits.
+    pivot: f64,
+    batches: Batches,
+}
+
+impl GapStatistics {
+    /// The statistics of the gaps between stamps, which must be sorted; the unit is the stamps'.
+    #[must_use]
+    pub fn of_stamps(stamps: &[u64]) -> GapStatistics {
+        let mut gaps = GapStatistics::default();
+        for pair in stamps.windows(2) {
+            gaps.add(pair[1].saturating_sub(pair[0]) as f64);
+        }
+        gaps
+    }
+
+    /// Adds one gap, in any unit.
+    pub fn add(&mut self, gap: f64) {
+        if self.moments.n() == 0 {
+            self.pivot = gap;
+        }
+        self.moments.add(gap);
+        self.batches.add(gap - self.pivot);
+    }
+
+    /// Count, mean, spread and extremes.
+    #[must_use]
+    pub fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    /// Standard deviation over mean: 1 for Poisson arrivals, 0 for even ones. `None` with fewer than two gaps.
+    #[must_use]
+    pub fn coefficient_of_variation(&self) -> Option<Estimate> {
+        coefficient_of_variation(&self.batches.parts(), self.pivot)
+    }
+
+    /// Arrivals per unit of the gaps; `None` with fewer than two gaps, or when all are 0.
+    #[must_use]
+    pub fn rate(&self) -> Option<Estimate> {
+        reciprocal_mean(&self.batches.parts(), self.pivot)
+    }
+}
