@@ -1,0 +1,185 @@
+//! One user's cycle: a think time, then a response.
+
+use rand::Rng;
+
+/// How think times vary around their mean Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkLaw {
+    /// Always Z.
+    Constant,
+    /// Uniform on [0, 2Z], as JMeter's Uniform Random Timer without a constant part.
+    Uniform,
+    /// Exponential.
+    Exponential,
+}
+
+/// A think time: its mean and its law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Think {
+    /// The mean Z in seconds, at least 0.
+    pub mean_s: f64,
+    /// How it varies.
+    pub law: ThinkLaw,
+}
+
+impl Think {
+    /// Draws a think time in seconds.
+    pub fn draw_s(&self, random: &mut impl Rng) -> f64 {
+        match self.law {
+            ThinkLaw::Constant => self.mean_s,
+            ThinkLaw::Uniform => 2.0 * self.mean_s * random.random::<f64>(),
+            ThinkLaw::Exponential => exponential_s(self.mean_s, random),
+        }
+    }
+
+    /// Draws what is left of a think time for somebody who looks at a user at any moment of it: the law with the
+    /// density (1 − F(x))/Z.
+    pub fn draw_rest_s(&self, random: &mut impl Rng) -> f64 {
+        let uniform: f64 = random.random();
+        match self.law {
+            ThinkLaw::Constant => self.mean_s * uniform,
+            // Its survival function is (1 − x/2Z)².
+            ThinkLaw::Uniform => 2.0 * self.mean_s * (1.0 - uniform.sqrt()),
+            ThinkLaw::Exponential => exponential_s(self.mean_s, random),
+        }
+    }
+
+    /// The variance in s².
+    pub fn variance_s2(&self) -> f64 {
+        match self.law {
+            ThinkLaw::Constant => 0.0,
+            ThinkLaw::Uniform => self.mean_s * self.mean_s / 3.0,
+            ThinkLaw::Exponential => self.mean_s * self.mean_s,
+        }
+    }
+
+    /// The mean excess E[(T − x)⁺] in seconds over any x, also a negative one.
+    pub fn excess_s(&self, x_s: f64) -> f64 {
+        let z = self.mean_s;
+        if x_s <= 0.0 {
+            return z - x_s;
+        }
+        match self.law {
+            ThinkLaw::Constant => (z - x_s).max(0.0),
+            ThinkLaw::Uniform if x_s >= 2.0 * z => 0.0,
+            ThinkLaw::Uniform => (2.0 * z - x_s).powi(2) / (4.0 * z),
+            ThinkLaw::Exponential if z == 0.0 => 0.0,
+            ThinkLaw::Exponential => z * (-x_s / z).exp(),
+        }
+    }
+}
+
+/// Draws from the exponential distribution with this mean.
+pub(crate) fn exponential_s(mean_s: f64, random: &mut impl Rng) -> f64 {
+    // 1 − U lies in (0, 1], so that the logarithm is finite.
+    -mean_s * (1.0 - random.random::<f64>()).ln()
+}
+
+/// The cycle of a user that nobody disturbs: think, then wait for a response that takes always the same time.
+///
+/// ```text
+///      think T        response R        think T
+///  |----------------|============|-----------------|===
+///                   ^ arrival                      ^ arrival
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cycle {
+    /// The think time.
+    pub think: Think,
+    /// The response time R in seconds, at least 0.
+    pub response_s: f64,
+}
+
+impl Cycle {
+    /// The mean R + Z in seconds.
+    pub fn mean_s(&self) -> f64 {
+        self.think.mean_s + self.response_s
+    }
+
+    /// The coefficient of variation (standard deviation over mean) of the cycle: that of one user's gaps.
+    /// Its square is what the index of dispersion of counts tends to in long windows, however many such users there are
+    /// (Cox & Isham, *Point Processes*, 1980, section 4.5: the variances and the means of independent counts both add).
+    pub fn cov(&self) -> f64 {
+        self.think.variance_s2().sqrt() / self.mean_s()
+    }
+
+    /// The share of time for which a stationary cycle still lasts longer than `x_s` seconds:
+    /// (1/μ) ∫ₓ^∞ (1 − F(u)) du = E[(C − x)⁺] / E[C].
+    pub fn equilibrium_survival(&self, x_s: f64) -> f64 {
+        self.think.excess_s(x_s - self.response_s) / self.mean_s()
+    }
+
+    /// Where the derivatives of the survival function jump.
+    pub(crate) fn kinks_s(&self) -> [f64; 2] {
+        let end_s = match self.think.law {
+            ThinkLaw::Constant => self.response_s + self.think.mean_s,
+            ThinkLaw::Uniform => self.response_s + 2.0 * self.think.mean_s,
+            ThinkLaw::Exponential => self.response_s,
+        };
+        [self.response_s, end_s]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng as _;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    const LAWS: [ThinkLaw; 3] = [ThinkLaw::Constant, ThinkLaw::Uniform, ThinkLaw::Exponential];
+
+    #[test]
+    fn draws_have_the_mean_and_variance_they_promise() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        for law in LAWS {
+            let think = Think { mean_s: 2.0, law };
+            let draws: Vec<f64> = (0..40_000).map(|_| think.draw_s(&mut random)).collect();
+            let mean = draws.iter().sum::<f64>() / 40_000.0;
+            let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 39_999.0;
+            assert!((mean - 2.0).abs() < 0.05, "{law:?} {mean}");
+            assert!((variance - think.variance_s2()).abs() < 0.15, "{law:?} {variance}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_think_time_has_the_mean_that_the_inspection_paradox_gives() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+        for law in LAWS {
+            let think = Think { mean_s: 3.0, law };
+            let mean = (0..40_000).map(|_| think.draw_rest_s(&mut random)).sum::<f64>() / 40_000.0;
+            // E[T²] / 2E[T]
+            let promised = (think.variance_s2() + 9.0) / 6.0;
+            assert!((mean - promised).abs() < 0.05, "{law:?}: {mean} for {promised}");
+        }
+    }
+
+    #[test]
+    fn survival_begins_at_one_and_falls() {
+        for law in LAWS {
+            let cycle = Cycle { think: Think { mean_s: 1.5, law }, response_s: 0.5 };
+            assert!((cycle.equilibrium_survival(0.0) - 1.0).abs() < 1e-12);
+            let mut before = 1.0;
+            for step in 1..100 {
+                let now = cycle.equilibrium_survival(f64::from(step) * 0.05);
+                assert!((0.0..=before).contains(&now), "{law:?}");
+                before = now;
+            }
+        }
+    }
+
+    #[test]
+    fn one_uniform_thread_has_the_cov_of_the_uniform_distribution() {
+        let cycle = Cycle { think: Think { mean_s: 10.0, law: ThinkLaw::Uniform }, response_s: 0.0 };
+        assert_eq!(format!("{:.3}", cycle.cov()), "0.577");
+    }
+
+    #[test]
+    fn no_think_time_is_no_trouble() {
+        for law in LAWS {
+            let cycle = Cycle { think: Think { mean_s: 0.0, law }, response_s: 0.5 };
+            assert_eq!(cycle.cov(), 0.0);
+            assert_eq!(cycle.equilibrium_survival(0.5), 0.0, "{law:?}");
+            assert_eq!(cycle.equilibrium_survival(0.25), 0.5, "{law:?}");
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! Which N and Z to take for a wanted rate: Principle A of Brady & Gunther.
+//!
+//! A closed load of N users with think time Z offers λ(N, Z) = N/Z − Q(N)/Z (their equation 8), Q the requests in the
+//! system. When N and Z grow together so that N/Z stays, Q/Z shrinks, and with it what the system under test can do to
+//! the rate at which it is asked: the closed load comes near an open one.
+
+use rand::Rng;
+
+use crate::closed_loop::ClosedLoop;
+use crate::cycle::{Cycle, Think, ThinkLaw};
+use crate::{mva, superposition};
+
+/// R/Z that [`choose`] accepts: when the system becomes twice as slow, the rate falls by this much at most. In the
+/// published runs against WEB.gov the gaps had a CoV of 1.00 to 1.01 up to R/(R+Z) = 0.018, then 1.03, 1.08 and 1.17.
+pub const FEEDBACK_MAX: f64 = 0.01;
+
+/// How far from 1 the CoV of the gaps may be for [`choose`].
+pub const COV_BAND: f64 = 0.05;
+
+/// R/(R+Z) up to which users are taken to be independent although they share a system whose service demands are known.
+pub const INDEPENDENT_MAX: f64 = 0.01;
+
+/// Most users of a pair.
+pub const USERS_MAX: u64 = 10_000_000;
+
+/// Most users that are simulated.
+const SIMULATED_USERS_MAX: u64 = 20_000;
+
+/// Z/R of the rows of [`LoadWish::ladder`].
+const RUNGS: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0];
+
+/// What is known of the system's response.
+#[derive(Clone, Debug, PartialEq)]
+pub enum System {
+    /// The response time R in seconds that it has at the wanted rate.
+    Response(f64),
+    /// The service demand of each of its stations in seconds.
+    Demands(Vec<f64>),
+}
+
+/// The load that is wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadWish {
+    /// Wanted rate in requests per second.
+    pub rate_per_s: f64,
+    /// What is known of the system.
+    pub system: System,
+    /// How think times shall vary.
+    pub think: ThinkLaw,
+}
+
+/// Why a load cannot be planned.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A number that must be greater than 0, or at least 0, is not.
+    #[error("{what} must be {must}, not {value}")]
+    Number {
+        /// What the number is.
+        what: &'static str,
+        /// What it must be.
+        must: &'static str,
+        /// What it is.
+        value: f64,
+    },
+    /// Equation (11), λ ≤ 1/S_max, does not hold.
+    #[error(
+        "the station with a demand of {demand_s} s serves {saturation_per_s:.2}/s at most; {rate_per_s}/s cannot be reached"
+    )]
+    Saturated {
+        /// The largest demand.
+        demand_s: f64,
+        /// The rate it allows.
+        saturation_per_s: f64,
+        /// The rate that is wanted.
+        rate_per_s: f64,
+    },
+    /// So few users cannot make the rate even if they never think.
+    #[error(
+        "{users} users are too few: {in_system:.2} requests are in the system on average (Q = λR), and each is a user's"
+    )]
+    TooFew {
+        /// The users.
+        users: u64,
+        /// Q.
+        in_system: f64,
+    },
+    /// The pair needs more users than are planned for.
+    #[error("this needs {users:.0} users, more than the {USERS_MAX} that are planned for")]
+    TooMany {
+        /// How many.
+        users: f64,
+    },
+}
+
+/// The expected coefficient of variation of the gaps between arrivals, and how it was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ExpectedCov {
+    /// That of the superposition of independent users, each of whom gets its response after the same time.
+    Superposition(f64),
+    /// From a simulation of the closed network.
+    Simulation {
+        /// The value.
+        cov: f64,
+        /// Its standard error.
+        standard_error: f64,
+        /// How many gaps were seen.
+        gaps: u64,
+    },
+    /// Not found: so many users that share a slow system are not simulated.
+    Unavailable,
+}
+
+impl ExpectedCov {
+    /// The value.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Self::Superposition(cov) | Self::Simulation { cov, .. } => Some(*cov),
+            Self::Unavailable => None,
+        }
+    }
+}
+
+/// A number of users and a think time, and what they offer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// N.
+    pub users: u64,
+    /// Z in seconds.
+    pub think_s: f64,
+    /// λ = N/Z − Q/Z in requests per second.
+    pub rate_per_s: f64,
+    /// R in seconds.
+    pub response_s: f64,
+    /// CoV of the gaps between arrivals.
+    pub cov: ExpectedCov,
+}
+
+impl Pair {
+    /// Q = λR: requests in the system.
+    pub fn in_system(&self) -> f64 {
+        self.rate_per_s * self.response_s
+    }
+
+    /// N/Z in requests per second: what would be offered if responses took no time. Infinite without think time.
+    pub fn rate_max_per_s(&self) -> f64 {
+        self.users as f64 / self.think_s
+    }
+
+    /// Q/Z in requests per second: by how much the rate lies below N/Z. Infinite without think time.
+    pub fn q_over_z_per_s(&self) -> f64 {
+        self.in_system() / self.think_s
+    }
+
+    /// R/(R+Z): the share of their time for which users wait.
+    pub fn waiting_share(&self) -> f64 {
+        self.response_s / (self.response_s + self.think_s)
+    }
+
+    fn is_good(&self) -> bool {
+        let near = self.cov.value().is_none_or(|cov| (cov - 1.0).abs() <= COV_BAND);
+        near && self.response_s <= FEEDBACK_MAX * self.think_s * (1.0 + 1e-9)
+    }
+}
+
+/// The pair with the fewest users that is open enough: R/Z at most [`FEEDBACK_MAX`], CoV within [`COV_BAND`] of 1. `None`
+/// when none is.
+pub fn choose(pairs: &[Pair]) -> Option<&Pair> {
+    pairs.iter().filter(|pair| pair.is_good()).min_by_key(|pair| pair.users)
+}
+
+impl LoadWish {
+    /// Looks whether the wish makes sense.
+    ///
+    /// # Errors
+    /// A number is out of its range, or the rate above what the system can serve.
+    pub fn check(&self) -> Result<(), PlanError> {
+        positive("the rate", self.rate_per_s)?;
+        match &self.system {
+            System::Response(response_s) => positive("the response time", *response_s),
+            System::Demands(demands_s) => {
+                demands_s.iter().try_for_each(|demand_s| positive("a service demand", *demand_s))?;
+                let demand_s = demands_s.iter().copied().fold(0.0, f64::max);
+                positive("the largest service demand", demand_s)?;
+                if self.rate_per_s * demand_s > 1.0 + 1e-9 {
+                    let saturation_per_s = 1.0 / demand_s;
+                    return Err(PlanError::Saturated {
+                        demand_s,
+                        saturation_per_s,
+                        rate_per_s: self.rate_per_s,
+                    });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether some station would be busy all the time at the wanted rate, which is then only approached: Q grows with
+    /// N without end.
+    pub fn is_at_saturation(&self) -> bool {
+        self.open_response_s().is_none()
+    }
+
+    /// The response time that the wanted rate has as an open load: as given, or ΣD/(1−λD) of independent queues
+    /// (M/M/1). `None` at saturation.
+    pub fn open_response_s(&self) -> Option<f64> {
+        match &self.system {
+            System::Response(response_s) => Some(*response_s),
+            System::Demands(demands_s) => {
+                let largest = demands_s.iter().copied().fold(0.0, f64::max);
+                if self.rate_per_s * largest > 1.0 - 1e-9 {
+                    return None;
+                }
+                Some(demands_s.iter().map(|demand_s| demand_s / (1.0 - self.rate_per_s * demand_s)).sum())
+            }
+        }
+    }
+
+    /// The pair for a think time in seconds: N = λ(R + Z), rounded up to whole users, and Z made to fit them.
+    ///
+    /// # Errors
+    /// As [`Self::check`]; a negative think time; more than [`USERS_MAX`] users.
+    pub fn for_think(&self, think_s: f64, random: &mut impl Rng) -> Result<Pair, PlanError> {
+        self.check()?;
+        if !(think_s.is_finite() && think_s >= 0.0) {
+            return Err(PlanError::Number { what: "the think time", must: "at least 0", value: think_s });
+        }
+        let users = (self.rate_per_s * (self.base_response_s() + think_s) - 1e-9).ceil().max(1.0);
+        if users > USERS_MAX as f64 {
+            return Err(PlanError::TooMany { users });
+        }
+        self.for_users(users as u64, random)
+    }
+
+    /// The pair for a number of users: Z = N/λ − R.
+    ///
+    /// # Errors
+    /// As [`Self::check`]; fewer users than requests in the system; more than [`USERS_MAX`].
+    pub fn for_users(&self, users: u64, random: &mut impl Rng) -> Result<Pair, PlanError> {
+        self.check()?;
+        if users > USERS_MAX {
+            return Err(PlanError::TooMany { users: users as f64 });
+        }
+        let think_s = users as f64 / self.rate_per_s - self.base_response_s();
+        if think_s < -1e-9 || users == 0 {
+            return Err(PlanError::TooFew { users, in_system: self.rate_per_s * self.base_response_s() });
+        }
+        let think = Think { mean_s: think_s.max(0.0), law: self.think };
+        Ok(match &self.system {
+            System::Response(response_s) => {
+                let cycle = Cycle { think, response_s: *response_s };
+                let cov = independent(&cycle, users);
+                Pair {
+                    users,
+                    think_s: think.mean_s,
+                    rate_per_s: self.rate_per_s,
+                    response_s: *response_s,
+                    cov,
+                }
+            }
+            System::Demands(demands_s) => {
+                let found = mva::exact(users, think.mean_s, demands_s);
+                let cycle = Cycle { think, response_s: found.response_s };
+                let cov = if found.response_s <= INDEPENDENT_MAX * cycle.mean_s() {
+                    independent(&cycle, users)
+                } else {
+                    simulated(users, think, demands_s, random)
+                };
+                let (rate_per_s, response_s) = (found.rate_per_s, found.response_s);
+                Pair { users, think_s: think.mean_s, rate_per_s, response_s, cov }
+            }
+        })
+    }
+
+    /// The pairs whose think time is one to a thousand times the response time, fewest users first.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn ladder(&self, random: &mut impl Rng) -> Result<Vec<Pair>, PlanError> {
+        self.check()?;
+        let response_s = match &self.system {
+            System::Response(response_s) => *response_s,
+            System::Demands(demands_s) => self.open_response_s().unwrap_or_else(|| demands_s.iter().sum()),
+        };
+        let mut pairs: Vec<Pair> = Vec::new();
+        for rung in RUNGS {
+            match self.for_think(rung * response_s, random) {
+                Ok(pair) if pairs.last().is_none_or(|last| last.users < pair.users) => pairs.push(pair),
+                Ok(_) | Err(PlanError::TooMany { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// R in N = λ(R + Z). At saturation, where no R is enough, 0: N/Z is kept, as in the published table.
+    fn base_response_s(&self) -> f64 {
+        self.open_response_s().unwrap_or(0.0)
+    }
+}
+
+fn positive(what: &'static str, value: f64) -> Result<(), PlanError> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(PlanError::Number { what, must: "greater than 0", value })
+}
+
+fn independent(cycle: &Cycle, users: u64) -> ExpectedCov {
+    superposition::gap_cov(cycle, users).map_or(ExpectedCov::Unavailable, ExpectedCov::Superposition)
+}
+
+/// Enough gaps for a standard error of about 0.005, and for every user to go round some times.
+fn simulated(users: u64, think: Think, demands_s: &[f64], random: &mut impl Rng) -> ExpectedCov {
+    let Ok(few) = u32::try_from(users.min(SIMULATED_USERS_MAX + 1)) else { return ExpectedCov::Unavailable };
+    if users > SIMULATED_USERS_MAX {
+        return ExpectedCov::Unavailable;
+    }
+    let gaps = (users * 20).max(100_000);
+    let network = ClosedLoop { users: few, think, demands_s: demands_s.to_vec() };
+    network.simulate(gaps, random).map_or(ExpectedCov::Unavailable, |seen| ExpectedCov::Simulation {
+        cov: seen.cov,
+        standard_error: seen.cov_standard_error,
+        gaps: seen.gaps,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rand::SeedableRng as _;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    fn random() -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(1)
+    }
+
+    fn wish(rate_per_s: f64, system: System) -> LoadWish {
+        LoadWish { rate_per_s, system, think: ThinkLaw::Uniform }
+    }
+
+    #[test]
+    fn the_wanted_rate_is_kept_and_q_over_z_falls() {
+        let pairs = wish(20.0, System::Response(0.05)).ladder(&mut random()).unwrap();
+        assert_eq!(pairs.first().map(|pair| pair.users), Some(2));
+        assert_eq!(pairs.last().map(|pair| pair.users), Some(1001));
+        for two in pairs.windows(2) {
+            assert!(two[1].q_over_z_per_s() < two[0].q_over_z_per_s());
+        }
+        for pair in &pairs {
+            let by_eight = pair.rate_max_per_s() - pair.q_over_z_per_s();
+            assert!((by_eight - 20.0).abs() < 1e-6, "{pair:?}");
+        }
+        let chosen = choose(&pairs).unwrap();
+        assert_eq!((chosen.users, format!("{:.3}", chosen.think_s)), (101, "5.000".to_owned()));
+    }
+
+    #[test]
+    fn the_published_pairs_at_saturation() {
+        // Table 1 with N/Z = 20 by the exact solution (the printed one is approximate): λ = N/Z − Q/Z all the same.
+        let wish = wish(20.0, System::Demands(vec![0.05, 0.04, 0.03]));
+        assert!(wish.is_at_saturation());
+        let mut before = 0.0;
+        for (think_s, users, printed) in
+            [(5.0, 100, 17.80), (10.0, 200, 18.46), (20.0, 400, 18.93), (50.0, 1000, 19.34)]
+        {
+            let pair = wish.for_think(think_s, &mut random()).unwrap();
+            assert_eq!((pair.users, pair.rate_max_per_s()), (users, 20.0));
+            assert!((pair.rate_per_s - (20.0 - pair.q_over_z_per_s())).abs() < 1e-9);
+            // The approximation lies a little below the exact rate.
+            assert!((0.0..0.4).contains(&(pair.rate_per_s - printed)), "{pair:?}");
+            assert!(pair.rate_per_s > before);
+            before = pair.rate_per_s;
+        }
+    }
+
+    #[test]
+    fn a_system_with_room_reaches_the_rate() {
+        let wish = wish(10.0, System::Demands(vec![0.05, 0.02]));
+        let pair = wish.for_think(20.0, &mut random()).unwrap();
+        assert!((pair.rate_per_s - 10.0).abs() < 0.01, "{pair:?}");
+        assert!((pair.response_s - (0.1 + 0.025)).abs() < 0.002, "{pair:?}");
+        assert!(matches!(pair.cov, ExpectedCov::Superposition(cov) if (cov - 1.0).abs() < 0.01), "{pair:?}");
+        let short = wish.for_think(0.5, &mut random()).unwrap();
+        assert!(matches!(short.cov, ExpectedCov::Simulation { .. }), "{short:?}");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_reason() {
+        let of = |rate, system| wish(rate, system).check().unwrap_err().to_string();
+        assert_eq!(of(0.0, System::Response(0.05)), "the rate must be greater than 0, not 0");
+        assert_eq!(of(1.0, System::Response(f64::NAN)), "the response time must be greater than 0, not NaN");
+        assert_eq!(
+            of(30.0, System::Demands(vec![0.05])),
+            "the station with a demand of 0.05 s serves 20.00/s at most; 30/s cannot be reached"
+        );
+        let few = wish(100.0, System::Response(0.5)).for_users(10, &mut random()).unwrap_err();
+        assert_eq!(
+            few.to_string(),
+            "10 users are too few: 50.00 requests are in the system on average (Q = λR), and each is a user's"
+        );
+        assert!(wish(1e6, System::Response(1.0)).for_think(100.0, &mut random()).is_err());
+        assert!(wish(1.0, System::Response(1.0)).for_think(-1.0, &mut random()).is_err());
+        assert!(wish(1.0, System::Demands(Vec::new())).check().is_err());
+    }
+
+    #[test]
+    fn constant_think_times_need_users_too() {
+        let wish = LoadWish { think: ThinkLaw::Constant, ..wish(1.0, System::Response(0.001)) };
+        // Seven users with a think time of seven seconds: R ≪ Z, but far too even.
+        let few = wish.for_users(7, &mut random()).unwrap();
+        assert!(few.cov.value().unwrap() < 0.9);
+        assert_eq!(choose(&[few]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn little_and_the_pair_agree(rate in 0.1..500.0_f64, response in 0.001..5.0_f64, think in 0.0..100.0_f64) {
+            let pair = wish(rate, System::Response(response)).for_think(think, &mut random()).unwrap();
+            let users = pair.rate_per_s * (pair.response_s + pair.think_s);
+            prop_assert!((users - pair.users as f64).abs() < 1e-6 * users.max(1.0));
+            // Rounding to whole users makes the think time longer by less than one user's share.
+            prop_assert!(pair.think_s >= think - 1e-6 && pair.think_s <= think + 1.0 / rate + 1e-6);
+        }
+    }
+}
