@@ -18,7 +18,7 @@ use crate::samples_file::SamplesEnd;
 const ROW_MAX: usize = 64 << 20;
 
 /// How the message of a transaction controller's sample begins.
-const TRANSACTION: &str = "Number of samples in transaction : ";
+pub(crate) const TRANSACTION: &str = "Number of samples in transaction : ";
 
 /// Why a result file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -82,14 +82,20 @@ const COLUMNS: [&str; 21] = [
 
 /// A row, taken apart.
 #[derive(Default)]
-struct Cells {
-    line: Vec<u8>,
+pub(crate) struct Cells {
+    pub(crate) line: Vec<u8>,
     text: String,
     ends: Vec<usize>,
 }
 
 impl Cells {
-    fn get(&self, at: usize) -> &str {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Cell number `at`; empty beyond the last.
+    pub(crate) fn get(&self, at: usize) -> &str {
         let from = if at == 0 { 0 } else { self.ends.get(at - 1).copied().unwrap_or(self.text.len()) };
         let to = self.ends.get(at).copied().unwrap_or(from);
         self.text.get(from..to).unwrap_or_default()
@@ -359,14 +365,16 @@ impl<R: BufRead> JtlReader<R> {
     }
 }
 
-fn formatted_ms(text: &str) -> Option<i64> {
+/// An instant in ms since 1970 from one of the patterns that JMeter itself reads, in local time.
+pub(crate) fn formatted_ms(text: &str) -> Option<i64> {
     let formats = ["%Y/%m/%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
     let civil = formats.iter().find_map(|format| jiff::civil::DateTime::strptime(format, text).ok())?;
     let zoned = civil.to_zoned(jiff::tz::TimeZone::system()).ok()?;
     Some(zoned.timestamp().as_millisecond())
 }
 
-fn split(cells: &mut Cells, delimiter: u8) {
+/// Takes the cells of `cells.line` apart.
+pub(crate) fn split(cells: &mut Cells, delimiter: u8) {
     let Cells { line, text, ends } = cells;
     text.clear();
     ends.clear();

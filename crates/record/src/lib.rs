@@ -56,6 +56,7 @@ mod csv_row;
 mod date_format;
 mod histogram_log;
 mod jtl;
+mod jtl_scan;
 mod labels;
 mod live;
 mod manifest;
@@ -73,6 +74,7 @@ pub use arrival::{ArrivalRecord, Fate};
 pub use batch::{BatchReader, CorruptBatch};
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use jtl::{JtlError, JtlReader};
+pub use jtl_scan::{BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder};
 pub use labels::Labels;
 pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
 pub use manifest::{

@@ -28,7 +28,7 @@ use crate::output_file::OutputFile;
 use crate::recorder::RunNames;
 use crate::sample::{Sample, SampleFlags};
 
-const MAGIC: &[u8; 8] = b"BHSAMPLE";
+pub(crate) const MAGIC: &[u8; 8] = b"BHSAMPLE";
 
 /// Version of the format that is written, and the only one that is read.
 pub const SAMPLES_VERSION: u32 = 1;

@@ -1,0 +1,77 @@
+//! The cells of a row, as numbers.
+
+/// Beyond this, ns since 1970 do not fit: the year 2262.
+const STAMP_MS_MAX: u64 = (i64::MAX / 1_000_000) as u64;
+
+/// Nothing takes longer: about 31 years, in ms.
+const SPAN_MS_MAX: u64 = 1_000_000_000_000;
+
+/// A whole number without a sign.
+pub(super) fn number(cell: &[u8]) -> Option<u64> {
+    if cell.is_empty() || cell.len() > 19 {
+        return None;
+    }
+    let mut value = 0u64;
+    for byte in cell {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        // 19 digits fit.
+        value = value * 10 + u64::from(digit);
+    }
+    Some(value)
+}
+
+/// A length of time in ns, from one in ms.
+pub(super) fn span_ns(cell: &[u8]) -> Option<u64> {
+    number(cell).filter(|ms| *ms <= SPAN_MS_MAX).map(|ms| ms * 1_000_000)
+}
+
+/// An instant in ns since 1970, from ms since 1970 or one of the patterns that JMeter reads, in local time.
+pub(super) fn stamp_ns(cell: &[u8]) -> Option<i64> {
+    if let Some(ms) = number(cell) {
+        return (ms <= STAMP_MS_MAX).then(|| ms as i64 * 1_000_000);
+    }
+    let ms = crate::jtl::formatted_ms(std::str::from_utf8(cell).ok()?)?;
+    ms.checked_mul(1_000_000)
+}
+
+/// The trailing number of a thread's name: `Thread Group 1-25` is 25.
+pub(super) fn thread(name: &[u8]) -> Option<u32> {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    number(&name[name.len() - digits..]).and_then(|number| u32::try_from(number).ok())
+}
+
+/// Whether a sample passed, as JMeter reads it.
+pub(super) fn passed(cell: &[u8]) -> bool {
+    cell.eq_ignore_ascii_case(b"true")
+}
+
+/// Whether a message is that of a transaction controller's sample.
+pub(super) fn is_transaction(message: &[u8]) -> bool {
+    message.starts_with(crate::jtl::TRANSACTION.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_become_numbers() {
+        assert_eq!(number(b"0"), Some(0));
+        assert_eq!(number(b"1331861403100"), Some(1_331_861_403_100));
+        for bad in [b"".as_slice(), b"-1", b"1.5", b" 1", b"12345678901234567890"] {
+            assert_eq!(number(bad), None);
+        }
+        assert_eq!(stamp_ns(b"9999999999999"), None);
+        assert_eq!(stamp_ns(b"1331861403100"), Some(1_331_861_403_100_000_000));
+        assert!(stamp_ns(b"2012/03/16 01:30:03.100").is_some_and(|ns| ns % 1_000_000_000 == 100_000_000));
+        assert_eq!(span_ns(b"18"), Some(18_000_000));
+        assert_eq!(thread(b"Thread Group 1-25"), Some(25));
+        assert_eq!(thread(b"main"), None);
+        assert_eq!(thread(b"12"), Some(12));
+        assert_eq!(thread(b"x-99999999999"), None);
+        assert!(passed(b"TRUE") && !passed(b"false") && !passed(b""));
+    }
+}

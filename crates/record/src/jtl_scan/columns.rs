@@ -1,0 +1,149 @@
+//! Which columns a CSV log has, and where.
+
+use super::cells;
+use super::problem::LogError;
+
+/// The columns of JMeter 5 as it ships.
+const JMETER_5: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\
+                        bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+
+/// The orders of columns that JMeter wrote by default over the years, all without names in older versions; the first
+/// is also the web-generator-toolkit's.
+const UNNAMED: [&str; 4] = [
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,Latency",
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,grpThreads,allThreads,Latency",
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\
+     bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect",
+    JMETER_5,
+];
+
+/// Where a column is not.
+const NOWHERE: usize = usize::MAX;
+
+/// The places of the columns that are read, counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub(super) delimiter: u8,
+    /// How many columns there are.
+    pub(super) count: usize,
+    /// The last of them that is read.
+    pub(super) last: usize,
+    /// Whether the first line names them.
+    pub(super) named: bool,
+    pub(super) stamp: usize,
+    pub(super) elapsed: usize,
+    pub(super) label: usize,
+    pub(super) message: Option<usize>,
+    pub(super) thread: Option<usize>,
+    pub(super) success: Option<usize>,
+    pub(super) bytes: Option<usize>,
+    pub(super) latency: Option<usize>,
+}
+
+impl Columns {
+    /// The columns of a log that begins with `head`, of which only the first row counts.
+    pub(super) fn of(head: &[u8]) -> Result<Columns, LogError> {
+        // A line feed within quotes belongs to the cell.
+        let mut quoted = false;
+        let is_end = |byte: &u8| {
+            quoted ^= *byte == b'"';
+            *byte == b'\n' && !quoted
+        };
+        let line = head.split(is_end).next().unwrap_or_default();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let word = line.iter().take_while(|byte| is_word(byte)).count();
+        let delimiter = line.get(word).copied().unwrap_or(b',');
+        let known: Vec<&str> = JMETER_5.split(',').collect();
+        if known.iter().any(|name| name.as_bytes() == &line[..word]) {
+            let names = String::from_utf8_lossy(line);
+            let names: Vec<&str> = names.split(char::from(delimiter)).collect();
+            return Columns::from_names(&names, delimiter, true);
+        }
+        Columns::unnamed(line)
+    }
+
+    fn from_names(names: &[&str], delimiter: u8, named: bool) -> Result<Columns, LogError> {
+        // Names in quotes are variables of the plan.
+        let place = |name: &str| names.iter().position(|column| *column == name);
+        let need = |name: &'static str| place(name).ok_or(LogError::Column(name));
+        let columns = Columns {
+            delimiter,
+            count: names.len(),
+            last: 0,
+            named,
+            stamp: need("timeStamp")?,
+            elapsed: need("elapsed")?,
+            label: need("label")?,
+            message: place("responseMessage"),
+            thread: place("threadName"),
+            success: place("success"),
+            bytes: place("bytes"),
+            latency: place("Latency"),
+        };
+        Ok(Columns { last: columns.places().max().unwrap_or_default(), ..columns })
+    }
+
+    /// A first line that is a row already.
+    fn unnamed(line: &[u8]) -> Result<Columns, LogError> {
+        let split = |delimiter| {
+            let mut row = crate::jtl::Cells::default();
+            row.line.extend_from_slice(line);
+            crate::jtl::split(&mut row, delimiter);
+            row
+        };
+        let begins = |delimiter: &u8| cells::stamp_ns(split(*delimiter).get(0).as_bytes()).is_some();
+        let delimiter = [b',', b';', b'\t', b'|'].into_iter().find(|delimiter| {
+            // A lone number is no row, whatever stands between cells.
+            begins(delimiter) && split(*delimiter).len() > 1
+        });
+        let Some(delimiter) = delimiter else { return Err(LogError::NoNames) };
+        let row = split(delimiter);
+        for names in UNNAMED {
+            let names: Vec<&str> = names.split(',').collect();
+            let columns = Columns::from_names(&names, delimiter, false)?;
+            let is_number = |place: usize| cells::number(row.get(place).as_bytes()).is_some();
+            let numbers = [Some(columns.elapsed), columns.bytes, columns.latency];
+            let success = row.get(columns.success.unwrap_or(NOWHERE));
+            if row.len() == columns.count
+                && numbers.into_iter().flatten().all(is_number)
+                && (success.eq_ignore_ascii_case("true") || success.eq_ignore_ascii_case("false"))
+            {
+                return Ok(columns);
+            }
+        }
+        Err(LogError::Unnamed { columns: row.len() })
+    }
+
+    fn places(&self) -> impl Iterator<Item = usize> {
+        [Some(self.stamp), Some(self.elapsed), Some(self.label), self.message, self.thread]
+            .into_iter()
+            .chain([self.success, self.bytes, self.latency])
+            .flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_and_unnamed_columns_are_found() {
+        let named = Columns::of(b"label;timeStamp;elapsed;\"my;var\"\r\nx").unwrap();
+        assert_eq!((named.label, named.stamp, named.delimiter, named.last), (0, 1, b';', 2));
+        assert!(named.named && named.latency.is_none());
+        let ten =
+            Columns::of(b"1331861403100,18,010_Home,200,OK,Thread Group 1-6,text,true,18078,13\n").unwrap();
+        assert_eq!((ten.count, ten.bytes, ten.latency, ten.named), (10, Some(8), Some(9), false));
+        let five = Columns::of(b"1,2,\"a,b\",200,OK,T 1-1,text,true,,10,20,1,1,http://h/,5,0,1\n").unwrap();
+        assert_eq!((five.count, five.bytes, five.latency), (17, Some(9), Some(14)));
+    }
+
+    #[test]
+    fn what_is_no_log_is_refused() {
+        assert!(matches!(Columns::of(b"hello, world\n"), Err(LogError::NoNames)));
+        assert!(matches!(Columns::of(b"5\n"), Err(LogError::NoNames)));
+        assert!(matches!(Columns::of(b"1,2,3\n"), Err(LogError::Unnamed { columns: 3 })));
+        assert!(matches!(Columns::of(b"timeStamp,label\n"), Err(LogError::Column("elapsed"))));
+    }
+}

@@ -1,0 +1,110 @@
+//! Putting rows into the order of their starts, with a part of them in memory.
+//!
+//! Logs are written when samples end. A row that lasts long therefore stands behind rows that started later: its *lag*
+//! is how far its start lies before the latest start above it, and no lag is greater than the longest sample's
+//! duration. Rows that started earlier than the latest start less the greatest lag are in their final order.
+
+use super::rows::LogRow;
+
+/// So many rows are always worth waiting for: sorting is cheapest in parts that fit the cache.
+const PART: usize = 1 << 16;
+
+/// Most rows that are held at once; some 64 bytes each.
+pub const HELD_ROWS_MAX: usize = 1 << 22;
+
+/// Rows came too late to be put in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "its rows are not in the order in which samples ended: one started {:.3} s before another that stands above it, \
+     too far to be put in order in memory",
+    *lag_ns as f64 / 1e9
+)]
+pub struct OutOfOrder {
+    /// The greatest lag of a row, in ns.
+    pub lag_ns: u64,
+    /// Rows that were held when there were too many.
+    pub held: usize,
+}
+
+/// Passes rows on in the order of their starts; equal starts keep their order.
+pub(super) struct InOrder {
+    held: Vec<LogRow>,
+    /// When `held` is so long, it is time to sort.
+    sort_at: usize,
+    /// The greatest lag, when a first reading has found it.
+    window_ns: Option<u64>,
+    lag_ns: u64,
+    latest_ns: i64,
+    passed_ns: i64,
+    /// Whether a row came too late, or too many were held.
+    failed: bool,
+}
+
+impl InOrder {
+    /// With the greatest lag in ns as a first reading found it; without it, the greatest lag so far is taken twice,
+    /// and a row may come too late.
+    pub(super) fn new(window_ns: Option<u64>) -> InOrder {
+        InOrder {
+            held: Vec::new(),
+            sort_at: PART,
+            window_ns,
+            lag_ns: 0,
+            latest_ns: i64::MIN,
+            passed_ns: i64::MIN,
+            failed: false,
+        }
+    }
+
+    /// Takes the next row of the log.
+    #[inline]
+    pub(super) fn push(&mut self, row: LogRow, pass: &mut impl FnMut(&LogRow)) {
+        if row.start_ns >= self.latest_ns {
+            self.latest_ns = row.start_ns;
+        } else {
+            self.lag_ns = self.lag_ns.max(self.latest_ns.abs_diff(row.start_ns));
+            self.failed |= row.start_ns < self.passed_ns;
+        }
+        if self.failed {
+            // What is left to learn is the greatest lag.
+            self.held = Vec::new();
+            return;
+        }
+        self.held.push(row);
+        if self.held.len() >= self.sort_at {
+            self.pass_part(pass);
+        }
+    }
+
+    #[cold]
+    fn pass_part(&mut self, pass: &mut impl FnMut(&LogRow)) {
+        let window = self.window_ns.unwrap_or_else(|| self.lag_ns.saturating_mul(2));
+        let safe = self.latest_ns.saturating_sub(i64::try_from(window).unwrap_or(i64::MAX));
+        self.pass_before(safe, pass);
+        self.failed = self.held.len() + PART > HELD_ROWS_MAX;
+        self.sort_at = (self.held.len() + self.held.len().max(PART)).min(HELD_ROWS_MAX);
+    }
+
+    /// Passes on what started before `safe_ns`.
+    fn pass_before(&mut self, safe_ns: i64, pass: &mut impl FnMut(&LogRow)) {
+        // The stable sort finds the part that is sorted already.
+        self.held.sort_by_key(|row| row.start_ns);
+        let count = self.held.partition_point(|row| row.start_ns < safe_ns);
+        for row in &self.held[..count] {
+            pass(row);
+        }
+        if let Some(last) = self.held[..count].last() {
+            self.passed_ns = last.start_ns;
+        }
+        self.held.drain(..count);
+    }
+
+    /// Passes on the rest; gives the greatest lag in ns.
+    pub(super) fn finish(mut self, pass: &mut impl FnMut(&LogRow)) -> Result<u64, OutOfOrder> {
+        if self.failed {
+            return Err(OutOfOrder { lag_ns: self.lag_ns, held: self.held.len() });
+        }
+        self.held.sort_by_key(|row| row.start_ns);
+        self.held.iter().for_each(pass);
+        Ok(self.lag_ns)
+    }
+}

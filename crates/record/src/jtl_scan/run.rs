@@ -1,0 +1,80 @@
+//! Reading the rows of a run directory's full-fidelity record.
+
+use std::io::{self, Read};
+
+use super::problem::LogError;
+use super::rows::{LogLabels, LogRow, Seen};
+use crate::sample::SampleFlags;
+use crate::samples_file::SamplesReader;
+use crate::totals::SampleKind;
+
+/// Counts what is read.
+struct Counted<R> {
+    input: R,
+    read: std::rc::Rc<std::cell::Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.read.set(self.read.get() + read as u64);
+        Ok(read)
+    }
+}
+
+/// Reads all rows.
+pub(super) fn scan(
+    input: impl Read,
+    seen: &mut Seen,
+    see: &mut impl FnMut(&LogRow, &LogLabels),
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), LogError> {
+    let read = std::rc::Rc::default();
+    let reader = SamplesReader::new(Counted { input, read: std::rc::Rc::clone(&read) })?;
+    let anchor_ns = reader.names().wall_anchor_ms.saturating_mul(1_000_000);
+    let names = reader.labels().clone();
+    // Our numbers of the record's labels.
+    let mut numbers: Vec<Option<u32>> = Vec::new();
+    let mut told = 0;
+    let (end, _, _) = reader.read(|_, sample| {
+        if read.get() - told > 1 << 20 {
+            told = read.get();
+            progress(told);
+        }
+        match SampleKind::of(sample.flags) {
+            SampleKind::Transaction => seen.facts.transactions += 1,
+            SampleKind::SubResult => seen.facts.sub_results += 1,
+            SampleKind::Request if sample.flags.contains(SampleFlags::WARMUP) => seen.facts.warmup += 1,
+            SampleKind::Request => {
+                let at = sample.label.0 as usize;
+                if numbers.len() <= at {
+                    // Labels come in order, a file of rubbish cannot ask for more than it names.
+                    numbers.resize(names.len().max(at.min(names.len()) + 1), None);
+                }
+                let label = match numbers.get(at).copied().flatten() {
+                    Some(number) => number,
+                    None => {
+                        let number = seen.labels.intern(names.name(sample.label).as_bytes());
+                        if let Some(place) = numbers.get_mut(at) {
+                            *place = Some(number);
+                        }
+                        number
+                    }
+                };
+                seen.facts.rows += 1;
+                let row = LogRow {
+                    start_ns: i64::try_from(sample.start.0).unwrap_or(i64::MAX).saturating_add(anchor_ns),
+                    elapsed_ns: sample.service_ns(),
+                    latency_ns: Some(sample.latency_ns),
+                    bytes: Some(sample.bytes),
+                    label,
+                    thread: Some(sample.user),
+                    success: sample.success,
+                };
+                see(&row, &seen.labels);
+            }
+        }
+    })?;
+    seen.facts.cut_off = end.cut_at.is_some();
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! Every form of log, in and out of order.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A row of a log that is to be written: start and elapsed in ms, label, thread, success.
+type Written = (u64, u64, &'static str, u32, bool);
+
+const ROWS: [Written; 4] = [
+    (1_000, 900, "slow", 1, true),
+    (1_100, 50, "a, \"quoted\" one", 2, false),
+    (1_250, 10, "fast", 1, true),
+    (1_250, 20, "fast", 12, true),
+];
+
+fn log(contents: impl AsRef<[u8]>) -> (tempfile::TempDir, Result<Log, LogError>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.jtl");
+    std::fs::write(&path, contents).unwrap();
+    let log = Log::open(&path);
+    (dir, log)
+}
+
+/// A row with its label's text.
+type Told = (i64, u64, Option<u64>, Option<u64>, String, Option<u32>, bool);
+
+fn in_order(log: &Log) -> Result<(Vec<Told>, LogFacts), LogError> {
+    log.scan_in_order(
+        Vec::new,
+        |into: &mut Vec<Told>, row, labels| {
+            into.push((
+                row.start_ns / 1_000_000,
+                row.elapsed_ns / 1_000_000,
+                row.latency_ns.map(|ns| ns / 1_000_000),
+                row.bytes,
+                labels.name(row.label).to_owned(),
+                row.thread,
+                row.success,
+            ));
+        },
+        &mut |_| {},
+    )
+}
+
+fn rows(contents: impl AsRef<[u8]>) -> (Vec<Told>, LogFacts) {
+    let (_dir, log) = log(contents);
+    in_order(&log.unwrap()).unwrap()
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
+}
+
+/// The rows in the order of their ends, as loggers write them.
+fn by_end(rows: &[Written]) -> Vec<Written> {
+    let mut rows = rows.to_vec();
+    rows.sort_by_key(|row| row.0 + row.1);
+    rows
+}
+
+fn csv(rows: &[Written], row: impl Fn(&Written) -> String) -> String {
+    by_end(rows).iter().map(|written| row(written) + "\n").collect()
+}
+
+fn expected() -> Vec<Told> {
+    let told = |row: &Written| {
+        (row.0 as i64, row.1, Some(row.1 / 2), Some(row.1 * 3), row.2.to_owned(), Some(row.3), row.4)
+    };
+    // The fast rows started together: their order is that of their ends.
+    ROWS.iter().map(told).collect()
+}
+
+#[test]
+fn every_form_of_a_log_gives_the_same_rows() {
+    let ten = csv(&ROWS, |(start, elapsed, label, thread, success)| {
+        let (bytes, latency, label) = (elapsed * 3, elapsed / 2, quoted(label));
+        format!("{start},{elapsed},{label},200,OK,Users 1-{thread},text,{success},{bytes},{latency}")
+    });
+    assert_eq!(rows(&ten).0, expected());
+    assert_eq!(rows(&ten).1.form, LogForm::Csv { names: false, columns: 10 });
+
+    let names = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\
+                 bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n";
+    let default = csv(&ROWS, |(start, elapsed, label, thread, success)| {
+        let (bytes, latency, label) = (elapsed * 3, elapsed / 2, quoted(label));
+        format!(
+            "{start},{elapsed},{label},200,OK,Users 1-{thread},text,{success},,{bytes},1,1,1,\"http://x/?a,\n\
+             b\",{latency},0,1"
+        )
+    });
+    assert_eq!(rows(&default).0, expected());
+    let (told, facts) = rows(names.to_owned() + &default);
+    assert_eq!((told, facts.form), (expected(), LogForm::Csv { names: true, columns: 17 }));
+    // Runs that are appended to one another may repeat the names.
+    assert_eq!(rows(names.to_owned() + &default + names).1.bad_rows, 0);
+
+    let other = csv(&ROWS, |(start, elapsed, label, thread, success)| {
+        let (bytes, latency) = (elapsed * 3, elapsed / 2);
+        format!("{latency}\tUsers 1-{thread}\t{bytes}\t{success}\t{}\t{elapsed}\t{start}\r", quoted(label))
+    });
+    let names = "\u{feff}Latency\tthreadName\tbytes\tsuccess\tlabel\telapsed\ttimeStamp\r\n";
+    assert_eq!(rows(names.to_owned() + &other).0, expected());
+
+    let xml: String = by_end(&ROWS)
+        .iter()
+        .map(|(start, elapsed, label, thread, success)| {
+            let label = label.replace('"', "&quot;");
+            format!(
+                "<httpSample t=\"{elapsed}\" lt=\"{}\" ts=\"{start}\" s=\"{success}\" lb=\"{label}\" \
+                 tn=\"Users 1-{thread}\" by=\"{}\">\n<httpSample t=\"1\" ts=\"5\" lb=\"redirect\"/>\n\
+                 <responseData>&lt;sample/&gt;</responseData></httpSample>\n",
+                elapsed / 2,
+                elapsed * 3
+            )
+        })
+        .collect();
+    let (told, facts) =
+        rows(format!("<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">{xml}</testResults>"));
+    assert_eq!((told, facts.sub_results), (expected(), 4));
+}
+
+#[test]
+fn a_run_directory_gives_its_requests_in_nanoseconds() {
+    use crate::{Nanos, Recorder, RecorderConfig, Sample, SampleFlags};
+    let temp = tempfile::tempdir().unwrap();
+    let dir = crate::RunDir::create(temp.path().join("run")).unwrap();
+    let labels = crate::Labels::new();
+    let config = RecorderConfig {
+        dir: Some(dir.path().to_owned()),
+        labels: labels.clone(),
+        wall_anchor_ms: 7,
+        ..RecorderConfig::default()
+    };
+    let (recorder, writers) = Recorder::start(config).unwrap();
+    for mut core in writers {
+        for (label, flags) in [
+            ("page", SampleFlags::NONE),
+            ("redirect", SampleFlags::SUB_RESULT),
+            ("early", SampleFlags::WARMUP),
+            ("whole", SampleFlags::TRANSACTION),
+        ] {
+            let (start, end) = (Nanos(1_234_567), Nanos(5_000_000));
+            let label = labels.intern(label);
+            let sample = Sample { label, flags, start, end, user: 3, bytes: 9, ..Sample::default() };
+            core.record(&sample).unwrap();
+        }
+    }
+    let _ = recorder.finish();
+    let log = Log::open(dir.path()).unwrap();
+    let mut told = Vec::new();
+    let facts = log.scan(|row, labels| told.push((*row, labels.name(row.label).to_owned())), &mut |_| {});
+    let facts = facts.unwrap();
+    assert!(told.iter().all(|(row, label)| {
+        (row.start_ns, row.elapsed_ns, row.thread) == (8_234_567, 3_765_433, Some(3)) && label == "page"
+    }));
+    assert_eq!(facts.rows, told.len() as u64);
+    assert_eq!([facts.transactions, facts.sub_results, facts.warmup], [facts.rows; 3]);
+    assert_eq!((log.form(), facts.cut_off), (LogForm::Run, false));
+}
+
+#[test]
+fn transactions_are_left_out_and_their_children_are_not() {
+    let message = "Number of samples in transaction : 1, number of failing samples : 0";
+    let text = format!(
+        "timeStamp,elapsed,label,responseMessage,threadName\n1,5,in,OK,T 1-1\n1,6,whole,\"{message}\",T 1-1\n"
+    );
+    let (told, facts) = rows(text);
+    assert_eq!((told.len(), facts.transactions), (1, 1));
+    assert_eq!((told[0].2, told[0].3, told[0].6), (None, None, true));
+    let (told, facts) = rows(format!(
+        "<testResults><sample t=\"6\" ts=\"1\" lb=\"whole\" rm=\"{message}\"><httpSample t=\"5\" ts=\"1\" lb=\"in\">\
+         <httpSample t=\"2\" ts=\"1\" lb=\"hop\"/></httpSample></sample></testResults>"
+    ));
+    assert_eq!((told.len(), facts.transactions, facts.sub_results), (1, 1, 1));
+    assert_eq!(told[0].4, "in");
+}
+
+#[test]
+fn what_is_broken_is_said_with_its_place() {
+    let names = "timeStamp,elapsed,label\n";
+    let (told, facts) = rows(format!("{names}1,2,a\n1,x,a\n3,4\n5,6,b\n7,8,cut"));
+    assert_eq!((told.len(), facts.bad_rows, facts.cut_off), (2, 2, true));
+    let first = facts.first_bad.unwrap().to_string();
+    assert_eq!(first, "line 3, column elapsed: \"x\" is no length of time in ms");
+
+    let error = |text: &str| {
+        let (_dir, log) = log(text);
+        log.and_then(|log| in_order(&log)).unwrap_err()
+    };
+    assert!(matches!(error(""), LogError::Empty));
+    assert!(matches!(error("timeStamp,elapsed,label\nx,1,a\n"), LogError::BadRows { bad: 1, rows: 0, .. }));
+    assert!(matches!(error("timeStamp,elapsed,label\n1,1,\"a\n"), LogError::Quote { line: 2 }));
+    assert!(matches!(error("<testResults>\n<sample t=\"1\"></x>"), LogError::Xml { line: 2, .. }));
+    assert!(matches!(error("<html/>"), LogError::XmlRoot(root) if root == "html"));
+    // A run that was killed has written no end.
+    let (told, facts) = rows("<testResults>\n<sample t=\"1\" ts=\"5\" lb=\"a\"/>\n<sample t=\"1\" ts=");
+    assert_eq!((told.len(), facts.cut_off), (1, true));
+    let dir = tempfile::tempdir().unwrap();
+    assert!(matches!(Log::open(dir.path()), Err(LogError::NoRun)));
+}
+
+#[test]
+fn a_row_that_comes_too_late_makes_the_log_be_read_again() {
+    let mut text = String::from("timeStamp,elapsed,label\n");
+    for start in 1_000..141_000 {
+        text += &format!("{start},1,a\n");
+    }
+    // It started first, and lasted through all of it.
+    text += "5,140000,long\n";
+    let (_dir, log) = log(text);
+    let mut begun = 0;
+    let (stamps, facts) = log
+        .unwrap()
+        .scan_in_order(
+            || {
+                begun += 1;
+                Vec::new()
+            },
+            |into, row, _| into.push(row.start_ns),
+            &mut |_| {},
+        )
+        .unwrap();
+    assert_eq!((begun, stamps.len(), facts.lag_ns), (2, 140_001, 140_994_000_000));
+    assert!(stamps.is_sorted());
+}
+
+#[test]
+fn labels_without_end_share_one() {
+    let mut labels = LogLabels::default();
+    for number in 0..crate::LABELS_MAX + 5 {
+        labels.intern(format!("item {number}").as_bytes());
+    }
+    assert_eq!(labels.intern(b"one more"), crate::LABELS_MAX as u32);
+    assert_eq!(labels.name(crate::LABELS_MAX as u32), crate::OTHER_LABELS);
+    assert_eq!(labels.intern(b"item 7"), 7);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn rows_come_in_order_whatever_the_order(
+        starts in prop::collection::vec(0u64..5_000, 1..200),
+        swaps in prop::collection::vec((0usize..200, 0usize..200), 0..40),
+    ) {
+        let mut shuffled = starts.clone();
+        for (a, b) in swaps {
+            let (a, b) = (a % shuffled.len(), b % shuffled.len());
+            shuffled.swap(a, b);
+        }
+        let mut order = InOrder::new(None);
+        let mut out = Vec::new();
+        let row = |start: u64| LogRow {
+            start_ns: start as i64, elapsed_ns: 0, latency_ns: None, bytes: None, label: 0, thread: None,
+            success: true,
+        };
+        for start in &shuffled {
+            order.push(row(*start), &mut |row| out.push(row.start_ns));
+        }
+        order.finish(&mut |row| out.push(row.start_ns)).unwrap();
+        let mut sorted: Vec<i64> = starts.iter().map(|start| *start as i64).collect();
+        sorted.sort_unstable();
+        prop_assert_eq!(out, sorted);
+    }
+
+    #[test]
+    fn rubbish_never_panics(head in 0usize..5, bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let heads = ["", "timeStamp,elapsed,label\n", "1,2,a,200,OK,T 1-1,text,true,3,4\n", "<testResults>",
+            "<testResults><sample t=\"1\" ts=\""];
+        let mut contents = heads[head].as_bytes().to_vec();
+        contents.extend(bytes);
+        let (_dir, log) = log(contents);
+        if let Ok(log) = log {
+            let _ = in_order(&log);
+        }
+    }
+
+    #[test]
+    fn commas_and_quotes_anywhere_never_panic(text in "[0-9a,\"\n\r]{0,300}") {
+        let (_dir, log) = log(format!("timeStamp,elapsed,label,Latency\n{text}"));
+        let _ = log.map(|log| in_order(&log));
+    }
+}

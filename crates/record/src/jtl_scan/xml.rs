@@ -1,0 +1,159 @@
+//! Reading the rows of an XML log.
+
+use std::io::BufRead;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::cells;
+use super::problem::{BadRow, LogError};
+use super::rows::{LogLabels, LogRow, Seen};
+
+/// What an open sample means for those inside it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outer {
+    /// The sample of a transaction controller: what is directly inside are requests of the plan.
+    Transaction,
+    /// A sampler's: what is inside are redirects and embedded resources.
+    Sampler,
+}
+
+/// Reads all rows.
+pub(super) fn scan(
+    input: impl BufRead,
+    seen: &mut Seen,
+    see: &mut impl FnMut(&LogRow, &LogLabels),
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), LogError> {
+    let mut reader = Reader::from_reader(input);
+    let mut buffer = Vec::new();
+    let mut open: Vec<Outer> = Vec::new();
+    let mut rooted = false;
+    let mut closed = false;
+    let mut samples = 0u64;
+    let mut told = 0;
+    loop {
+        buffer.clear();
+        let event = match reader.read_event_into(&mut buffer) {
+            Ok(event) => event,
+            Err(quick_xml::Error::Io(error)) => {
+                return Err(std::io::Error::new(error.kind(), error.to_string()).into());
+            }
+            // A run that was killed leaves its elements open, perhaps within a tag.
+            Err(quick_xml::Error::Syntax(_)) if rooted && at_end(&mut reader) => break,
+            Err(error) => {
+                let at = reader.error_position();
+                return Err(LogError::Xml { line: 0, at, problem: error.to_string() });
+            }
+        };
+        let (element, is_empty) = match &event {
+            Event::Start(element) => (element, false),
+            Event::Empty(element) => (element, true),
+            Event::End(element) => {
+                match element.name().as_ref() {
+                    b"sample" | b"httpSample" => {
+                        open.pop();
+                    }
+                    b"testResults" => closed = true,
+                    _ => {}
+                }
+                continue;
+            }
+            Event::Eof => break,
+            _ => continue,
+        };
+        if !rooted {
+            if element.name().as_ref() != b"testResults" {
+                let name = String::from_utf8_lossy(element.name().as_ref()).into_owned();
+                return Err(LogError::XmlRoot(name));
+            }
+            rooted = true;
+            closed = is_empty;
+            continue;
+        }
+        if !matches!(element.name().as_ref(), b"sample" | b"httpSample") {
+            continue;
+        }
+        samples += 1;
+        let at = reader.buffer_position();
+        if at - told > 1 << 20 {
+            told = at;
+            progress(at);
+        }
+        let outer = take(element, samples, open.last().copied(), seen, see);
+        if !is_empty {
+            open.push(outer);
+        }
+    }
+    if !rooted {
+        return Err(LogError::Xml { line: 0, at: 0, problem: "there is no element".into() });
+    }
+    seen.facts.cut_off = !closed;
+    Ok(())
+}
+
+/// Whether nothing is left to read.
+fn at_end<R: BufRead>(reader: &mut Reader<R>) -> bool {
+    reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty)
+}
+
+/// Makes a row of a sample's attributes, unless it stands inside another sampler's.
+fn take(
+    element: &BytesStart<'_>,
+    number: u64,
+    outer: Option<Outer>,
+    seen: &mut Seen,
+    see: &mut impl FnMut(&LogRow, &LogLabels),
+) -> Outer {
+    let mut label = Vec::new();
+    let (mut stamp, mut elapsed, mut latency, mut bytes) = (None, None, None, None);
+    let (mut thread, mut success, mut transaction) = (None, true, false);
+    for attribute in element.attributes().with_checks(false).flatten() {
+        let value = attribute.value.as_ref();
+        match attribute.key.as_ref() {
+            b"ts" => stamp = Some(value.to_vec()),
+            b"t" => elapsed = Some(value.to_vec()),
+            b"lt" => latency = Some(value.to_vec()),
+            b"by" => bytes = Some(value.to_vec()),
+            b"s" => success = cells::passed(value),
+            b"tn" => thread = cells::thread(value),
+            b"rm" => transaction = cells::is_transaction(value),
+            b"lb" => {
+                label = match attribute.unescape_value() {
+                    Ok(text) => text.into_owned().into_bytes(),
+                    Err(_) => value.to_vec(),
+                }
+            }
+            _ => {}
+        }
+    }
+    if outer == Some(Outer::Sampler) {
+        seen.facts.sub_results += 1;
+        return Outer::Sampler;
+    }
+    if transaction {
+        seen.facts.transactions += 1;
+        return Outer::Transaction;
+    }
+    let start_ns = stamp.as_deref().and_then(cells::stamp_ns);
+    let elapsed_ns = elapsed.as_deref().and_then(cells::span_ns);
+    let (Some(start_ns), Some(elapsed_ns)) = (start_ns, elapsed_ns) else {
+        seen.bad(|| match start_ns {
+            None => BadRow::new(number, "ts", &stamp.unwrap_or_default(), "is no time in ms since 1970"),
+            Some(_) => BadRow::new(number, "t", &elapsed.unwrap_or_default(), "is no length of time in ms"),
+        });
+        return Outer::Sampler;
+    };
+    seen.facts.rows += 1;
+    let row = LogRow {
+        start_ns,
+        elapsed_ns,
+        latency_ns: latency.as_deref().and_then(cells::span_ns),
+        bytes: bytes.as_deref().and_then(cells::number),
+        label: seen.labels.intern(&label),
+        thread,
+        success,
+    };
+    see(&row, &seen.labels);
+    Outer::Sampler
+}
