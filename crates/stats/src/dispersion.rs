@@ -86,7 +86,13 @@ impl DispersionCounter {
     #[must_use]
     pub fn new(width: u64) -> DispersionCounter {
         let counter = WindowCounter::new(0, width);
-        DispersionCounter { origin: None, width: counter.width(), counter, windows: 0, batches: Batches::default() }
+        DispersionCounter {
+            origin: None,
+            width: counter.width(),
+            counter,
+            windows: 0,
+            batches: Batches::default(),
+        }
     }
 
     /// Adds an arrival, not before the one before it.

@@ -72,7 +72,10 @@ mod tests {
         for (x, p) in [(1.224, 0.10), (1.358, 0.05), (1.628, 0.01), (0.828, 0.50), (0.571, 0.90)] {
             assert!((kolmogorov_upper_tail(x) - p).abs() < 1e-3, "{x}: {}", kolmogorov_upper_tail(x));
         }
-        assert!((kolmogorov_upper_tail(1.1799) - kolmogorov_upper_tail(1.1801)).abs() < 2e-4, "the series meet");
+        assert!(
+            (kolmogorov_upper_tail(1.1799) - kolmogorov_upper_tail(1.1801)).abs() < 2e-4,
+            "the series meet"
+        );
         assert_eq!(kolmogorov_upper_tail(0.0), 1.0);
         assert!(kolmogorov_upper_tail(40.0) == 0.0);
     }

@@ -1,9 +1,11 @@
 //! Statistics of stamps and counts. Pure functions: no files, no clock, and randomness only as it is handed in.
 //!
 //! What is here serves one question: is this sequence of arrivals the process that was asked for? The measures
-//! ([`GapStatistics`], [`DispersionCounter`]) come with intervals that stay valid when neighbouring values depend on
-//! each other. With many values every test rejects, so a decision is one of equivalence ([`Band`]): does the
-//! interval lie inside a band within which nobody would act differently?
+//! ([`GapStatistics`], [`DispersionCounter`], [`autocorrelations`]) come with intervals that stay valid when
+//! neighbouring values depend on each other; the tests ([`kolmogorov_uniform`], [`lilliefors_exponential`],
+//! [`anderson_darling_exponential`], [`lilliefors_rounded`], [`ljung_box`]) have the critical values that belong to
+//! an estimated mean and to a coarse clock. With many values every test rejects, so a decision is one of equivalence
+//! ([`Band`]): does the interval lie inside a band within which nobody would act differently?
 //!
 //! ```
 //! use busyhour_stats::{Band, Decision, GapStatistics};
@@ -16,21 +18,29 @@
 //! assert_eq!(Band::around(0.0, 0.05).judge(cov.low, cov.high), Decision::Inside);
 //! ```
 
+mod autocorrelation;
 mod batches;
 mod dispersion;
 mod equivalence;
 mod estimate;
+mod exponential;
 mod gaps;
 mod kolmogorov;
 mod moments;
+mod rounded;
 
-pub use batches::{Batches, PowerSums, coefficient_of_variation, index_of_dispersion, proportion, reciprocal_mean};
+pub use autocorrelation::{Autocorrelations, autocorrelations, ljung_box};
+pub use batches::{
+    Batches, PowerSums, coefficient_of_variation, index_of_dispersion, proportion, reciprocal_mean,
+};
 pub use dispersion::{DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate};
 pub use equivalence::{Band, Decision};
 pub use estimate::{CONFIDENCE, Estimate, Method};
+pub use exponential::{anderson_darling_exponential, lilliefors_exponential};
 pub use gaps::GapStatistics;
 pub use kolmogorov::{TestResult, kolmogorov_uniform, kolmogorov_upper_tail};
 pub use moments::Moments;
+pub use rounded::{RoundedExponential, lilliefors_rounded};
 
 /// Where randomness comes from: handed in by the caller, so that the same seed gives the same answer.
 pub use rand::Rng as RandomSource;

@@ -119,7 +119,10 @@ mod tests {
     #[test]
     fn nothing_is_known_of_nothing() {
         let none = Moments::default();
-        assert_eq!((none.n(), none.mean(), none.variance(), none.cov(), none.min()), (0, None, None, None, None));
+        assert_eq!(
+            (none.n(), none.mean(), none.variance(), none.cov(), none.min()),
+            (0, None, None, None, None)
+        );
         let one: Moments = [3.0].into_iter().collect();
         assert_eq!((one.mean(), one.sd(), one.max()), (Some(3.0), None, Some(3.0)));
     }

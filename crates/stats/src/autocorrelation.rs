@@ -1,0 +1,93 @@
+//! Serial correlation.
+
+use statrs::function::gamma::checked_gamma_ur;
+
+use crate::estimate::CONFIDENCE;
+use crate::kolmogorov::TestResult;
+
+/// Correlations of values with those some places before them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Autocorrelations {
+    /// Coefficients for lag 1, 2, ….
+    pub coefficients: Vec<f64>,
+    /// Half-width of the band in which a coefficient of independent values lies with [`CONFIDENCE`]: 1.96/√n.
+    pub band: f64,
+    /// Values they rest on.
+    pub n: u64,
+}
+
+/// Autocorrelation for the lags 1 to `lags`, of one series given in blocks of consecutive values: pairs that lie in
+/// different blocks are not neighbours and do not count.
+///
+/// r_k is the mean product of deviations over pairs, divided by the variance. `None` without variance, or when no
+/// block is longer than `lags`.
+#[must_use]
+pub fn autocorrelations(blocks: &[&[f64]], lags: usize) -> Option<Autocorrelations> {
+    let n: usize = blocks.iter().map(|block| block.len()).sum();
+    if lags == 0 || !blocks.iter().any(|block| block.len() > lags) {
+        return None;
+    }
+    let mean = blocks.iter().flat_map(|block| block.iter()).sum::<f64>() / n as f64;
+    let square: f64 = blocks.iter().flat_map(|block| block.iter()).map(|x| (x - mean) * (x - mean)).sum();
+    let variance = square / n as f64;
+    if variance.is_nan() || variance <= 0.0 {
+        return None;
+    }
+    let coefficients = (1..=lags)
+        .map(|lag| {
+            let (mut products, mut pairs) = (0.0, 0_usize);
+            for block in blocks {
+                let later = block.get(lag..).unwrap_or_default();
+                products += block.iter().zip(later).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
+                pairs += later.len();
+            }
+            products / pairs as f64 / variance
+        })
+        .collect();
+    let z = statrs::distribution::ContinuousCDF::inverse_cdf(
+        &statrs::distribution::Normal::standard(),
+        0.5 + CONFIDENCE / 2.0,
+    );
+    Some(Autocorrelations { coefficients, band: z / (n as f64).sqrt(), n: n as u64 })
+}
+
+/// Tests whether values are independent: Q = n(n + 2) Σ r_k²/(n − k), chi-square with as many degrees of freedom as
+/// there are lags (Ljung and Box, "On a measure of lack of fit in time series models", Biometrika 65, 1978). `None`
+/// without lags.
+#[must_use]
+pub fn ljung_box(found: &Autocorrelations) -> Option<TestResult> {
+    let n = found.n as f64;
+    let sum: f64 = (1..).zip(&found.coefficients).map(|(lag, r)| r * r / (n - f64::from(lag))).sum();
+    let statistic = n * (n + 2.0) * sum;
+    let p_value = checked_gamma_ur(found.coefficients.len() as f64 / 2.0, statistic / 2.0).ok()?;
+    Some(TestResult { statistic, p_value, n: found.n })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alternating_values_are_opposed() {
+        let values: Vec<f64> = (0..1_000).map(|i| f64::from(i % 2)).collect();
+        let found = autocorrelations(&[&values], 2).unwrap();
+        assert!((found.coefficients[0] + 1.0).abs() < 1e-9);
+        assert!((found.coefficients[1] - 1.0).abs() < 1e-9);
+        assert!((found.band - 0.06198).abs() < 1e-4);
+        assert!(ljung_box(&found).unwrap().p_value < 1e-9);
+    }
+
+    #[test]
+    fn blocks_are_not_neighbours() {
+        // Within each block the two values are equal, across blocks they are opposed.
+        let found = autocorrelations(&[&[1.0, 1.0], &[-1.0, -1.0], &[1.0, 1.0], &[-1.0, -1.0]], 1).unwrap();
+        assert!((found.coefficients[0] - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_spread_nothing_is_known() {
+        assert_eq!(autocorrelations(&[&[2.0; 10]], 1), None);
+        assert_eq!(autocorrelations(&[&[1.0, 2.0]], 2), None);
+        assert_eq!(autocorrelations(&[], 1), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! Exponential gaps seen through stamps of a coarse clock.
+//!
+//! A log with whole milliseconds holds gaps that are whole milliseconds: some are 0, and a continuous exponential has
+//! none. At 32 arrivals per second a true Poisson log of 20 minutes fails the plain test by a factor of three. What
+//! is right is to compare with exponential gaps that went through the same clock.
+
+use rand::Rng;
+
+use crate::kolmogorov::TestResult;
+
+/// How gaps of Poisson arrivals are distributed when their stamps are rounded down to ticks of a clock.
+///
+/// With a ticks per mean gap, the first stamp falls uniformly into its tick, and so the gap D, in ticks, has
+/// P(D = 0) = 1 − (1 − e^(−a))/a and P(D > k) = (1 − e^(−a))·e^(−ka)/a, where a is arrivals per tick. Its mean is
+/// 1/a, as without rounding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundedExponential {
+    per_tick: f64,
+}
+
+impl RoundedExponential {
+    /// Poisson arrivals, so many per tick of the clock. `None` unless positive and finite.
+    #[must_use]
+    pub fn new(arrivals_per_tick: f64) -> Option<RoundedExponential> {
+        (arrivals_per_tick > 0.0 && arrivals_per_tick.is_finite())
+            .then_some(RoundedExponential { per_tick: arrivals_per_tick })
+    }
+
+    /// P(D ≤ k): the share of gaps of at most k ticks.
+    #[must_use]
+    pub fn share_up_to(&self, ticks: u64) -> f64 {
+        let a = self.per_tick;
+        1.0 + (-a).exp_m1() * (-(ticks as f64) * a).exp() / a
+    }
+
+    /// Coefficient of variation of the rounded gaps: √(a(1 + e^(−a))/(1 − e^(−a)) − 1), about 1 + a²/12. Above 1 by
+    /// the clock alone.
+    #[must_use]
+    pub fn cov(&self) -> f64 {
+        let a = self.per_tick;
+        (a * (1.0 + (-a).exp()) / -(-a).exp_m1() - 1.0).sqrt()
+    }
+}
+
+/// Tests whether gaps between stamps rounded down to ticks (whole numbers of ticks) are those of Poisson arrivals of
+/// unknown rate seen through the same clock.
+///
+/// The statistic is D, the largest distance of the sample's distribution function from that of the exponential with the
+/// sample's mean, on both sides of each step, as Lilliefors takes it. Its p-value is by simulation: `replicates` times as
+/// many exponential gaps of the same mean are drawn, added up, rounded down and treated alike; p = (1 + those at least as
+/// far) / (1 + replicates) (Davison and Hinkley, "Bootstrap Methods and their Application", 4.2.1). Time is
+/// proportional to n × replicates. `None` with fewer than two gaps, without replicates, or when all gaps are 0.
+#[must_use]
+pub fn lilliefors_rounded(
+    gaps_ticks: &[u64],
+    replicates: u32,
+    random: &mut (impl Rng + ?Sized),
+) -> Option<TestResult> {
+    let n = gaps_ticks.len();
+    let total: u64 = gaps_ticks.iter().sum();
+    if n < 2 || total == 0 || replicates == 0 {
+        return None;
+    }
+    let mean = total as f64 / n as f64;
+    let mut counts = Counts::default();
+    let statistic = counts.distance(gaps_ticks.iter().copied());
+    let mut as_far = 0_u32;
+    for _ in 0..replicates {
+        // The first stamp lies anywhere in its tick.
+        let mut at: f64 = random.random();
+        let mut tick = 0_u64;
+        let drawn = counts.distance((0..n).map(|_| {
+            // 1 − u lies in (0, 1], so the logarithm is finite.
+            at -= mean * (1.0 - random.random::<f64>()).ln();
+            let now = at as u64;
+            now - std::mem::replace(&mut tick, now)
+        }));
+        // Equal up to rounding of the last digit is as far.
+        as_far += u32::from(drawn >= statistic - 1e-12);
+    }
+    let p_value = f64::from(1 + as_far) / f64::from(1 + replicates);
+    Some(TestResult { statistic, p_value, n: n as u64 })
+}
+
+/// How often each whole number occurs; kept between replicates for its memory.
+#[derive(Default)]
+struct Counts {
+    /// Of small values.
+    dense: Vec<u32>,
+    /// Large values, as they are.
+    sparse: Vec<u64>,
+}
+
+/// Values below this are counted in an array.
+const DENSE: u64 = 4_096;
+
+impl Counts {
+    /// D of whole numbers against the exponential distribution of their mean.
+    fn distance(&mut self, values: impl Iterator<Item = u64>) -> f64 {
+        self.dense.clear();
+        self.sparse.clear();
+        let (mut n, mut total) = (0_u64, 0.0);
+        for value in values {
+            n += 1;
+            total += value as f64;
+            if value < DENSE {
+                let at = value as usize;
+                if at >= self.dense.len() {
+                    self.dense.resize(at + 1, 0);
+                }
+                self.dense[at] += 1;
+            } else {
+                self.sparse.push(value);
+            }
+        }
+        self.sparse.sort_unstable();
+        let (n, mean) = (n as f64, total / n as f64);
+        let (mut below, mut largest) = (0.0, 0.0_f64);
+        let mut step = |value: f64, times: f64| {
+            let expected = -(-value / mean).exp_m1();
+            largest = largest.max((expected - below / n).abs());
+            below += times;
+            largest = largest.max((below / n - expected).abs());
+        };
+        for (value, &times) in self.dense.iter().enumerate() {
+            if times > 0 {
+                step(value as f64, f64::from(times));
+            }
+        }
+        for chunk in self.sparse.chunk_by(|a, b| a == b) {
+            step(chunk[0] as f64, chunk.len() as f64);
+        }
+        largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_and_have_the_mean() {
+        for per_tick in [0.01, 0.2, 1.0, 5.0] {
+            let rounded = RoundedExponential::new(per_tick).unwrap();
+            let (mut mean, mut square, mut before) = (0.0, 0.0, 0.0);
+            for ticks in 0..20_000_u64 {
+                let share = rounded.share_up_to(ticks) - before;
+                before += share;
+                assert!(share >= 0.0);
+                mean += share * ticks as f64;
+                square += share * (ticks * ticks) as f64;
+            }
+            assert!((before - 1.0).abs() < 1e-9, "{per_tick}: {before}");
+            assert!((mean * per_tick - 1.0).abs() < 1e-9, "{per_tick}: {mean}");
+            let cov = (square - mean * mean).sqrt() / mean;
+            assert!((cov - rounded.cov()).abs() < 1e-6, "{per_tick}: {cov}");
+        }
+        assert_eq!(RoundedExponential::new(0.0), None);
+    }
+
+    #[test]
+    fn the_distance_of_both_kinds_of_values() {
+        let mut counts = Counts::default();
+        // Equal values of any size: the step from 0 to 1 stands at 1 − 1/e.
+        for value in [7, 7_000_000] {
+            let found = counts.distance([value; 5].into_iter());
+            assert!((found - (1.0 - (-1.0_f64).exp())).abs() < 1e-12, "{found}");
+        }
+    }
+}

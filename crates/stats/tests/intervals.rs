@@ -1,0 +1,120 @@
+//! Intervals hold the true value as often as they say, also when neighbouring values depend on each other.
+
+use busyhour_stats::{DispersionCounter, Estimate, GapStatistics, proportion};
+use rand::{Rng, SeedableRng};
+use rand_distr::Exp1;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const REPLICATES: u64 = 300;
+
+/// Share of replicates whose interval holds the truth.
+fn coverage(truth: f64, estimate: impl Fn(&mut Xoshiro256PlusPlus) -> Estimate) -> f64 {
+    let held = (0..REPLICATES)
+        .filter(|&seed| {
+            let found = estimate(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+            assert!(found.low <= found.value && found.value <= found.high && found.confidence == 0.95);
+            (found.low..=found.high).contains(&truth)
+        })
+        .count();
+    held as f64 / REPLICATES as f64
+}
+
+fn exponential_gaps(n: usize, random: &mut Xoshiro256PlusPlus) -> GapStatistics {
+    let mut gaps = GapStatistics::default();
+    for _ in 0..n {
+        gaps.add(random.sample::<f64, _>(Exp1) / 20.0);
+    }
+    gaps
+}
+
+#[test]
+fn poisson_gaps_are_covered() {
+    for n in [500, 3_000] {
+        let cov = coverage(1.0, |random| exponential_gaps(n, random).coefficient_of_variation().unwrap());
+        assert!((0.90..=0.99).contains(&cov), "{n}: {cov}");
+        let rate = coverage(20.0, |random| exponential_gaps(n, random).rate().unwrap());
+        assert!((0.92..=0.99).contains(&rate), "{n}: {rate}");
+    }
+}
+
+#[test]
+fn the_standard_error_of_independent_exponential_gaps_is_that_of_theory() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let found = exponential_gaps(40_000, &mut random).coefficient_of_variation().unwrap();
+    let theory = 2.0 / 40_000.0_f64.sqrt();
+    assert!((found.half_width() / theory - 1.0).abs() < 0.3, "{} {theory}", found.half_width());
+}
+
+/// Gaps whose scale follows a slow two-state chain: a switch every 20 gaps on average.
+fn slow_gaps(n: usize, random: &mut Xoshiro256PlusPlus) -> GapStatistics {
+    let mut gaps = GapStatistics::default();
+    let mut scale = 1.0;
+    for _ in 0..n {
+        if random.random::<f64>() < 0.05 {
+            scale = 4.0 - scale;
+        }
+        gaps.add(scale * random.sample::<f64, _>(Exp1));
+    }
+    gaps
+}
+
+#[test]
+fn dependent_gaps_are_covered_too() {
+    // Scales 1 and 3 half of the time each: mean 2, mean square 2·(1 + 9)/2 = 10, variance 6.
+    let truth = 6.0_f64.sqrt() / 2.0;
+    let found = coverage(truth, |random| slow_gaps(8_000, random).coefficient_of_variation().unwrap());
+    assert!((0.89..=0.99).contains(&found), "{found}");
+    let rate = coverage(0.5, |random| slow_gaps(8_000, random).rate().unwrap());
+    assert!((0.89..=0.99).contains(&rate), "{rate}");
+}
+
+#[test]
+fn dispersion_of_poisson_counts_is_covered() {
+    // Many short windows with few arrivals each, and few long windows.
+    for width in [1_000_000, 300_000_000_u64] {
+        let found = coverage(1.0, |random| {
+            let mut counter = DispersionCounter::new(width);
+            let mut at = 0.0;
+            for _ in 0..3_000 {
+                at += random.sample::<f64, _>(Exp1) * 3_000_000.0;
+                counter.add(at as u64);
+            }
+            counter.index().unwrap()
+        });
+        assert!((0.92..=1.0).contains(&found), "{width}: {found}");
+    }
+}
+
+#[test]
+fn shares_are_covered() {
+    let found = coverage(0.05, |random| {
+        let mut parts = vec![(0.0, 0.0); 40];
+        for i in 0..4_000 {
+            let part = &mut parts[i / 100];
+            part.0 += f64::from(u8::from(random.random::<f64>() < 0.05));
+            part.1 += 1.0;
+        }
+        proportion(&parts).unwrap()
+    });
+    assert!((0.91..=0.99).contains(&found), "{found}");
+}
+
+#[test]
+fn even_gaps_have_no_spread_and_no_doubt() {
+    let stamps: Vec<u64> = (0..10_000).map(|i| 1_000_000_000_000_000 + i * 1_000_003).collect();
+    let gaps = GapStatistics::of_stamps(&stamps);
+    let cov = gaps.coefficient_of_variation().unwrap();
+    assert_eq!((cov.value, cov.low, cov.high), (0.0, 0.0, 0.0));
+    assert!((gaps.rate().unwrap().value * 1_000_003.0 - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_handful_of_gaps_decides_nothing() {
+    let mut gaps = GapStatistics::default();
+    assert_eq!(gaps.coefficient_of_variation(), None);
+    for gap in [1.0, 2.0, 3.0] {
+        gaps.add(gap);
+    }
+    let cov = gaps.coefficient_of_variation().unwrap();
+    assert_eq!((cov.value, cov.low, cov.high), (0.5, 0.0, f64::INFINITY));
+}
