@@ -1,0 +1,30 @@
+//! Uniformly jittered arrivals.
+
+use crate::linear_rate::LinearRate;
+use crate::random::Source;
+
+/// One uniform point in each cell [k, k+1) of Λ. In the last, partial cell the point may lie beyond the end, so the
+/// expected number is exactly Λ(end).
+#[derive(Clone, Debug)]
+pub(crate) struct Jittered {
+    source: Source,
+    line: LinearRate,
+    duration_ns: u64,
+    expected: f64,
+    cell: u64,
+}
+
+impl Jittered {
+    pub(crate) fn new(source: Source, line: LinearRate, duration_ns: u64) -> Jittered {
+        Jittered { source, line, duration_ns, expected: line.cumulative(duration_ns as f64), cell: 0 }
+    }
+
+    pub(crate) fn next_ns(&mut self) -> Option<u64> {
+        let count = self.cell as f64 + self.source.uniform();
+        if count >= self.expected {
+            return None;
+        }
+        self.cell += 1;
+        Some((self.line.time_of(count) as u64).min(self.duration_ns - 1))
+    }
+}

@@ -1,0 +1,50 @@
+//! Arrivals of a two-state Markov-modulated Poisson process.
+
+use super::position::Position;
+use crate::linear_rate::NS_PER_S;
+use crate::random::Source;
+use crate::stage::Mmpp;
+
+/// Simulates the states themselves, which is exact: an exponential sojourn, in it a Poisson process, then the other
+/// state. An exponential gap that reaches past its sojourn is forgotten, as exponentials are.
+#[derive(Clone, Debug)]
+pub(crate) struct Switched {
+    source: Source,
+    /// Mean gap in each state, infinite for a rate of 0.
+    gap_ns: [f64; 2],
+    sojourn_ns: [f64; 2],
+    state: usize,
+    position: Position,
+    /// What is left of the sojourn.
+    left_ns: f64,
+    duration_ns: u64,
+}
+
+impl Switched {
+    pub(crate) fn new(mut source: Source, mmpp: &Mmpp, duration_ns: u64) -> Switched {
+        let sojourn_ns = mmpp.states.map(|state| state.sojourn_ns as f64);
+        let gap_ns = mmpp.states.map(|state| NS_PER_S / state.rate.per_s());
+        let first = sojourn_ns[0] / (sojourn_ns[0] + sojourn_ns[1]);
+        let state = usize::from(source.uniform() >= first);
+        let left_ns = sojourn_ns[state] * source.exponential();
+        Switched { source, gap_ns, sojourn_ns, state, position: Position::default(), left_ns, duration_ns }
+    }
+
+    pub(crate) fn next_ns(&mut self) -> Option<u64> {
+        loop {
+            // 0 · ∞ is no number; a state without arrivals is left at its end.
+            let gap_ns = match self.gap_ns[self.state] {
+                mean if mean.is_finite() => mean * self.source.exponential(),
+                _ => f64::INFINITY,
+            };
+            if gap_ns < self.left_ns {
+                self.left_ns -= gap_ns;
+                self.position = self.position.step(gap_ns, self.duration_ns)?;
+                return Some(self.position.whole_ns());
+            }
+            self.position = self.position.step(self.left_ns, self.duration_ns)?;
+            self.state = 1 - self.state;
+            self.left_ns = self.sojourn_ns[self.state] * self.source.exponential();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! One generator per law: offsets from a stage's beginning, ascending, all within the stage.
+
+pub(crate) mod even;
+mod fixed_count;
+mod jittered;
+mod mmpp;
+mod poisson;
+mod position;
+mod renewal;
+mod replay;
+
+use even::Even;
+use fixed_count::FixedCount;
+use jittered::Jittered;
+use mmpp::Switched;
+use poisson::Poisson;
+use renewal::Renewal;
+use replay::Recorded;
+
+use crate::random::Source;
+use crate::stage::{Process, Stage};
+
+/// The generator of one stage.
+#[derive(Clone, Debug)]
+pub(crate) enum Generator {
+    Silent,
+    Poisson(Poisson),
+    Even(Even),
+    Jittered(Jittered),
+    Renewal(Renewal),
+    Switched(Switched),
+    Recorded(Recorded),
+    FixedCount(FixedCount),
+}
+
+impl Generator {
+    pub(crate) fn new(stage: &Stage, seed: u64, number: u32) -> Generator {
+        let source = Source::new(seed, number);
+        let duration_ns = stage.duration_ns();
+        match &stage.process {
+            Process::Pause => Generator::Silent,
+            Process::Poisson => Generator::Poisson(Poisson::new(source, stage.line(), duration_ns)),
+            Process::Even { count } => {
+                Generator::Even(Even::new(stage.line(), duration_ns, stage.phase, *count))
+            }
+            Process::Jittered => Generator::Jittered(Jittered::new(source, stage.line(), duration_ns)),
+            Process::Gamma { cov } => {
+                Generator::Renewal(Renewal::gamma(source, stage.line(), duration_ns, *cov))
+            }
+            Process::Weibull { cov } => {
+                Generator::Renewal(Renewal::weibull(source, stage.line(), duration_ns, *cov))
+            }
+            Process::Mmpp(mmpp) => Generator::Switched(Switched::new(source, mmpp, duration_ns)),
+            Process::Replay(replay) => Generator::Recorded(Recorded::new(replay, duration_ns)),
+            Process::FixedCount { count } => Generator::FixedCount(FixedCount::new(
+                source,
+                stage.rate_begin.per_s(),
+                stage.rate_end.per_s(),
+                duration_ns,
+                *count,
+            )),
+        }
+    }
+
+    /// The next offset in nanoseconds.
+    pub(crate) fn next_ns(&mut self) -> Option<u64> {
+        match self {
+            Generator::Silent => None,
+            Generator::Poisson(generator) => generator.next_ns(),
+            Generator::Even(generator) => generator.next_ns(),
+            Generator::Jittered(generator) => generator.next_ns(),
+            Generator::Renewal(generator) => generator.next_ns(),
+            Generator::Switched(generator) => generator.next_ns(),
+            Generator::Recorded(generator) => generator.next_ns(),
+            Generator::FixedCount(generator) => generator.next_ns(),
+        }
+    }
+}

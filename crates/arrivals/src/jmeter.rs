@@ -1,0 +1,1 @@
+//! The schedule text of Apache JMeter's Open Model Thread Group.

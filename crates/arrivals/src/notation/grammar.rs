@@ -1,0 +1,309 @@
+//! The grammar of the text form (on the crate's page), by recursive descent.
+
+use super::limits::{check_cov, check_duration, check_states};
+use super::scanner::Scanner;
+use crate::error::{ParseError, nearest};
+use crate::process::{ArrivalProcess, Piece};
+use crate::stage::{Mmpp, MmppState, Process, Rate, Replay};
+
+/// The laws with one rate, by their words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Poisson,
+    Even,
+    Jittered,
+    Gamma,
+    Weibull,
+    Fixed,
+}
+
+const WORDS: [(&str, Word); 6] = [
+    ("poisson", Word::Poisson),
+    ("even", Word::Even),
+    ("jittered", Word::Jittered),
+    ("gamma", Word::Gamma),
+    ("weibull", Word::Weibull),
+    ("fixed", Word::Fixed),
+];
+
+/// All words with which a stage begins.
+const HEADS: [&str; 10] =
+    ["poisson", "even", "jittered", "gamma", "weibull", "fixed", "ramp", "pause", "mmpp", "replay"];
+
+/// What the head of a stage says.
+enum Head {
+    Rates { word: Option<Word>, begin: Rate, end: Rate, ramp: bool },
+    Mmpp(Mmpp),
+    Replay(String),
+}
+
+/// What follows the head.
+#[derive(Default)]
+struct Tail {
+    duration_ns: Option<u64>,
+    word: Option<Word>,
+    cov: Option<f64>,
+    speed: Option<f64>,
+    count: Option<u64>,
+}
+
+/// Reads a text; a last stage without a time lasts `last_ns`.
+pub(crate) fn parse(text: &str, last_ns: Option<u64>) -> Result<ArrivalProcess, ParseError> {
+    let mut scanner = Scanner { text, at: 0 };
+    let mut pieces = Vec::new();
+    let mut total_ns = 0_u128;
+    loop {
+        scanner.skip_space();
+        let at = scanner.at;
+        let piece = stage(&mut scanner, last_ns)?;
+        total_ns += u128::from(piece.duration_ns);
+        check_duration(total_ns, at)?;
+        pieces.push(piece);
+        if scanner.peek().is_none() {
+            return Ok(ArrivalProcess::assemble(pieces));
+        }
+        if !scanner.take(",") && !scanner.take(";") {
+            let error = ParseError::new(scanner.at, format!("unexpected {}", scanner.here()));
+            return Err(error.with_hint("stages are separated by commas"));
+        }
+    }
+}
+
+fn stage(scanner: &mut Scanner<'_>, last_ns: Option<u64>) -> Result<Piece, ParseError> {
+    let begin = scanner.at;
+    if scanner.take_word(&["pause"]) {
+        let _ = scanner.take_word(&["for"]);
+        let duration_ns = scanner.time()?;
+        return Ok(Piece {
+            process: Process::Pause,
+            rate_begin: Rate::ZERO,
+            rate_end: Rate::ZERO,
+            duration_ns,
+        });
+    }
+    let mut tail = Tail::default();
+    let head = head(scanner, &mut tail)?;
+    clauses(scanner, &head, &mut tail)?;
+    let at_end = scanner.peek().is_none();
+    let duration_ns = tail.duration_ns.or(last_ns.filter(|_| at_end));
+    let (rate_begin, rate_end) = match &head {
+        Head::Rates { begin, end, .. } => (*begin, *end),
+        _ => (Rate::ZERO, Rate::ZERO),
+    };
+    if let Head::Replay(file) = head {
+        let speed = tail.speed.unwrap_or(1.0);
+        let replay = Replay { file, speed, limit_ns: tail.duration_ns, offsets_ns: None };
+        let duration_ns = replay.duration_ns();
+        return Ok(Piece { process: Process::Replay(replay), rate_begin, rate_end, duration_ns });
+    }
+    let Some(duration_ns) = duration_ns else {
+        let error = ParseError::new(scanner.at, "missing time: how long does this stage last?");
+        return Err(error.with_hint(match head {
+            Head::Rates { ramp: true, .. } => "add a time: over 60s",
+            _ => "add a time: for 60s",
+        }));
+    };
+    let process = match head {
+        Head::Mmpp(mmpp) => Process::Mmpp(mmpp),
+        Head::Rates { word, .. } => {
+            let word = word.or(tail.word).unwrap_or(Word::Poisson);
+            law(word, &tail, (rate_begin, rate_end), duration_ns, begin)?
+        }
+        Head::Replay(_) => Process::Pause,
+    };
+    Ok(Piece { process, rate_begin, rate_end, duration_ns })
+}
+
+/// The process of a stage with rates.
+fn law(
+    word: Word,
+    tail: &Tail,
+    (rate_begin, rate_end): (Rate, Rate),
+    duration_ns: u64,
+    at: usize,
+) -> Result<Process, ParseError> {
+    let cov = || {
+        tail.cov.ok_or_else(|| {
+            let error = ParseError::new(at, "missing coefficient of variation of the gaps");
+            error.with_hint("write it after the rate: gamma(100/s, cov 0.5)")
+        })
+    };
+    let whole = |count: Option<u64>| {
+        let area = (rate_begin.per_s() + rate_end.per_s()) / 2.0 * (duration_ns as f64 / 1e9);
+        count.unwrap_or(area as u64)
+    };
+    if tail.cov.is_some() && !matches!(word, Word::Gamma | Word::Weibull) {
+        let error = ParseError::new(at, "only gamma and weibull have a coefficient of variation to choose");
+        return Err(error.with_hint("write gamma(100/s, cov 0.5)"));
+    }
+    if tail.count.is_some() && !matches!(word, Word::Even | Word::Fixed) {
+        return Err(ParseError::new(at, "only even and fixed arrivals have a fixed number"));
+    }
+    Ok(match word {
+        Word::Poisson => Process::Poisson,
+        Word::Even => Process::Even { count: tail.count.map(|count| whole(Some(count))) },
+        Word::Jittered => Process::Jittered,
+        Word::Gamma => Process::Gamma { cov: cov()? },
+        Word::Weibull => Process::Weibull { cov: cov()? },
+        Word::Fixed => Process::FixedCount { count: whole(tail.count) },
+    })
+}
+
+fn head(scanner: &mut Scanner<'_>, tail: &mut Tail) -> Result<Head, ParseError> {
+    if scanner.starts_number() {
+        let rate = scanner.rate()?;
+        return Ok(Head::Rates { word: Some(Word::Poisson), begin: rate, end: rate, ramp: false });
+    }
+    let at = scanner.at;
+    let Some(word) = scanner.peek_word() else {
+        let error = ParseError::new(at, format!("expected a stage, found {}", scanner.here()));
+        return Err(error.with_hint("for example: poisson(500/s) for 60s"));
+    };
+    let lower = word.to_lowercase();
+    if !HEADS.contains(&lower.as_str()) {
+        let error = ParseError::new(at, format!("unknown kind of arrivals {}", scanner.here()));
+        return Err(error.with_hint(match nearest(word, &HEADS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", HEADS.join(", ")),
+        }));
+    }
+    scanner.at += word.len();
+    scanner.expect("(", &format!("after `{lower}`"))?;
+    let head = match lower.as_str() {
+        "ramp" => {
+            let begin = scanner.rate()?;
+            if !(scanner.take("→") || scanner.take("->") || scanner.take_word(&["to"])) {
+                let error = ParseError::new(
+                    scanner.at,
+                    format!("expected `→` between the rates, found {}", scanner.here()),
+                );
+                return Err(error.with_hint("write ramp(100/s → 500/s) or ramp(100/s -> 500/s)"));
+            }
+            Head::Rates { word: None, begin, end: scanner.rate()?, ramp: true }
+        }
+        "mmpp" => {
+            let first = state(scanner)?;
+            scanner.expect(",", "between the two states")?;
+            let states = [first, state(scanner)?];
+            check_states(&states, at)?;
+            Head::Mmpp(Mmpp { states })
+        }
+        "replay" => Head::Replay(file(scanner)?),
+        _ => {
+            let word = WORDS.iter().find(|(name, _)| *name == lower).map(|(_, word)| *word);
+            let rate = scanner.rate()?;
+            if scanner.take(",") {
+                if !scanner.take_word(&["cov"]) {
+                    let error =
+                        ParseError::new(scanner.at, format!("expected `cov`, found {}", scanner.here()));
+                    return Err(error.with_hint("write gamma(100/s, cov 0.5)"));
+                }
+                tail.cov = Some(cov(scanner)?);
+            }
+            Head::Rates { word, begin: rate, end: rate, ramp: false }
+        }
+    };
+    scanner.expect(")", &format!("to close `{lower}(`"))?;
+    Ok(head)
+}
+
+fn state(scanner: &mut Scanner<'_>) -> Result<MmppState, ParseError> {
+    let rate = scanner.rate()?;
+    if !scanner.take_word(&["for"]) {
+        let error = ParseError::new(scanner.at, "expected `for` and the mean time in this state");
+        return Err(error.with_hint("write mmpp(100/s for 5s, 1000/s for 1s) for 60s"));
+    }
+    Ok(MmppState { rate, sojourn_ns: scanner.time()? })
+}
+
+fn cov(scanner: &mut Scanner<'_>) -> Result<f64, ParseError> {
+    let _ = scanner.take("=");
+    let number = scanner.number("a coefficient of variation")?;
+    check_cov(number.value, number.at)
+}
+
+/// A file name up to the closing parenthesis, or in quotes.
+fn file(scanner: &mut Scanner<'_>) -> Result<String, ParseError> {
+    let at = scanner.at;
+    let quote = scanner.peek().filter(|c| matches!(c, '"' | '\''));
+    let name = match quote {
+        Some(quote) => {
+            let inside = &scanner.rest()[1..];
+            let Some(end) = inside.find(quote) else {
+                return Err(ParseError::new(at, format!("missing closing {quote}")));
+            };
+            scanner.at += end + 2;
+            &inside[..end]
+        }
+        None => {
+            let rest = scanner.rest();
+            let name = &rest[..rest.find(')').unwrap_or(rest.len())];
+            scanner.at += name.len();
+            name.trim()
+        }
+    };
+    if name.is_empty() {
+        return Err(ParseError::new(at, "missing file name").with_hint("write replay(access.jtl)"));
+    }
+    Ok(name.to_owned())
+}
+
+/// What stands after the head, in any order, each at most once.
+fn clauses(scanner: &mut Scanner<'_>, head: &Head, tail: &mut Tail) -> Result<(), ParseError> {
+    const KNOWN: [&str; 11] =
+        ["for", "over", "speed", "count", "cov", "poisson", "even", "jittered", "gamma", "weibull", "fixed"];
+    loop {
+        let Some(word) = scanner.peek_word() else { return Ok(()) };
+        let at = scanner.at;
+        let lower = word.to_lowercase();
+        let twice = |again: bool| {
+            let error = || ParseError::new(at, format!("`{lower}` is said twice"));
+            if again { Err(error()) } else { Ok(()) }
+        };
+        scanner.at += word.len();
+        match (lower.as_str(), head) {
+            ("for" | "over", _) => {
+                twice(tail.duration_ns.is_some())?;
+                tail.duration_ns = Some(scanner.time()?);
+            }
+            ("speed", Head::Replay(_)) => {
+                twice(tail.speed.is_some())?;
+                let number = scanner.number("how many times faster")?;
+                if !(1e-6..=1e6).contains(&number.value) {
+                    return Err(ParseError::new(number.at, "a speed is between 0.000001 and 1000000"));
+                }
+                tail.speed = Some(number.value);
+            }
+            ("count", Head::Rates { .. }) => {
+                twice(tail.count.is_some())?;
+                let number = scanner.number("a number of arrivals")?;
+                if number.value.fract() != 0.0 || number.value > 1e15 {
+                    return Err(ParseError::new(number.at, "a count is a whole number up to 10^15"));
+                }
+                tail.count = Some(number.value as u64);
+            }
+            ("cov", Head::Rates { .. }) => {
+                twice(tail.cov.is_some())?;
+                tail.cov = Some(cov(scanner)?);
+            }
+            (other, Head::Rates { ramp: true, .. }) if WORDS.iter().any(|(name, _)| *name == other) => {
+                twice(tail.word.is_some())?;
+                tail.word = WORDS.iter().find(|(name, _)| *name == other).map(|(_, word)| *word);
+                if scanner.take("(") {
+                    let _ = scanner.take_word(&["cov"]);
+                    twice(tail.cov.is_some())?;
+                    tail.cov = Some(cov(scanner)?);
+                    scanner.expect(")", "after the coefficient of variation")?;
+                }
+            }
+            (other, _) => {
+                scanner.at = at;
+                let error = ParseError::new(at, format!("unexpected {}", scanner.here()));
+                return Err(match nearest(other, &KNOWN) {
+                    Some(near) if near != other => error.with_hint(format!("did you mean `{near}`?")),
+                    _ => error.with_hint("stages are separated by commas"),
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What is too much to ask.
+
+use crate::error::ParseError;
+use crate::stage::{MmppState, Rate};
+
+/// One arrival per nanosecond, the resolution of the clock.
+const RATE_PER_S_MAX: f64 = 1e9;
+/// A hundred Julian years: far from the end of u64 nanoseconds.
+const DURATION_NS_MAX: u64 = 3_155_760_000_000_000_000;
+/// Coefficients of variation between which the laws of gaps are computed with all digits.
+const COV_RANGE: std::ops::RangeInclusive<f64> = 0.01..=20.0;
+/// An MMPP that changes its state more often than this per arrival is Poisson to any eye, and takes for ever.
+const SWITCHES_PER_ARRIVAL_MAX: f64 = 10_000.0;
+
+/// Refuses rates above one per nanosecond.
+pub(crate) fn check_rate(rate: Rate, at: usize) -> Result<Rate, ParseError> {
+    if rate.per_s() <= RATE_PER_S_MAX {
+        return Ok(rate);
+    }
+    Err(ParseError::new(at, "a rate above 1,000,000,000/s: times are whole nanoseconds"))
+}
+
+/// Refuses more than a hundred years.
+pub(crate) fn check_duration(duration_ns: u128, at: usize) -> Result<u64, ParseError> {
+    match u64::try_from(duration_ns) {
+        Ok(duration_ns) if duration_ns <= DURATION_NS_MAX => Ok(duration_ns),
+        _ => Err(ParseError::new(at, "longer than a hundred years")),
+    }
+}
+
+pub(super) fn check_cov(cov: f64, at: usize) -> Result<f64, ParseError> {
+    if COV_RANGE.contains(&cov) {
+        return Ok(cov);
+    }
+    let error = ParseError::new(at, "a coefficient of variation is between 0.01 and 20");
+    Err(if cov < 0.01 { error.with_hint("write even(…) for equal gaps") } else { error })
+}
+
+pub(super) fn check_states(states: &[MmppState; 2], at: usize) -> Result<(), ParseError> {
+    if states.iter().any(|state| state.sojourn_ns == 0) {
+        return Err(ParseError::new(at, "a state that lasts no time"));
+    }
+    let arrivals: f64 = states.iter().map(|state| state.rate.per_s() * (state.sojourn_ns as f64 / 1e9)).sum();
+    if arrivals == 0.0 {
+        return Err(
+            ParseError::new(at, "neither state has arrivals").with_hint("write pause for none at all")
+        );
+    }
+    if 2.0 / arrivals > SWITCHES_PER_ARRIVAL_MAX {
+        return Err(ParseError::new(at, "the state changes more than 10,000 times per arrival")
+            .with_hint("that is a Poisson process of the mean rate: write poisson(…)"));
+    }
+    Ok(())
+}

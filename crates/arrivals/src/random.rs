@@ -1,0 +1,125 @@
+//! Keyed random numbers: streams that any machine finds again, and draws from the laws of gaps.
+
+use rand::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// 2^64 divided by the golden ratio: the increment of SplitMix64.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+// What a seed is used for; different words give unrelated keys.
+const FOR_TIMES: u64 = 0x7469_6D65_7300_0001;
+const FOR_MARKS: u64 = 0x6D61_726B_7300_0002;
+const FOR_GROUPS: u64 = 0x6772_6F75_7073_0003;
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014; constants of Stafford's variant 13): a bijection of u64
+/// in which every input bit changes every output bit with probability near a half.
+const fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// The `position`-th output of a SplitMix64 generator with this key.
+const fn draw(key: u64, position: u64) -> u64 {
+    mix(key.wrapping_add(position.wrapping_add(1).wrapping_mul(GOLDEN)))
+}
+
+/// The key of the random stream that belongs to one arrival of one group: what a virtual user draws (think times,
+/// random choices) depends on it and on nothing else, so neither the number of cores nor of machines matters.
+///
+/// Keys are SplitMix64 outputs, chained: for one seed and group no two arrivals have the same key.
+pub fn stream(seed: u64, group: u32, arrival: u64) -> u64 {
+    draw(draw(mix(seed), u64::from(group)), arrival)
+}
+
+/// Which group an arrival belongs to, with probabilities proportional to `weights`.
+///
+/// `mark` is the arrival's own ([`crate::Arrival::mark`]); a second mark is derived from it, so that the choice is
+/// independent of which share takes the arrival. A weight that is negative or no number counts as 0; a group of
+/// weight 0 is never chosen. Returns 0 when no weight is positive: refuse such weights beforehand.
+pub fn pick(weights: &[f64], mark: u64) -> usize {
+    let weight = |w: &f64| if w.is_finite() && *w > 0.0 { *w } else { 0.0 };
+    let total: f64 = weights.iter().map(weight).sum();
+    let point = unit(draw(FOR_GROUPS, mark)) * total;
+    let mut passed = 0.0;
+    let mut last = 0;
+    for (group, w) in weights.iter().map(weight).enumerate() {
+        if w > 0.0 {
+            last = group;
+            passed += w;
+            if point < passed {
+                return group;
+            }
+        }
+    }
+    last
+}
+
+/// The key of the marks of a schedule.
+pub(crate) fn mark_key(seed: u64) -> u64 {
+    mix(mix(seed) ^ FOR_MARKS)
+}
+
+/// The mark of an arrival: uniform over u64 and independent of its time.
+pub(crate) fn mark(mark_key: u64, index: u64) -> u64 {
+    draw(mark_key, index)
+}
+
+/// 53 random bits as a number in [0, 1).
+fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
+/// The random numbers of one stage's times.
+#[derive(Clone, Debug)]
+pub(crate) struct Source(Xoshiro256PlusPlus);
+
+impl Source {
+    /// A stream of its own for each stage: what one stage draws does not move the others.
+    pub(crate) fn new(seed: u64, stage: u32) -> Source {
+        let key = draw(mix(mix(seed) ^ FOR_TIMES), u64::from(stage));
+        Source(Xoshiro256PlusPlus::seed_from_u64(key))
+    }
+
+    /// Uniform in [0, 1).
+    pub(crate) fn uniform(&mut self) -> f64 {
+        unit(self.0.next_u64())
+    }
+
+    /// Exponential with mean 1, by inversion; the argument of the logarithm is in (0, 1].
+    pub(crate) fn exponential(&mut self) -> f64 {
+        -libm::log(1.0 - self.uniform())
+    }
+
+    /// Standard normal, by Marsaglia's polar method (the second value is not kept).
+    fn normal(&mut self) -> f64 {
+        loop {
+            let x = 2.0 * self.uniform() - 1.0;
+            let y = 2.0 * self.uniform() - 1.0;
+            let square = x * x + y * y;
+            if square < 1.0 && square > 0.0 {
+                return x * (-2.0 * libm::log(square) / square).sqrt();
+            }
+        }
+    }
+
+    /// Gamma with this shape and scale 1 (Marsaglia and Tsang, "A simple method for generating gamma variables",
+    /// ACM TOMS 26, 2000); shapes below 1 from shape + 1 with the factor U^(1/shape).
+    pub(crate) fn gamma(&mut self, shape: f64) -> f64 {
+        if shape < 1.0 {
+            return self.gamma(shape + 1.0) * libm::exp(-self.exponential() / shape);
+        }
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        loop {
+            let x = self.normal();
+            let root = 1.0 + c * x;
+            if root > 0.0 {
+                let v = root * root * root;
+                if -self.exponential() < 0.5 * x * x + d - d * v + d * libm::log(v) {
+                    return d * v;
+                }
+            }
+        }
+    }
+}
