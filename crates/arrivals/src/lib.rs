@@ -59,6 +59,7 @@ mod share;
 mod stage;
 
 pub use error::ParseError;
+pub use notation::time_ns;
 pub use process::{ArrivalProcess, Law};
 pub use random::{pick, stream};
 pub use schedule::{Arrival, Schedule, SharedSchedule};
