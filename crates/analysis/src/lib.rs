@@ -23,9 +23,14 @@ mod facts;
 mod row;
 mod series;
 mod summary;
+mod web_log;
 
 pub use caveat::{Caveat, Told};
 pub use facts::RunFacts;
 pub use row::{ElapsedSummary, ErrorRow, Row, Times};
 pub use series::{DistributionPoint, Series};
 pub use summary::{SUMMARY_VERSION, Summary, SummaryError};
+pub use web_log::{
+    CellCounts, CellHistogram, CountFrequency, LogTableRow, LogWindow, QuantileRule, TOTAL, ThreadGroupRow, WebLog,
+    WebLogOptions, WebLogTables,
+};

@@ -1,0 +1,228 @@
+//! The arrival statistics of a log: the tables of the web-generator-toolkit.
+//!
+//! Definitions (J. F. Brady, N. J. Gunther: *How to Emulate Web Traffic Using Standard Load Testing Tools*, CMG 2016,
+//! arXiv:1607.05356, and the toolkit that belongs to it): inter-arrival times are the differences of start stamps in
+//! order, per label and over all; standard deviations have n−1; *cv* is the standard deviation over the mean, *vmr*
+//! the variance over the mean; a rate is n over *dt*, the time from the first start to the end of the record that
+//! started last; a KB is 1000 bytes.
+//!
+//! ```
+//! use busyhour_analysis::{WebLog, WebLogOptions};
+//! use busyhour_record::LogRow;
+//!
+//! let mut log = WebLog::new(WebLogOptions::default(), 1_000_000);
+//! for start_ms in [0, 10, 30] {
+//!     let row = LogRow {
+//!         start_ns: start_ms * 1_000_000,
+//!         elapsed_ns: 5_000_000,
+//!         latency_ns: None,
+//!         bytes: Some(100),
+//!         label: 0,
+//!         thread: Some(1),
+//!         success: true,
+//!     };
+//!     log.add(&row, true);
+//! }
+//! let tables = log.finish(&["home".to_owned()]);
+//! let total = tables.inter_arrival.last().unwrap();
+//! assert_eq!((total.n, total.mean, total.label.as_str()), (2, Some(15.0), "Total"));
+//! assert_eq!(tables.first_byte, None, "the log does not tell");
+//! ```
+
+mod cells;
+mod counted;
+mod histogram;
+mod pace;
+mod table;
+mod threads;
+
+#[cfg(test)]
+mod tests;
+
+use busyhour_record::LogRow;
+use serde::Serialize;
+
+pub use cells::{CellCounts, CountFrequency};
+pub use counted::QuantileRule;
+pub use histogram::CellHistogram;
+pub use table::LogTableRow;
+pub use threads::ThreadGroupRow;
+
+use cells::Ladder;
+use counted::{Budget, Counted};
+use pace::Pace;
+use table::Labelled;
+use threads::ThreadGroups;
+
+/// The label of the last row of each table.
+pub const TOTAL: &str = "Total";
+
+/// Which part of a log counts, by start stamps; both ends are inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LogWindow {
+    /// Seconds after the smallest start stamp at which it begins.
+    pub before_s: f64,
+    /// How many seconds it lasts.
+    pub duration_s: f64,
+}
+
+/// What to make of a log.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WebLogOptions {
+    /// The part that counts; all of it by default.
+    pub window: Option<LogWindow>,
+    /// Thread-group sizes k for which the arrivals of the threads up to number k are looked at.
+    pub threads: Vec<u32>,
+    /// How quantiles are read off.
+    pub quantiles: QuantileRule,
+    /// Width of the histograms' cells in ms; chosen by the data by default.
+    pub cell_ms: Option<f64>,
+}
+
+/// Takes the rows of a log, in the order of their starts.
+#[derive(Debug)]
+pub struct WebLog {
+    options: WebLogOptions,
+    tick_ns: u64,
+    first_ns: Option<i64>,
+    /// The window in ns since 1970, once the first stamp is known.
+    from_ns: i64,
+    to_ns: i64,
+    rows: u64,
+    budget: Budget,
+    labels: Vec<Option<Box<Labelled>>>,
+    pace: Pace,
+    gaps: Counted,
+    ladder: Ladder,
+    threads: ThreadGroups,
+}
+
+/// The tables of a log. Times are in ms, sizes in bytes, rates per second.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WebLogTables {
+    /// Smallest start stamp of the log, in ms since 1970; `None` without rows.
+    pub first_start_ms: Option<f64>,
+    /// The part that counts.
+    pub window: Option<LogWindow>,
+    /// Rows of the log.
+    pub rows: u64,
+    /// Rows that count.
+    pub selected: u64,
+    /// From the first start to the end of the record that started last, in ms.
+    pub duration_ms: Option<f64>,
+    /// The step of the log's clock, in ms.
+    pub tick_ms: f64,
+    /// How quantiles were read off.
+    pub quantiles: QuantileRule,
+    /// Inter-arrival times, one row per label in order, then [`TOTAL`]; so are the others.
+    pub inter_arrival: Vec<LogTableRow>,
+    /// Times from the actual start to the end: JMeter's `elapsed`.
+    pub response_time: Vec<LogTableRow>,
+    /// Bytes received; `None` when the log does not tell.
+    pub size: Option<Vec<LogTableRow>>,
+    /// Times from the actual start to the first byte; `None` when the log does not tell.
+    pub first_byte: Option<Vec<LogTableRow>>,
+    /// Inter-arrival times by thread-group size.
+    pub by_threads: Vec<ThreadGroupRow>,
+    /// Rows that count and whose thread has no number: no thread group has them.
+    pub threads_unknown: u64,
+    /// Arrivals counted in cells of several widths.
+    pub counts: Vec<CellCounts>,
+    /// Inter-arrival times over all.
+    pub gap_histogram: Option<CellHistogram>,
+    /// Response times over all.
+    pub response_histogram: Option<CellHistogram>,
+}
+
+impl WebLog {
+    /// For a log whose stamps and times are multiples of `tick_ns`.
+    #[must_use]
+    pub fn new(options: WebLogOptions, tick_ns: u64) -> WebLog {
+        WebLog {
+            threads: ThreadGroups::new(&options.threads),
+            options,
+            tick_ns: tick_ns.max(1),
+            first_ns: None,
+            from_ns: i64::MIN,
+            to_ns: i64::MAX,
+            rows: 0,
+            budget: Budget::default(),
+            labels: Vec::new(),
+            pace: Pace::default(),
+            gaps: Counted::default(),
+            ladder: Ladder::default(),
+        }
+    }
+
+    /// Takes the next row; one that is not `wanted` only tells when the log begins.
+    pub fn add(&mut self, row: &LogRow, wanted: bool) {
+        if self.first_ns.is_none() {
+            self.begin(row.start_ns);
+        }
+        self.rows += 1;
+        if !wanted || row.start_ns < self.from_ns || row.start_ns > self.to_ns {
+            return;
+        }
+        if let Some(gap_ns) = self.pace.next(row) {
+            self.gaps.add(gap_ns / self.tick_ns, &mut self.budget);
+        }
+        self.ladder.add(row.start_ns);
+        self.threads.add(row, self.tick_ns);
+        let at = row.label as usize;
+        if self.labels.len() <= at {
+            self.labels.resize_with(at + 1, || None);
+        }
+        let label = self.labels[at].get_or_insert_with(Box::default);
+        label.add(row, self.tick_ns, &mut self.budget);
+    }
+
+    fn begin(&mut self, first_ns: i64) {
+        self.first_ns = Some(first_ns);
+        if let Some(window) = self.options.window {
+            let ns = |s: f64| (s * 1e9).round() as i64;
+            self.from_ns = first_ns.saturating_add(ns(window.before_s));
+            self.to_ns = self.from_ns.saturating_add(ns(window.duration_s));
+            self.ladder.begin(self.from_ns);
+        }
+    }
+
+    /// The tables, with the labels' `names` by their numbers.
+    #[must_use]
+    pub fn finish(mut self, names: &[String]) -> WebLogTables {
+        let tick_ms = self.tick_ns as f64 / 1e6;
+        let rule = self.options.quantiles;
+        let mut labels: Vec<(&str, Box<Labelled>)> = self
+            .labels
+            .into_iter()
+            .enumerate()
+            .filter_map(|(at, label)| Some((names.get(at).map_or("", String::as_str), label?)))
+            .collect();
+        labels.sort_by_key(|(name, _)| *name);
+        let mut tables = table::Tables::default();
+        let mut total = Labelled { pace: self.pace, gaps: self.gaps, ..Labelled::default() };
+        for (name, label) in labels {
+            tables.push(name, &label, tick_ms, rule);
+            total.absorb(*label, &mut self.budget);
+        }
+        tables.push(TOTAL, &total, tick_ms, rule);
+        let histogram = |values: &Counted| CellHistogram::of(values, tick_ms, self.options.cell_ms);
+        WebLogTables {
+            first_start_ms: self.first_ns.map(|ns| ns as f64 / 1e6),
+            window: self.options.window,
+            rows: self.rows,
+            selected: total.elapsed.n(),
+            duration_ms: total.pace.duration_ns().map(|ns| ns as f64 / 1e6),
+            tick_ms,
+            quantiles: rule,
+            inter_arrival: tables.inter_arrival,
+            response_time: tables.response_time,
+            size: (total.bytes.n() > 0).then_some(tables.size),
+            first_byte: (total.latency.n() > 0).then_some(tables.first_byte),
+            by_threads: self.threads.rows(tick_ms),
+            threads_unknown: self.threads.unknown(),
+            counts: self.ladder.finish(),
+            gap_histogram: histogram(&total.gaps),
+            response_histogram: histogram(&total.elapsed),
+        }
+    }
+}

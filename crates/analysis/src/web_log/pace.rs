@@ -1,0 +1,40 @@
+//! When the records of one kind started.
+
+use busyhour_record::LogRow;
+
+/// The stamps of a series of records that matter beyond the next one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pace {
+    /// First start, last start, end of the record that started last; in ns since 1970.
+    known: Option<(i64, i64, i64)>,
+}
+
+impl Pace {
+    /// Takes the next record; gives the time since the start of the one before it, in ns.
+    pub(super) fn next(&mut self, row: &LogRow) -> Option<u64> {
+        let end = row.start_ns.saturating_add(i64::try_from(row.elapsed_ns).unwrap_or(i64::MAX));
+        match &mut self.known {
+            None => {
+                self.known = Some((row.start_ns, row.start_ns, end));
+                None
+            }
+            Some((_, last, last_end)) => {
+                let gap = row.start_ns.saturating_sub(*last).max(0);
+                // Of those that started last together, the one that took longest: so the order does not matter.
+                *last_end = if gap == 0 { end.max(*last_end) } else { end };
+                *last = row.start_ns;
+                Some(gap as u64)
+            }
+        }
+    }
+
+    /// From the first start to the end of the record that started last, in ns.
+    pub(super) fn duration_ns(&self) -> Option<u64> {
+        self.known.map(|(first, _, end)| end.saturating_sub(first).max(0) as u64)
+    }
+
+    /// The rate of `n` values over that time, per second; `None` when it took none.
+    pub(super) fn per_s(&self, n: u64) -> Option<f64> {
+        self.duration_ns().filter(|ns| *ns > 0).map(|ns| n as f64 * 1e9 / ns as f64)
+    }
+}

@@ -1,0 +1,89 @@
+//! Inter-arrival times by thread-group size: how the coefficient of variation nears 1 as more threads are counted in.
+
+use busyhour_record::LogRow;
+use serde::Serialize;
+
+use super::counted::variance;
+use super::pace::Pace;
+
+/// The inter-arrival times of the threads numbered up to `threads`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ThreadGroupRow {
+    /// The greatest number of a thread that counts.
+    pub threads: u32,
+    /// How many gaps there are.
+    pub n: u64,
+    /// Their number per second.
+    pub per_s: Option<f64>,
+    /// Mean gap in ms.
+    pub mean: Option<f64>,
+    /// Standard deviation with n−1, in ms.
+    pub sdev: Option<f64>,
+    /// Coefficient of variation.
+    pub cov: Option<f64>,
+}
+
+#[derive(Debug, Default)]
+struct Group {
+    pace: Pace,
+    n: u64,
+    /// In ticks of the log's clock.
+    sum: u128,
+    squares: u128,
+}
+
+/// All sizes asked for, ascending.
+#[derive(Debug)]
+pub(super) struct ThreadGroups {
+    groups: Vec<(u32, Group)>,
+    unknown: u64,
+}
+
+impl ThreadGroups {
+    pub(super) fn new(sizes: &[u32]) -> ThreadGroups {
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        sizes.dedup();
+        ThreadGroups { groups: sizes.into_iter().map(|size| (size, Group::default())).collect(), unknown: 0 }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, row: &LogRow, tick_ns: u64) {
+        if self.groups.is_empty() {
+            return;
+        }
+        let Some(thread) = row.thread else {
+            self.unknown += 1;
+            return;
+        };
+        let from = self.groups.partition_point(|(size, _)| *size < thread);
+        for (_, group) in &mut self.groups[from..] {
+            if let Some(gap_ns) = group.pace.next(row) {
+                let gap = u128::from(gap_ns / tick_ns);
+                group.n += 1;
+                group.sum += gap;
+                group.squares = group.squares.saturating_add(gap * gap);
+            }
+        }
+    }
+
+    pub(super) fn unknown(&self) -> u64 {
+        self.unknown
+    }
+
+    pub(super) fn rows(&self, tick_ms: f64) -> Vec<ThreadGroupRow> {
+        let row = |(threads, group): &(u32, Group)| {
+            let mean = (group.n > 0).then(|| group.sum as f64 / group.n as f64 * tick_ms);
+            let sdev = variance(group.n, group.sum, group.squares).map(|v| v.sqrt() * tick_ms);
+            ThreadGroupRow {
+                threads: *threads,
+                n: group.n,
+                per_s: group.pace.per_s(group.n),
+                mean,
+                sdev,
+                cov: mean.filter(|mean| *mean > 0.0).and_then(|mean| Some(sdev? / mean)),
+            }
+        };
+        self.groups.iter().map(row).collect()
+    }
+}
