@@ -27,7 +27,11 @@ pub const USERS_MAX: u64 = 10_000_000;
 const SIMULATED_USERS_MAX: u64 = 20_000;
 
 /// Z/R of the rows of [`LoadWish::ladder`].
-const RUNGS: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0];
+const RUNGS: [f64; 16] =
+    [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6, 1e7];
+
+/// So many rungs are shown even if a lower one is good enough.
+const RUNGS_SHOWN: usize = 10;
 
 /// What is known of the system's response.
 #[derive(Clone, Debug, PartialEq)]
@@ -272,7 +276,8 @@ impl LoadWish {
         })
     }
 
-    /// The pairs whose think time is one to a thousand times the response time, fewest users first.
+    /// The pairs whose think time is one to a thousand times the response time, and more until one is open enough for
+    /// [`choose`]; fewest users first.
     ///
     /// # Errors
     /// As [`Self::check`].
@@ -283,7 +288,10 @@ impl LoadWish {
             System::Demands(demands_s) => self.open_response_s().unwrap_or_else(|| demands_s.iter().sum()),
         };
         let mut pairs: Vec<Pair> = Vec::new();
-        for rung in RUNGS {
+        for (number, rung) in RUNGS.into_iter().enumerate() {
+            if number >= RUNGS_SHOWN && choose(&pairs).is_some() {
+                break;
+            }
             match self.for_think(rung * response_s, random) {
                 Ok(pair) if pairs.last().is_none_or(|last| last.users < pair.users) => pairs.push(pair),
                 Ok(_) | Err(PlanError::TooMany { .. }) => {}
@@ -412,6 +420,8 @@ mod tests {
         let few = wish.for_users(7, &mut random()).unwrap();
         assert!(few.cov.value().unwrap() < 0.9);
         assert_eq!(choose(&[few]), None);
+        let ladder = wish.ladder(&mut random()).unwrap();
+        assert!(choose(&ladder).unwrap().users >= 20);
     }
 
     proptest! {

@@ -1,0 +1,368 @@
+//! `busyhour plan-load`: which users and think times to take for a wanted rate.
+
+use busyhour_queueing::cycle::{Cycle, Think, ThinkLaw};
+use busyhour_queueing::planning::{
+    COV_BAND, ExpectedCov, FEEDBACK_MAX, INDEPENDENT_MAX, LoadWish, Pair, PlanError, System, choose,
+};
+use clap::{Args, ValueEnum};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+
+use crate::columns::Columns;
+use crate::exit::{Exit, complain, print};
+use crate::quantities::{rate_per_s, seconds};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A closed load of N users with think time Z offers λ = N/Z − Q/Z requests per second, Q = λR the \
+    requests in the system. N and Z that grow together keep N/Z; Q/Z shrinks, and with it what the system under test \
+    can do to the rate at which it is asked (Principle A of Brady & Gunther, arXiv 1607.05356).\n\n\
+    Examples:\n  busyhour plan-load --rate 20 --response 0.05\n  busyhour plan-load --rate 20 --response 50ms --think 10\n  \
+    busyhour plan-load --rate 1200/min --response 50ms --users 400 --think-law exponential\n  \
+    busyhour plan-load --rate 20 --demands 0.05,0.04,0.03 --users 100,200,400,600,800,1000"
+)]
+pub(crate) struct PlanLoadArgs {
+    /// Wanted rate: requests per second, or with /s, /min, /h.
+    #[arg(long, value_parser = rate_per_s)]
+    rate: f64,
+    /// Mean response time R at that rate: seconds, or with us, ms, s, min.
+    #[arg(long, value_name = "TIME", value_parser = seconds, required_unless_present = "demands")]
+    response: Option<f64>,
+    /// Instead of R: the service demands of the system's stations; waiting is then calculated and simulated.
+    #[arg(long, value_name = "TIME,…", value_parser = seconds, value_delimiter = ',', conflicts_with = "response")]
+    demands: Vec<f64>,
+    /// Show the pairs for these think times Z.
+    #[arg(long, value_name = "TIME,…", value_parser = seconds, value_delimiter = ',', conflicts_with = "users")]
+    think: Vec<f64>,
+    /// Show the pairs for these numbers of users N.
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    users: Vec<u64>,
+    /// How think times vary: uniform on [0, 2Z], exponential, or constant.
+    #[arg(long, value_enum, default_value_t = Law::Uniform)]
+    think_law: Law,
+    /// Seed of the simulations.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Law {
+    Uniform,
+    Exponential,
+    Constant,
+}
+
+impl Law {
+    fn law(self) -> ThinkLaw {
+        match self {
+            Self::Uniform => ThinkLaw::Uniform,
+            Self::Exponential => ThinkLaw::Exponential,
+            Self::Constant => ThinkLaw::Constant,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Exponential => "exponential",
+            Self::Constant => "constant",
+        }
+    }
+}
+
+pub(crate) fn main(args: &PlanLoadArgs) -> Exit {
+    match Answer::find(args) {
+        Ok(answer) => {
+            let text = if args.json { answer.json(args) } else { answer.text(args) };
+            print(&text);
+            Exit::Completed
+        }
+        Err(error) => complain(Exit::Usage, &with_hint(&error, args)),
+    }
+}
+
+fn with_hint(error: &PlanError, args: &PlanLoadArgs) -> String {
+    let hint = match error {
+        PlanError::Saturated { saturation_per_s, .. } => {
+            format!(
+                "; ask for --rate {:.2} or less, or see what a faster station would do",
+                floor(*saturation_per_s)
+            )
+        }
+        PlanError::TooFew { in_system, .. } => {
+            format!(
+                "; take --users {:.0} or more, far more for an open load",
+                (in_system - 1e-9).ceil().max(1.0)
+            )
+        }
+        PlanError::TooMany { .. } => {
+            format!(
+                "; an open load needs no users: busyhour run PLAN --arrivals 'poisson({}/s) for 10min'",
+                args.rate
+            )
+        }
+        _ => String::new(),
+    };
+    format!("{error}{hint}")
+}
+
+fn floor(value: f64) -> f64 {
+    (value * 100.0 + 1e-6).floor() / 100.0
+}
+
+/// The pairs to show, and the one to take.
+struct Answer {
+    wish: LoadWish,
+    pairs: Vec<Pair>,
+    take: Option<Pair>,
+    /// The users asked for what is shown; otherwise it is a ladder of ours.
+    asked: bool,
+}
+
+impl Answer {
+    fn find(args: &PlanLoadArgs) -> Result<Self, PlanError> {
+        let system = match args.response {
+            Some(response_s) => System::Response(response_s),
+            None => System::Demands(args.demands.clone()),
+        };
+        let wish = LoadWish { rate_per_s: args.rate, system, think: args.think_law.law() };
+        let mut pairs = Vec::new();
+        // Each pair has a stream of its own, so that it does not depend on which others are shown.
+        let random = |pair: u64| {
+            Xoshiro256PlusPlus::seed_from_u64(args.seed.wrapping_mul(0x9E37_79B9).wrapping_add(pair))
+        };
+        for &users in &args.users {
+            pairs.push(wish.for_users(users, &mut random(users))?);
+        }
+        for &think_s in &args.think {
+            pairs.push(wish.for_think(think_s, &mut random(think_s.to_bits()))?);
+        }
+        let asked = !pairs.is_empty();
+        // With pairs of their own people still want to know what is enough.
+        let ladder = wish.ladder(&mut random(0))?;
+        let take = choose(&pairs).or_else(|| choose(&ladder)).copied();
+        if !asked {
+            pairs = ladder;
+        }
+        pairs.sort_by_key(|pair| pair.users);
+        pairs.dedup_by_key(|pair| pair.users);
+        Ok(Self { wish, pairs, take, asked })
+    }
+
+    fn text(&self, args: &PlanLoadArgs) -> String {
+        let mut out = self.heading();
+        out.push('\n');
+        let mut table =
+            Columns::new(0, &["N", "Z s", "N/Z /s", "λ /s", "R s", "Q", "Q/Z /s", "R/(R+Z)", "CoV", ""]);
+        let taken = |pair: &Pair| self.take.is_some_and(|take| take.users == pair.users);
+        for pair in &self.pairs {
+            table.row(vec![
+                pair.users.to_string(),
+                format!("{:.3}", pair.think_s),
+                finite(pair.rate_max_per_s(), 2),
+                format!("{:.2}", pair.rate_per_s),
+                format!("{:.4}", pair.response_s),
+                format!("{:.2}", pair.in_system()),
+                finite(pair.q_over_z_per_s(), 2),
+                format!("{:.3}", pair.waiting_share()),
+                cov(&pair.cov),
+                // Left-aligned, although the others are not: the widest cell sets the column.
+                format!("{:<7}", if taken(pair) { "<- take" } else { "" }),
+            ]);
+        }
+        out += &table.render();
+        out.push('\n');
+        out += &self.method(args);
+        out.push('\n');
+        out += &self.advice(args);
+        out
+    }
+
+    fn heading(&self) -> String {
+        let rate = self.wish.rate_per_s;
+        match (&self.wish.system, self.wish.open_response_s()) {
+            (System::Response(response_s), _) => format!(
+                "{rate}/s with a response time R of {response_s} s: Q = λR = {:.2} requests in the system\n",
+                rate * response_s
+            ),
+            (System::Demands(demands_s), Some(response_s)) => format!(
+                "{rate}/s on stations with demands of {} s: the busiest is at {:.0} %, R = {response_s:.4} s, Q = λR = {:.2}\n",
+                list(demands_s),
+                100.0 * rate * largest(demands_s),
+                rate * response_s
+            ),
+            (System::Demands(demands_s), None) => format!(
+                "{rate}/s on stations with demands of {} s: the busiest is busy all the time, so the rate is only approached; \
+                 the pairs keep N/Z\n",
+                list(demands_s)
+            ),
+        }
+    }
+
+    fn method(&self, args: &PlanLoadArgs) -> String {
+        let law = match args.think_law {
+            Law::Uniform => "uniform on [0, 2Z]",
+            Law::Exponential => "exponential",
+            Law::Constant => "constant",
+        };
+        let simulated = self.pairs.iter().any(|pair| matches!(pair.cov, ExpectedCov::Simulation { .. }));
+        let mut out = format!(
+            "CoV: coefficient of variation of the gaps between arrivals that is to be expected (Poisson: 1); think times {law}.\n"
+        );
+        if simulated {
+            out += &format!(
+                "  Where R/(R+Z) is at most {INDEPENDENT_MAX}: superposition of N independent users. With ±: simulation of the closed \
+                 network\n  (exponential service in order of arrival, seed {}) and its standard error.\n",
+                args.seed
+            );
+        } else {
+            out += "  By superposition of N independent users, each answered after R.";
+            out += match self.wish.system {
+                System::Response(_) => " How they wait for each other is unknown: --demands tells.\n",
+                System::Demands(_) => "\n",
+            };
+        }
+        out
+    }
+
+    fn advice(&self, args: &PlanLoadArgs) -> String {
+        let Some(take) = &self.take else {
+            return format!(
+                "Take none of these: at none is R/Z at most {FEEDBACK_MAX} and the CoV within {COV_BAND} of 1.\n{}",
+                self.open_load()
+            );
+        };
+        let shown = self.pairs.iter().any(|pair| pair.users == take.users);
+        let why = if shown && self.asked {
+            "the fewest users of these for which"
+        } else if self.asked {
+            "none of these, but the fewest users for which"
+        } else {
+            "the fewest users for which"
+        };
+        let cov = take
+            .cov
+            .value()
+            .map_or(String::new(), |cov| format!(", and the CoV of {cov:.2} is within {COV_BAND} of 1"));
+        let mut out = format!(
+            "Take N = {} and Z = {:.3} s: {why} Q/Z is small: R/Z is at most {FEEDBACK_MAX}, so that even a system twice as slow\n\
+             lowers the rate by no more than {:.0} %{cov}. More users with a longer Z are as good.\n",
+            take.users,
+            take.think_s,
+            100.0 * FEEDBACK_MAX
+        );
+        out += &jmeter(args.think_law, take);
+        let think = Think { mean_s: take.think_s, law: self.wish.think };
+        let dispersion = Cycle { think, response_s: take.response_s }.cov().powi(2);
+        if dispersion < 0.8 {
+            out += &format!(
+                "Over times much longer than Z the counts stay evener than Poisson's: their dispersion tends to {dispersion:.2}, whatever N{}.\n",
+                if args.think_law == Law::Exponential { "" } else { " (exponential think times: 1)" }
+            );
+        }
+        out + &self.open_load()
+    }
+
+    fn open_load(&self) -> String {
+        format!(
+            "Arrivals that heed no answer at all: busyhour run PLAN --arrivals 'poisson({}/s) for 10min'\n",
+            self.wish.rate_per_s
+        )
+    }
+
+    fn json(&self, args: &PlanLoadArgs) -> String {
+        let pair = |pair: &Pair| {
+            let (method, standard_error, gaps) = match pair.cov {
+                ExpectedCov::Superposition(_) => (Some("superposition"), None, None),
+                ExpectedCov::Simulation { standard_error, gaps, .. } => {
+                    (Some("simulation"), Some(standard_error), Some(gaps))
+                }
+                ExpectedCov::Unavailable => (None, None, None),
+            };
+            json!({
+                "users": pair.users,
+                "think_s": pair.think_s,
+                "users_over_think_per_s": number(pair.rate_max_per_s()),
+                "rate_per_s": pair.rate_per_s,
+                "response_s": pair.response_s,
+                "in_system": pair.in_system(),
+                "in_system_over_think_per_s": number(pair.q_over_z_per_s()),
+                "response_share": pair.waiting_share(),
+                "gap_cov": pair.cov.value(),
+                "gap_cov_method": method,
+                "gap_cov_standard_error": standard_error,
+                "gap_cov_gaps": gaps,
+            })
+        };
+        let value = json!({
+            "version": 1,
+            "wanted_rate_per_s": self.wish.rate_per_s,
+            "response_s": args.response,
+            "demands_s": args.demands,
+            "think_law": args.think_law.name(),
+            "seed": args.seed,
+            "at_saturation": self.wish.is_at_saturation(),
+            "pairs": self.pairs.iter().map(pair).collect::<Vec<Value>>(),
+            "take": self.take.as_ref().map(pair),
+        });
+        format!("{value:#}\n")
+    }
+}
+
+/// How JMeter is told the pair.
+fn jmeter(law: Law, pair: &Pair) -> String {
+    let ms = |seconds: f64| (seconds * 1_000.0).round();
+    let timer = match law {
+        Law::Uniform => {
+            format!(
+                "Uniform Random Timer with Random Delay Maximum {} ms and Constant Delay Offset 0 ms",
+                ms(2.0 * pair.think_s)
+            )
+        }
+        Law::Constant => format!("Constant Timer with Thread Delay {} ms", ms(pair.think_s)),
+        Law::Exponential => format!(
+            "JSR223 Timer with \"return (long) (-{} * Math.log(1 - Math.random()))\"",
+            ms(pair.think_s)
+        ),
+    };
+    format!(
+        "In JMeter: {} threads, ramp-up of at least {:.0} s, and one {timer} for each request.\n",
+        pair.users,
+        pair.think_s.ceil()
+    )
+}
+
+fn cov(expected: &ExpectedCov) -> String {
+    match expected {
+        ExpectedCov::Superposition(cov) => format!("{cov:.2}      "),
+        ExpectedCov::Simulation { cov, standard_error, .. } => {
+            format!("{cov:.2} ±{:<4}", two_digits_up(*standard_error))
+        }
+        ExpectedCov::Unavailable => "unknown".into(),
+    }
+}
+
+/// A standard error is never shown as none.
+fn two_digits_up(value: f64) -> String {
+    format!("{:.2}", ((value * 100.0).ceil() / 100.0).max(0.01))
+}
+
+fn finite(value: f64, digits: usize) -> String {
+    if value.is_finite() { format!("{value:.digits$}") } else { "-".into() }
+}
+
+fn number(value: f64) -> Value {
+    if value.is_finite() { json!(value) } else { Value::Null }
+}
+
+fn largest(demands_s: &[f64]) -> f64 {
+    demands_s.iter().copied().fold(0.0, f64::max)
+}
+
+fn list(demands_s: &[f64]) -> String {
+    demands_s.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
+}

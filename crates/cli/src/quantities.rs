@@ -1,0 +1,60 @@
+//! Times and rates as people write them on a command line.
+
+/// Units of time and how many seconds they are.
+const UNITS: [(&str, f64); 6] =
+    [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3_600.0)];
+
+/// A time in seconds: `0.05`, `50ms`, `2s`, `1.5min`.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
+    let unit = text[digits.len()..].replace('µ', "u");
+    let factor = match UNITS.iter().find(|(name, _)| *name == unit) {
+        Some((_, factor)) => *factor,
+        None if unit.is_empty() => 1.0,
+        None => return Err(format!("{unit:?} is no unit of time; there are ns, us, ms, s, min, h")),
+    };
+    Ok(number(digits)? * factor)
+}
+
+/// A rate per second: `20`, `20/s`, `1200/min`, `3600/h`.
+pub(crate) fn rate_per_s(text: &str) -> Result<f64, String> {
+    let (digits, unit) = text.trim().split_once('/').unwrap_or((text.trim(), "s"));
+    let factor = match unit.trim() {
+        "s" | "sec" => 1.0,
+        "min" => 60.0,
+        "h" => 3_600.0,
+        other => return Err(format!("{other:?} is no unit of a rate; there are /s, /min, /h")),
+    };
+    Ok(number(digits)? / factor)
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is no number", text.trim()))?;
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number, at least 0".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_rates_are_read_and_mistakes_named() {
+        for (text, value) in
+            [("0.05", 0.05), ("50ms", 0.05), ("2s", 2.0), ("1.5min", 90.0), ("30 us", 3e-5), ("30µs", 3e-5)]
+        {
+            assert!((seconds(text).unwrap() - value).abs() < 1e-12, "{text}");
+        }
+        for (text, value) in [("20", 20.0), ("20/s", 20.0), ("1200/min", 20.0), ("7200 / h", 2.0)] {
+            assert_eq!(rate_per_s(text), Ok(value), "{text}");
+        }
+        assert_eq!(
+            seconds("5 years"),
+            Err("\"years\" is no unit of time; there are ns, us, ms, s, min, h".into())
+        );
+        assert_eq!(seconds("s"), Err("\"\" is no number".into()));
+        assert_eq!(seconds("-1"), Err("it must be a number, at least 0".into()));
+        assert!(seconds("inf").is_err() && seconds("1e999").is_err() && rate_per_s("NaN").is_err());
+        assert!(rate_per_s("20/year").is_err());
+    }
+}
