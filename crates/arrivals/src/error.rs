@@ -32,7 +32,8 @@ impl ParseError {
         let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
         let column = text[begin..at].chars().count();
         let line: String = text[begin..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let mut page = format!("{}\n  {line}\n  {:column$}^", self.message, "");
+        let line = format!("  {line}");
+        let mut page = format!("{}\n{}\n  {:column$}^", self.message, line.trim_end(), "");
         if let Some(hint) = &self.hint {
             page.push_str("\nhint: ");
             page.push_str(hint);
@@ -53,22 +54,46 @@ pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance.
+/// Levenshtein's distance in which an exchange of two neighbours is one step too (optimal string alignment).
 fn edit_distance(a: &str, b: &str) -> usize {
     // A long word is no misspelling, and the table below grows with its length.
     if a.len().abs_diff(b.len()) > 8 {
         return usize::MAX;
     }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let mut least = (last[j] + usize::from(a[i] != b[j])).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspellings_find_their_word() {
+        assert_eq!(nearest("fro", &["for", "over"]), Some("for"));
+        assert_eq!(nearest("Poisosn", &["poisson", "pause"]), Some("poisson"));
+        assert_eq!(nearest("burst", &["poisson", "pause"]), None);
+        assert_eq!((edit_distance("", "abc"), edit_distance("kitten", "sitting")), (3, 3));
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        let error = ParseError::new("première\n→ x".len() - 1, "no").with_hint("yes");
+        assert_eq!(error.render("première\n→ x\nlast"), "no\n  → x\n    ^\nhint: yes");
+        assert_eq!(ParseError::new(99, "no").render(""), "no\n\n  ^");
+        assert_eq!(ParseError::new(1, "no").render("→"), "no\n  →\n  ^");
+    }
 }

@@ -1,1 +1,396 @@
-//! The schedule text of Apache JMeter's Open Model Thread Group.
+//! The schedule text of Apache JMeter's Open Model Thread Group, as JMeter 5.6.3 reads and places it.
+//!
+//! ```text
+//! schedule = { "rate" "(" number ( "/" | "per" ) unit ")"
+//!            | ( "random_arrivals" | "even_arrivals" | "pause" ) "(" { number unit } ")" }
+//! unit     = "ms" | "s" | "sec…" | "m" | "min…" | "h" | "hour…" | "d" | "day…"
+//! ```
+//!
+//! Words may be in any case, `//` and `/* */` begin comments, a zero needs no unit. The rate of arrivals goes from the
+//! last rate before them to the rate that follows at once, or stays if none does. A stage has exactly ⌊Λ⌋ arrivals:
+//! even ones begin with the stage, random ones are ⌊lowest rate · time⌋ uniform points and for the rest points of a
+//! triangular density. A text that is a whole number N is N even arrivals in a second and an hour to finish them.
+//!
+//! JMeter's property `OpenModelThreadGroup.random_seed` seeds one `java.util.Random` for the whole schedule; 0 or
+//! nothing is a new schedule in each run. JMeter rounds starts to milliseconds; here they stay nanoseconds.
+
+use crate::error::{ParseError, nearest};
+use crate::notation::{check_duration, check_rate};
+use crate::process::{ArrivalProcess, Piece};
+use crate::stage::{Per, Process, Rate};
+
+/// A step of the schedule; arrivals last `seconds`, in JMeter's own arithmetic, so that ⌊Λ⌋ is JMeter's.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Rate(Rate),
+    Arrivals { random: bool, seconds: f64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Token<'a> {
+    Open,
+    Close,
+    Divide,
+    Number(&'a str),
+    Word(&'a str),
+}
+
+const COMMANDS: [&str; 4] = ["rate", "random_arrivals", "even_arrivals", "pause"];
+
+/// Reads a schedule in which functions and variables are replaced already.
+///
+/// A schedule without arrivals, an empty one too, is a process without arrivals: JMeter runs it.
+pub fn parse(text: &str) -> Result<ArrivalProcess, ParseError> {
+    // Java's and Kotlin's reading of a whole number, which fits 32 bits.
+    if let Ok(count) = text.parse::<i32>() {
+        let count = u32::try_from(count)
+            .map_err(|_| ParseError::new(0, "a negative number of arrivals").with_hint("write 0 or more"))?;
+        let rate = Rate { value: f64::from(count), per: Per::Second };
+        return place(&[
+            Step::Rate(rate),
+            Step::Arrivals { random: false, seconds: 1.0 },
+            Step::Rate(rate),
+            Step::Rate(Rate::ZERO),
+            Step::Arrivals { random: false, seconds: 3_600.0 },
+        ]);
+    }
+    let tokens = tokens(text)?;
+    let mut reader = Reader { tokens: &tokens, next: 0, end: text.len() };
+    let mut steps = Vec::new();
+    let mut last_rate = Rate::ZERO;
+    while reader.next < tokens.len() {
+        reader.steps(&mut steps, &mut last_rate)?;
+    }
+    place(&steps)
+}
+
+/// Gives each of the arrivals its rates.
+fn place(steps: &[Step]) -> Result<ArrivalProcess, ParseError> {
+    let mut pieces = Vec::new();
+    let mut begin = Rate::ZERO;
+    let mut total_ns = 0_u128;
+    for (number, step) in steps.iter().enumerate() {
+        let (random, seconds) = match *step {
+            Step::Rate(rate) => {
+                begin = rate;
+                continue;
+            }
+            Step::Arrivals { random, seconds } => (random, seconds),
+        };
+        let end = match steps.get(number + 1) {
+            Some(Step::Rate(rate)) => *rate,
+            _ => begin,
+        };
+        let duration_ns = (seconds * 1e9).round() as u128;
+        total_ns += duration_ns;
+        check_duration(total_ns, 0)?;
+        // 3.7 expected arrivals are 3 arrivals.
+        let count = ((begin.per_s() + end.per_s()) / 2.0 * seconds) as u64;
+        let process = match random {
+            _ if begin.value == 0.0 && end.value == 0.0 => Process::Pause,
+            true => Process::FixedCount { count },
+            false => Process::Even { count: Some(count) },
+        };
+        pieces.push(Piece { process, rate_begin: begin, rate_end: end, duration_ns: duration_ns as u64 });
+    }
+    Ok(ArrivalProcess::assemble(pieces))
+}
+
+/// Cuts the text into tokens, each with its place.
+fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, ParseError> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let run = |of: fn(char) -> bool| rest.find(|c| !of(c)).unwrap_or(rest.len());
+        let (token, length) = if first.is_ascii_whitespace() {
+            (None, run(|c| c.is_ascii_whitespace()))
+        } else if rest.starts_with("/*") {
+            let Some(end) = rest.find("*/") else {
+                return Err(ParseError::new(at, "a comment that does not end").with_hint("close it with */"));
+            };
+            (None, end + 2)
+        } else if rest.starts_with("//") {
+            (None, rest.find(['\n', '\r']).unwrap_or(rest.len()))
+        } else if first == '(' {
+            (Some(Token::Open), 1)
+        } else if first == ')' {
+            (Some(Token::Close), 1)
+        } else if first == '/' {
+            (Some(Token::Divide), 1)
+        } else if let Some(length) = number_length(rest) {
+            (Some(Token::Number(&rest[..length])), length)
+        } else if first.is_ascii_alphabetic() {
+            let length = run(|c| c.is_ascii_alphanumeric() || c == '_');
+            (Some(Token::Word(&rest[..length])), length)
+        } else {
+            let error = ParseError::new(at, format!("unexpected `{first}`"));
+            return Err(error.with_hint("write for example rate(10/sec) random_arrivals(1 min) pause(5 sec)"));
+        };
+        tokens.extend(token.map(|token| (token, at)));
+        at += length;
+    }
+    Ok(tokens)
+}
+
+/// `12`, `12.5` or `.5`: how long it is.
+fn number_length(text: &str) -> Option<usize> {
+    let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(0);
+    let fraction = if text[whole..].starts_with('.') { digits(whole + 1) } else { 0 };
+    match (whole, fraction) {
+        (0, 0) => None,
+        (_, 0) => Some(whole),
+        _ => Some(whole + 1 + fraction),
+    }
+}
+
+struct Reader<'a> {
+    tokens: &'a [(Token<'a>, usize)],
+    next: usize,
+    end: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<Token<'a>> {
+        self.tokens.get(self.next).map(|(token, _)| *token)
+    }
+
+    fn at(&self) -> usize {
+        self.tokens.get(self.next).map_or(self.end, |(_, at)| *at)
+    }
+
+    fn expected(&self, what: &str) -> ParseError {
+        let found = match self.peek() {
+            None => "the end".to_owned(),
+            Some(Token::Open) => "`(`".to_owned(),
+            Some(Token::Close) => "`)`".to_owned(),
+            Some(Token::Divide) => "`/`".to_owned(),
+            Some(Token::Number(text) | Token::Word(text)) => {
+                format!("`{}`", text.chars().take(24).collect::<String>())
+            }
+        };
+        ParseError::new(self.at(), format!("expected {what}, found {found}"))
+    }
+
+    fn take(&mut self, token: Token<'_>, what: &str) -> Result<(), ParseError> {
+        if self.peek() != Some(token) {
+            return Err(self.expected(what));
+        }
+        self.next += 1;
+        Ok(())
+    }
+
+    /// One command, as the steps it stands for.
+    fn steps(&mut self, steps: &mut Vec<Step>, last_rate: &mut Rate) -> Result<(), ParseError> {
+        let what = "rate, random_arrivals, even_arrivals or pause";
+        let Some(Token::Word(word)) = self.peek() else { return Err(self.expected(what)) };
+        let Some(command) = COMMANDS.iter().find(|command| word.eq_ignore_ascii_case(command)) else {
+            let error = self.expected(what);
+            return Err(match nearest(word, &COMMANDS) {
+                Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                None => error,
+            });
+        };
+        self.next += 1;
+        self.take(Token::Open, &format!("`(` after {command}"))?;
+        match *command {
+            "rate" => {
+                *last_rate = self.rate()?;
+                steps.push(Step::Rate(*last_rate));
+            }
+            "pause" => {
+                let arrivals = Step::Arrivals { random: false, seconds: self.seconds()? };
+                // A pause ends the stage before it at the last rate, and the next one begins with it.
+                match last_rate.value == 0.0 {
+                    true => steps.extend([arrivals, Step::Rate(*last_rate)]),
+                    false => steps.extend([
+                        Step::Rate(*last_rate),
+                        Step::Rate(Rate::ZERO),
+                        arrivals,
+                        Step::Rate(Rate::ZERO),
+                        Step::Rate(*last_rate),
+                    ]),
+                }
+            }
+            command => {
+                let seconds = self.seconds()?;
+                steps.push(Step::Arrivals { random: command == "random_arrivals", seconds });
+            }
+        }
+        self.take(Token::Close, "`)`")
+    }
+
+    fn number(&mut self, what: &str) -> Result<f64, ParseError> {
+        let value = match self.peek() {
+            Some(Token::Number(text)) => text.parse::<f64>().ok().filter(|value| value.is_finite()),
+            _ => None,
+        };
+        let value = value.ok_or_else(|| self.expected(what))?;
+        self.next += 1;
+        Ok(value)
+    }
+
+    fn rate(&mut self) -> Result<Rate, ParseError> {
+        let at = self.at();
+        let value = self.number("a rate like 10/sec")?;
+        if value == 0.0 && self.peek() == Some(Token::Close) {
+            return Ok(Rate::ZERO);
+        }
+        match self.peek() {
+            Some(Token::Divide) => {}
+            Some(Token::Word(word)) if word.eq_ignore_ascii_case("per") => {}
+            _ => return Err(self.expected("`/` and a unit").with_hint(format!("write rate({value}/sec)"))),
+        }
+        self.next += 1;
+        check_rate(Rate { value, per: self.unit()? }, at)
+    }
+
+    fn seconds(&mut self) -> Result<f64, ParseError> {
+        let mut seconds = 0.0;
+        loop {
+            let value = self.number("a time like 1 min")?;
+            if value == 0.0 && self.peek() == Some(Token::Close) {
+                return Ok(seconds);
+            }
+            seconds += value * self.unit()?.seconds();
+            if !matches!(self.peek(), Some(Token::Number(_))) {
+                return Ok(seconds);
+            }
+        }
+    }
+
+    fn unit(&mut self) -> Result<Per, ParseError> {
+        let what = "a unit: ms, sec, min, hour, day";
+        let Some(Token::Word(word)) = self.peek() else { return Err(self.expected(what)) };
+        let lower = word.to_ascii_lowercase();
+        let unit = match lower.as_str() {
+            "ms" => Per::Millisecond,
+            "s" => Per::Second,
+            "m" => Per::Minute,
+            "h" => Per::Hour,
+            "d" => Per::Day,
+            word if word.starts_with("sec") => Per::Second,
+            word if word.starts_with("min") => Per::Minute,
+            word if word.starts_with("hour") => Per::Hour,
+            word if word.starts_with("day") => Per::Day,
+            _ => return Err(self.expected(what)),
+        };
+        self.next += 1;
+        Ok(unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Law;
+
+    fn seconds(text: &str) -> Vec<String> {
+        let process = parse(text).unwrap();
+        process.schedule(0).map(|arrival| format!("{:.4}", arrival.at_ns as f64 / 1e9)).collect()
+    }
+
+    /// The case and its times are those of JMeter's own test of its generator.
+    #[test]
+    fn even_arrivals_are_where_jmeter_places_them() {
+        let text = "rate(1/sec) even_arrivals(2 sec) rate(1/sec) // two
+            rate(2/sec) even_arrivals(3 sec) rate(2/sec) /* six */
+            even_arrivals(1 sec) rate(5/sec)
+            even_arrivals(2 sec) rate(3/sec)";
+        assert_eq!(
+            seconds(text),
+            [
+                "0.0000", "1.0000", "2.0000", "2.5000", "3.0000", "3.5000", "4.0000", "4.5000", "5.0000",
+                "5.3874", "5.6667", "6.0000", "6.2042", "6.4174", "6.6411", "6.8769", "7.1270", "7.3944",
+                "7.6834"
+            ]
+        );
+        assert_eq!(parse(text).unwrap().law(), Law::Even);
+    }
+
+    #[test]
+    fn random_arrivals_have_jmeters_counts() {
+        let text = "rate(0) random_arrivals(2 sec) rate(2/sec) random_arrivals(3 sec) pause(10 sec)
+            random_arrivals(4 sec) rate(1/sec)";
+        let process = parse(text).unwrap();
+        assert_eq!(
+            process.to_string(),
+            "ramp(0/s → 2/s) over 2s fixed count 2, fixed(2/s) for 3s count 6, pause 10s, \
+             ramp(2/s → 1/s) over 4s fixed count 6"
+        );
+        assert_eq!(process.law(), Law::FixedCount);
+        assert_eq!(process.expected_count(), 14.0);
+        for seed in 0..200 {
+            let stages: Vec<u32> = process.schedule(seed).map(|arrival| arrival.stage).collect();
+            assert_eq!(stages, [0, 0, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3]);
+        }
+    }
+
+    #[test]
+    fn what_jmeter_reads() {
+        let text = |text| parse(text).unwrap().to_string();
+        assert_eq!(
+            text("RATE(50 per min) Even_Arrivals(2d 1m 30s)"),
+            "even(50/min) for 172890s count 144075"
+        );
+        assert_eq!(text("random_arrivals(0) /* 0 does not require time unit */"), "pause 0s");
+        assert_eq!(text(""), "pause 0s");
+        assert_eq!(text("pause(.5 minutes)"), "pause 30s");
+        assert_eq!(text("rate(36000/hour) random_arrivals(1 min)"), "fixed(36000/h) for 1min count 600");
+        assert_eq!(text("7"), "even(7/s) for 1s count 7, pause 1h");
+        assert_eq!(text("rate(10/sec) random_arrivals(1 min) rate(0) pause(5 sec)"), {
+            "ramp(10/s → 0/s) over 1min fixed count 300, pause 5s"
+        });
+        assert_eq!(text("rate(1/sec)random_arrivals(1min)random_arrivals(2min)rate(3/sec)"), {
+            "fixed(1/s) for 1min count 60, ramp(1/s → 3/s) over 2min fixed count 240"
+        });
+    }
+
+    #[test]
+    fn mistakes_are_pointed_at() {
+        let texts = [
+            "rate(10) random_arrivals(1 min)",
+            "rate(10/sec) random_arrival(1 min)",
+            "rate(10/sec)\nrandom_arrivals(1 fortnight)",
+            "rate(10/sec) /* forever",
+            "rate(10/sec",
+            "rate(1/sec) even_arrivals(200 years)",
+            "-3",
+        ];
+        let pages = texts.map(|text| parse(text).unwrap_err().render(text)).join("\n\n");
+        insta::assert_snapshot!(pages, @r"
+        expected `/` and a unit, found `)`
+          rate(10) random_arrivals(1 min)
+                 ^
+        hint: write rate(10/sec)
+
+        expected rate, random_arrivals, even_arrivals or pause, found `random_arrival`
+          rate(10/sec) random_arrival(1 min)
+                       ^
+        hint: did you mean `random_arrivals`?
+
+        expected a unit: ms, sec, min, hour, day, found `fortnight`
+          random_arrivals(1 fortnight)
+                            ^
+
+        a comment that does not end
+          rate(10/sec) /* forever
+                       ^
+        hint: close it with */
+
+        expected `)`, found the end
+          rate(10/sec
+                     ^
+
+        expected a unit: ms, sec, min, hour, day, found `years`
+          rate(1/sec) even_arrivals(200 years)
+                                        ^
+
+        a negative number of arrivals
+          -3
+          ^
+        hint: write 0 or more
+        ");
+    }
+}

@@ -33,3 +33,206 @@ fn the_example_of_the_manual() {
     assert_eq!(arrivals.iter().filter(|arrival| arrival.stage == 3).count(), 6_000);
     assert!(arrivals.iter().all(|arrival| arrival.stage != 2));
 }
+
+#[test]
+fn every_kind_of_stage_prints_canonically() {
+    let canonical = [
+        ("500/s for 60s", "poisson(500/s) for 1min"),
+        ("POISSON( 1_000 / sec ) for 1.5 s", "poisson(1000/s) for 1500ms"),
+        ("100 per min over 1h", "poisson(100/min) for 1h"),
+        ("even(0.25/s) for 1min 30s", "even(0.25/s) for 90s"),
+        ("even(1/h) for 2d", "even(1/h) for 48h"),
+        ("even(10/s) for 1s count 7", "even(10/s) for 1s count 7"),
+        ("jittered(100/s) for 250us", "jittered(100/s) for 250us"),
+        ("gamma(100/s, cov 0.5) for 10s", "gamma(100/s, cov 0.5) for 10s"),
+        ("gamma(100/s) for 10s cov 0.5", "gamma(100/s, cov 0.5) for 10s"),
+        ("weibull(100/s, cov = 2) for 10s", "weibull(100/s, cov 2) for 10s"),
+        ("ramp(0/s -> 10/s) over 10s", "ramp(0/s → 10/s) over 10s poisson"),
+        ("ramp(0/s to 10/s) even over 10s", "ramp(0/s → 10/s) over 10s even"),
+        ("ramp(60/min → 2/s) over 10s gamma cov 3", "ramp(60/min → 2/s) over 10s gamma cov 3"),
+        ("ramp(1/s → 2/s) over 10s weibull(cov 3)", "ramp(1/s → 2/s) over 10s weibull cov 3"),
+        ("ramp(5/s → 5/s) over 10s", "poisson(5/s) for 10s"),
+        ("fixed(10/s) for 1s", "fixed(10/s) for 1s count 10"),
+        ("mmpp(100/s for 5s, 1000/s for 1s) for 60s", "mmpp(100/s for 5s, 1000/s for 1s) for 1min"),
+        ("replay( access log.jtl )", "replay(access log.jtl)"),
+        ("replay(\"a (1).jtl\") speed 2.5 for 10s", "replay(\"a (1).jtl\") speed 2.5 for 10s"),
+        ("pause for 10s; pause 1ns", "pause 10s, pause 1ns"),
+        ("pause 0s", "pause 0s"),
+    ];
+    for (text, expected) in canonical {
+        let process = parse(text);
+        assert_eq!(process.to_string(), expected, "{text}");
+        assert_eq!(parse(expected), process, "{text}");
+    }
+}
+
+#[test]
+fn the_length_may_be_given_elsewhere() {
+    let process = ArrivalProcess::parse_for("pause 1s, poisson(5/s)", 30_000_000_000).unwrap();
+    assert_eq!(process.to_string(), "pause 1s, poisson(5/s) for 30s");
+    assert!(ArrivalProcess::parse_for("poisson(5/s), pause 1s", 30_000_000_000).is_err());
+}
+
+#[test]
+fn mistakes_are_pointed_at() {
+    let texts = [
+        "",
+        "500 for 60s",
+        "500rps for 60s",
+        "poisson(500) for 60s",
+        "poisson(500/fortnight) for 60s",
+        "poisson(500/s)",
+        "poisson(500/s) for 60",
+        "poisson(500/s) for 5m",
+        "poisson(500/s) for 60s even(100/s) for 5s",
+        "poison(500/s) for 60s",
+        "poisson(-1/s) for 60s",
+        "poisson(2e9/s) for 60s",
+        "ramp(500/s 2000/s) over 5min",
+        "ramp(500/s → 2000/s)",
+        "gamma(100/s) for 60s",
+        "gamma(100/s, 0.5) for 60s",
+        "gamma(100/s, cov 0) for 60s",
+        "poisson(100/s, cov 0.5) for 60s",
+        "mmpp(100/s, 1000/s) for 60s",
+        "mmpp(0/s for 1s, 0/s for 1s) for 60s",
+        "mmpp(1/h for 1ns, 2/h for 1us) for 60s",
+        "replay() for 60s",
+        "poisson(5/s) for 60s for 5s",
+        "poisson(5/s) fro 60s",
+        "pause 200000d",
+        "poisson(500/s) for 60s,\nevn(100/s) for 5s",
+    ];
+    let page = |text: &str| match ArrivalProcess::parse(text) {
+        Ok(process) => format!("READ AS {process}"),
+        Err(error) => error.render(text),
+    };
+    insta::assert_snapshot!(texts.map(page).join("\n\n"), @r"
+        expected a stage, found the end
+
+          ^
+        hint: write for example poisson(500/s) for 60s
+
+        missing unit of a rate
+          500 for 60s
+             ^
+        hint: write 500/s, 500/min or 500/h
+
+        unknown unit `rps`
+          500rps for 60s
+             ^
+        hint: write 500/s
+
+        missing unit of a rate
+          poisson(500) for 60s
+                     ^
+        hint: write 500/s, 500/min or 500/h
+
+        unknown unit `fortnight`
+          poisson(500/fortnight) for 60s
+                      ^
+        hint: a rate is per ms, s, min, h or d
+
+        missing time: how long does this stage last?
+          poisson(500/s)
+                        ^
+        hint: add a time: for 60s
+
+        missing unit of a time
+          poisson(500/s) for 60
+                               ^
+        hint: write 60s, 60ms or 60min
+
+        unknown unit `m`
+          poisson(500/s) for 5m
+                              ^
+        hint: write min for minutes, ms for milliseconds
+
+        unexpected `even`
+          poisson(500/s) for 60s even(100/s) for 5s
+                                 ^
+        hint: stages are separated by commas
+
+        unknown kind of arrivals `poison`
+          poison(500/s) for 60s
+          ^
+        hint: did you mean `poisson`?
+
+        expected a rate like 500/s, found `-`
+          poisson(-1/s) for 60s
+                  ^
+        hint: numbers here are not negative
+
+        a rate above 1,000,000,000/s: times are whole nanoseconds
+          poisson(2e9/s) for 60s
+                  ^
+
+        expected `→` between the rates, found `2000`
+          ramp(500/s 2000/s) over 5min
+                     ^
+        hint: write ramp(100/s → 500/s) or ramp(100/s -> 500/s)
+
+        missing time: how long does this stage last?
+          ramp(500/s → 2000/s)
+                              ^
+        hint: add a time: over 60s
+
+        missing coefficient of variation of the gaps
+          gamma(100/s) for 60s
+          ^
+        hint: write it after the rate: gamma(100/s, cov 0.5)
+
+        expected `cov`, found `0`
+          gamma(100/s, 0.5) for 60s
+                       ^
+        hint: write gamma(100/s, cov 0.5)
+
+        a coefficient of variation is between 0.01 and 20
+          gamma(100/s, cov 0) for 60s
+                           ^
+        hint: write even(…) for equal gaps
+
+        only gamma and weibull have a coefficient of variation to choose
+          poisson(100/s, cov 0.5) for 60s
+          ^
+        hint: write gamma(100/s, cov 0.5)
+
+        expected `for` and the mean time in this state
+          mmpp(100/s, 1000/s) for 60s
+                    ^
+        hint: write mmpp(100/s for 5s, 1000/s for 1s) for 60s
+
+        neither state has arrivals
+          mmpp(0/s for 1s, 0/s for 1s) for 60s
+          ^
+        hint: write pause for none at all
+
+        the state changes more than 10,000 times per arrival
+          mmpp(1/h for 1ns, 2/h for 1us) for 60s
+          ^
+        hint: that is a Poisson process of the mean rate: write poisson(…)
+
+        missing file name
+          replay() for 60s
+                 ^
+        hint: write replay(access.jtl)
+
+        `for` is said twice
+          poisson(5/s) for 60s for 5s
+                               ^
+
+        unexpected `fro`
+          poisson(5/s) fro 60s
+                       ^
+        hint: did you mean `for`?
+
+        longer than a hundred years
+          pause 200000d
+                ^
+
+        unknown kind of arrivals `evn`
+          evn(100/s) for 5s
+          ^
+        hint: did you mean `even`?
+        ");
+}

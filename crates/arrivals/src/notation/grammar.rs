@@ -86,32 +86,30 @@ fn stage(scanner: &mut Scanner<'_>, last_ns: Option<u64>) -> Result<Piece, Parse
     clauses(scanner, &head, &mut tail)?;
     let at_end = scanner.peek().is_none();
     let duration_ns = tail.duration_ns.or(last_ns.filter(|_| at_end));
-    let (rate_begin, rate_end) = match &head {
-        Head::Rates { begin, end, .. } => (*begin, *end),
-        _ => (Rate::ZERO, Rate::ZERO),
-    };
-    if let Head::Replay(file) = head {
-        let speed = tail.speed.unwrap_or(1.0);
-        let replay = Replay { file, speed, limit_ns: tail.duration_ns, offsets_ns: None };
-        let duration_ns = replay.duration_ns();
-        return Ok(Piece { process: Process::Replay(replay), rate_begin, rate_end, duration_ns });
-    }
-    let Some(duration_ns) = duration_ns else {
+    let missing = |word: &str| {
         let error = ParseError::new(scanner.at, "missing time: how long does this stage last?");
-        return Err(error.with_hint(match head {
-            Head::Rates { ramp: true, .. } => "add a time: over 60s",
-            _ => "add a time: for 60s",
-        }));
+        error.with_hint(format!("add a time: {word} 60s"))
     };
-    let process = match head {
-        Head::Mmpp(mmpp) => Process::Mmpp(mmpp),
-        Head::Rates { word, .. } => {
-            let word = word.or(tail.word).unwrap_or(Word::Poisson);
-            law(word, &tail, (rate_begin, rate_end), duration_ns, begin)?
+    match head {
+        Head::Replay(file) => {
+            let speed = tail.speed.unwrap_or(1.0);
+            let replay = Replay { file, speed, limit_ns: duration_ns, offsets_ns: None };
+            let duration_ns = replay.duration_ns();
+            let process = Process::Replay(replay);
+            Ok(Piece { process, rate_begin: Rate::ZERO, rate_end: Rate::ZERO, duration_ns })
         }
-        Head::Replay(_) => Process::Pause,
-    };
-    Ok(Piece { process, rate_begin, rate_end, duration_ns })
+        Head::Mmpp(mmpp) => {
+            let duration_ns = duration_ns.ok_or_else(|| missing("for"))?;
+            let process = Process::Mmpp(mmpp);
+            Ok(Piece { process, rate_begin: Rate::ZERO, rate_end: Rate::ZERO, duration_ns })
+        }
+        Head::Rates { word, begin: rate_begin, end: rate_end, ramp } => {
+            let duration_ns = duration_ns.ok_or_else(|| missing(if ramp { "over" } else { "for" }))?;
+            let word = word.or(tail.word).unwrap_or(Word::Poisson);
+            let process = law(word, &tail, (rate_begin, rate_end), duration_ns, begin)?;
+            Ok(Piece { process, rate_begin, rate_end, duration_ns })
+        }
+    }
 }
 
 /// The process of a stage with rates.
@@ -157,7 +155,7 @@ fn head(scanner: &mut Scanner<'_>, tail: &mut Tail) -> Result<Head, ParseError> 
     let at = scanner.at;
     let Some(word) = scanner.peek_word() else {
         let error = ParseError::new(at, format!("expected a stage, found {}", scanner.here()));
-        return Err(error.with_hint("for example: poisson(500/s) for 60s"));
+        return Err(error.with_hint("write for example poisson(500/s) for 60s"));
     };
     let lower = word.to_lowercase();
     if !HEADS.contains(&lower.as_str()) {

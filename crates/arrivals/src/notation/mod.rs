@@ -6,6 +6,7 @@ mod print;
 mod scanner;
 
 pub(crate) use grammar::parse;
+pub(crate) use limits::{check_duration, check_rate};
 
 use crate::error::ParseError;
 
@@ -20,6 +21,7 @@ pub fn time_ns(text: &str) -> Result<u64, ParseError> {
     if scanner.rest().is_empty() {
         Ok(ns)
     } else {
-        Err(ParseError::new(scanner.at, "something follows the time").with_hint("write for instance 1min 30s"))
+        Err(ParseError::new(scanner.at, "something follows the time")
+            .with_hint("write for instance 1min 30s"))
     }
 }
