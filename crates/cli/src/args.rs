@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::exit::TABLE;
+use crate::load_args::{LoadArgs, UrlArgs};
 use crate::run_request::{FlagSettings, RunRequest};
 
 /// Runs Apache JMeter test plans.
@@ -38,16 +39,26 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Start one of the demo servers alone.
     DemoServer(ServerArgs),
+    /// Show which users and think times make a wanted rate, and how random their arrivals will be.
+    PlanLoad(crate::plan_load::PlanLoadArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
     "Examples:\n  busyhour run plan.jmx\n  busyhour run plan.jmx -J USERS=100 -J HOST=127.0.0.1 -l results.jtl\n  \
-     busyhour run plan.jmx --dir runs/before --seed 7 --cores 1\n\n{TABLE}"
+     busyhour run plan.jmx --dir runs/before --seed 7 --cores 1\n  \
+     busyhour run plan.jmx --arrivals 'poisson(200/s) for 60s, ramp(200/s -> 800/s) over 5min'\n  \
+     busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(500/s) for 60s'\n  \
+     busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' --for 60s\n\n{TABLE}"
 ))]
 pub(crate) struct RunArgs {
-    /// The test plan (JMX).
+    /// The test plan (JMX), or a URL to request over and over.
+    #[arg(value_name = "PLAN|URL")]
     plan: PathBuf,
+    #[command(flatten)]
+    load: LoadArgs,
+    #[command(flatten)]
+    url: UrlArgs,
     /// JMeter CSV results file (default: samples.jtl in the run directory); appended to when it exists.
     #[arg(short = 'l', long = "results", value_name = "FILE")]
     results: Option<PathBuf>,
@@ -102,7 +113,7 @@ impl RunArgs {
         if self.cores == Some(0) {
             return Err("--cores must be at least 1".into());
         }
-        Ok(RunRequest {
+        let mut request = RunRequest {
             plan: self.plan,
             results: self.results,
             force: self.force,
@@ -115,7 +126,9 @@ impl RunArgs {
             log: self.log,
             dashboard: self.dashboard,
             ..RunRequest::default()
-        })
+        };
+        self.load.apply(self.url, &mut request)?;
+        Ok(request)
     }
 }
 

@@ -67,6 +67,7 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
         allow_unsupported: false,
         tls: TlsPolicy::AcceptAny,
         proxy: None,
+        open: None,
     };
     // Whatever the file is, the next one gets its turn.
     let looked = std::panic::catch_unwind(|| {

@@ -45,7 +45,7 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
     };
     let request = RunRequest {
         plan: "monsterdr.jmx".into(),
-        plan_text: Some(PLAN),
+        plan_text: Some(PLAN.into()),
         flags,
         dir: args.dir.clone(),
         seed: args.seed,

@@ -13,12 +13,12 @@ use crate::system;
 /// Says before the run what the system will not grant during it.
 pub(crate) fn limits(started: &Started) {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
-    let users: u64 = started
-        .program
-        .groups
-        .iter()
-        .map(|group| u64::try_from(group.users.integer(&mut user, 0)).unwrap_or(0))
-        .sum();
+    let program = &started.program;
+    let is_open = |group: u32| program.open.iter().any(|open| open.groups.iter().any(|(at, _)| *at == group));
+    let closed = (0..).zip(&program.groups).filter(|(index, _)| !is_open(*index));
+    // How many users an open workload makes depends on the server; nothing can be foreseen then.
+    let users: u64 =
+        closed.map(|(_, group)| u64::try_from(group.users.integer(&mut user, 0)).unwrap_or(0)).sum();
     if let Some(files) = system::raise_open_files()
         && users + 64 > files
     {
@@ -42,9 +42,15 @@ pub(crate) fn limits(started: &Started) {
 pub(crate) fn length(started: &Started) -> Option<Duration> {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let mut longest = None;
-    for group in &started.program.groups {
+    for (index, group) in (0..).zip(&started.program.groups) {
         if group.phase != Phase::Main || started.program.serialize_groups {
             return None;
+        }
+        let feeds =
+            |open: &&busyhour_engine::open::OpenWorkload| open.groups.iter().any(|(at, _)| *at == index);
+        if let Some(open) = started.program.open.iter().find(feeds) {
+            longest = longest.max(Some(Duration::from_nanos(open.process.duration_ns())));
+            continue;
         }
         let schedule = group.schedule.as_ref()?;
         let seconds =

@@ -2,19 +2,25 @@
 
 mod args;
 mod check;
+mod columns;
 mod demo;
 mod exit;
 mod forecast;
 mod java_properties;
 mod jmeter_args;
+mod load_args;
 mod log_file;
+mod plan_load;
 mod progress;
+mod quantities;
+mod replay_times;
 mod run;
 mod run_request;
 mod settings;
 mod stop_port;
 mod stop_signals;
 mod system;
+mod url_plan;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -51,5 +57,6 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Check(check) => check::main(&check),
         Command::Demo(demo) => demo::main(&demo),
         Command::DemoServer(server) => demo::server(&server),
+        Command::PlanLoad(plan) => plan_load::main(&plan),
     }
 }

@@ -14,8 +14,9 @@ use busyhour_engine::runner::{self, RunReport};
 use busyhour_http::TlsPolicy;
 use busyhour_plan::TestPlan;
 use busyhour_record::{
-    CoreFacts, CsvOutput, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, PlanNote,
-    Recorder, RecorderConfig, RunDir, RunEnd, RunTotals, SaveConfig, Which, plan_hash,
+    ArrivalCounts, CoreFacts, CsvOutput, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts,
+    Outcome, PlanFile, PlanNote, Recorder, RecorderConfig, RunDir, RunEnd, RunTotals, SaveConfig, Which,
+    plan_hash,
 };
 use busyhour_report::{Look, end_of_run, prepare_dashboard, write_dashboard, write_reports};
 
@@ -28,6 +29,10 @@ use crate::settings::{self, Settings};
 use crate::stop_port::{self, Order};
 use crate::stop_signals::{Asked, Signals};
 use crate::system;
+
+/// How long before a start `--spin` begins to watch the clock, in nanoseconds: a little more than what the kernel takes to
+/// wake a sleeper.
+const SPIN_NS: u64 = 50_000;
 
 /// Why a run does not begin.
 struct Refusal(Exit, String);
@@ -141,7 +146,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
             (RunReport::default(), Some("the engine failed; what was recorded until then is kept".to_owned()))
         }
     };
-    let outcome = outcome(&report, shared, &asked, failure.is_some(), &totals);
+    let outcome = outcome(&report, &started, &asked, failure.is_some(), &totals);
     let end = outcome.end;
     manifest.outcome = Some(outcome);
     log.write(Level::Info, &format!("the run ended: {end:?}"));
@@ -163,8 +168,8 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
     let clock = Clock::start();
     let settings =
         settings::load(&request.flags, clock.wall_start_ms()).map_err(|text| Refusal(Exit::Usage, text))?;
-    let bytes: Vec<u8> = match request.plan_text {
-        Some(text) => text.into(),
+    let bytes: Vec<u8> = match &request.plan_text {
+        Some(text) => text.as_bytes().to_vec(),
         None => std::fs::read(&request.plan).map_err(|error| {
             let hint = if error.kind() == std::io::ErrorKind::NotFound {
                 ""
@@ -187,6 +192,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         allow_unsupported: request.allow_unsupported,
         tls: if request.verify_tls { TlsPolicy::Verify } else { TlsPolicy::AcceptAny },
         proxy: request.proxy.clone(),
+        open: request.open.clone(),
     };
     let (_, compiled, findings) = understand(&bytes, &plan_name, &options);
     let refused = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
@@ -232,6 +238,9 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
     let main = CsvOutput { path: main_path, config: save, which: Which::All };
     let name = compiled.plan_name().to_owned();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
+    if request.spin {
+        started.shared.spin_ns.store(SPIN_NS, std::sync::atomic::Ordering::Relaxed);
+    }
     let cores = request.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     forecast::limits(&started);
     let manifest = Manifest {
@@ -374,12 +383,13 @@ fn say_stopping(stop: Stop) {
 
 fn outcome(
     report: &RunReport,
-    shared: &RunShared,
+    started: &Started,
     asked: &Asked,
     failed: bool,
     totals: &RunTotals,
 ) -> Outcome {
     use std::sync::atomic::Ordering::Relaxed;
+    let shared = &started.shared;
     let end = match (failed, asked.stop(), report.stopped) {
         (true, ..) => RunEnd::Failed,
         (_, Stop::Graceful, _) => RunEnd::Interrupted,
@@ -410,8 +420,28 @@ fn outcome(
             interrupted_samples: sum(|core| core.interrupted),
             memory_bytes_max: system::memory_bytes_max(),
         },
+        open: open_facts(report, started),
+        arrivals: (!started.program.open.is_empty()).then(|| {
+            let mut counts = ArrivalCounts::default();
+            report.cores.iter().for_each(|core| counts.add(&core.arrivals));
+            counts
+        }),
         recorder_events: totals.events.clone(),
     }
+}
+
+/// The open workloads that began.
+fn open_facts(report: &RunReport, started: &Started) -> Vec<OpenFacts> {
+    let begun = started.program.open.iter().zip(&report.open);
+    begun
+        .filter_map(|(open, first)| {
+            Some(OpenFacts {
+                process: open.process.to_string(),
+                groups: open.groups.iter().map(|(group, _)| *group).collect(),
+                first_ns: (*first)?.0,
+            })
+        })
+        .collect()
 }
 
 /// Writes what is made at the end and prints the result; tells whether results were lost.

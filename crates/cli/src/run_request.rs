@@ -1,16 +1,17 @@
 //! What is asked of a run, whichever form of the command line it came from.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
-use busyhour_compile::ProxyOption;
+use busyhour_compile::{OpenOptions, ProxyOption};
 
 /// A run to make.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunRequest {
     /// The plan.
     pub(crate) plan: PathBuf,
-    /// The plan's text when it is no file (the demo's).
-    pub(crate) plan_text: Option<&'static str>,
+    /// The plan's text when it is no file (the demo's, that of a URL).
+    pub(crate) plan_text: Option<Cow<'static, str>>,
     /// Main results file.
     pub(crate) results: Option<PathBuf>,
     /// Begin it anew when it exists.
@@ -35,6 +36,10 @@ pub(crate) struct RunRequest {
     pub(crate) as_jmeter: bool,
     /// Proxy of the command line.
     pub(crate) proxy: Option<ProxyOption>,
+    /// Sessions that begin by schedule.
+    pub(crate) open: Option<OpenOptions>,
+    /// Watch the clock instead of sleeping just before a start.
+    pub(crate) spin: bool,
     /// How long the run will take, if the caller knows.
     pub(crate) length_s: Option<u64>,
 }

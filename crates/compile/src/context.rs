@@ -47,6 +47,8 @@ pub(crate) struct Context<'p> {
     pub(crate) keep: Keep,
     /// Somebody may look at the loops' own counters (`__jm__<name>__idx`).
     pub(crate) shows_indices: bool,
+    /// The group being compiled is walked by sessions that begin by schedule.
+    pub(crate) in_open_group: bool,
     told: std::collections::HashSet<(usize, String)>,
     diagnostics: Vec<Diagnostic>,
     /// A user without a run, for values that are needed now.
@@ -94,6 +96,7 @@ impl<'p> Context<'p> {
             // A property may name one too: `sample_variables`, or what `__eval` finds behind `__P`.
             shows_indices: ["__jm__", "Debug", "vars"].iter().any(|word| plan.source().contains(word))
                 || properties.all().iter().any(|(_, value)| value.contains("__jm__")),
+            in_open_group: false,
             told: std::collections::HashSet::new(),
             diagnostics: Vec::new(),
             user: detached_user(properties),

@@ -8,6 +8,7 @@ use busyhour_plan::Element;
 use crate::config;
 use crate::context::Context;
 use crate::controllers::{Builder, Tree};
+use crate::open::{self, OPEN_MODEL, Opened};
 use crate::scope::Stack;
 use crate::start::VariableSet;
 use crate::support::{Role, role};
@@ -47,6 +48,7 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
         .collect();
     let mut groups = Vec::new();
     let mut group_labels = Vec::new();
+    let mut opened = Vec::new();
     let mut numbers = [0u32; 3];
     for element in root.children().filter(|child| child.enabled()) {
         if role(element) != Role::Group {
@@ -60,14 +62,24 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
         numbers[phase as usize] += 1;
         let name = context.name(element);
         group_labels.push(GroupLabel { name, number: numbers[phase as usize] });
-        groups.push(group(context, element, phase, &plan_level));
+        let index = u32::try_from(groups.len()).unwrap_or(u32::MAX);
+        let open = match phase {
+            Phase::Main => open::of_group(context, element, index),
+            Phase::SetUp | Phase::TearDown => Opened::Not,
+        };
+        context.in_open_group = !matches!(open, Opened::Not) && element.kind() != OPEN_MODEL;
+        groups.push(group(context, element, phase, &plan_level, !matches!(open, Opened::Not)));
+        context.in_open_group = false;
+        opened.push((index, open));
     }
+    let open = open::workloads(context, root, opened);
     check_unused(context, root);
     if groups.is_empty() {
         context.warn(root, "no-thread-group", "the plan has no enabled thread group: nothing will be sent");
     }
     Some(Compiled {
         groups,
+        open,
         group_labels,
         serialize_groups: context.flag(root, "TestPlan.serialize_threadgroups", false),
         tear_down_on_stop: context.flag(root, "TestPlan.tearDown_on_shutdown", false),
@@ -107,9 +119,11 @@ fn group<'p>(
     element: Element<'p>,
     phase: Phase,
     plan_level: &[Element<'p>],
+    is_open: bool,
 ) -> Group<HttpSampler> {
     let stack = Stack::of_group(element, plan_level);
-    let main = element.element("ThreadGroup.main_controller");
+    // A session is one pass, whatever the group's own users would make.
+    let main = element.element("ThreadGroup.main_controller").filter(|_| !is_open);
     let count = match main {
         Some(main) => context.item(main, "LoopController.loops"),
         None => busyhour_engine::template::Template::literal("1"),

@@ -12,6 +12,7 @@ mod http;
 mod listeners;
 mod managers;
 mod numbers;
+mod open;
 mod outline;
 mod processors;
 mod samplers;
@@ -19,6 +20,7 @@ mod scope;
 mod start;
 mod steps;
 mod support;
+mod think;
 mod timers;
 
 use std::collections::HashMap;
@@ -26,6 +28,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_engine::open::OpenWorkload;
 use busyhour_engine::program::Group;
 use busyhour_engine::run::Properties;
 use busyhour_engine::symbols::Symbols;
@@ -36,9 +39,11 @@ use busyhour_record::{Labels, SaveConfig, Which};
 
 pub use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, PLAN_NAME_PROPERTY};
 pub use config::SettingError;
+pub use open::{OpenOptions, USERS_MAX, no_free_user};
 pub use outline::{OutlineNode, outline};
 pub use start::{Started, start};
 pub use support::{Supported, SupportedFunction, supported, supported_functions};
+pub use think::think_law;
 
 /// What compiling needs to know besides the plan.
 #[derive(Clone, Debug)]
@@ -53,6 +58,8 @@ pub struct Options {
     pub tls: TlsPolicy,
     /// The proxy of the command line.
     pub proxy: Option<ProxyOption>,
+    /// Arrivals of the command line: they take the place of the main groups' own users.
+    pub open: Option<OpenOptions>,
 }
 
 /// The proxy flags of JMeter's command line.
@@ -89,6 +96,7 @@ pub(crate) struct GroupLabel {
 #[derive(Debug)]
 pub struct Compiled {
     pub(crate) groups: Vec<Group<HttpSampler>>,
+    pub(crate) open: Vec<OpenWorkload>,
     pub(crate) group_labels: Vec<GroupLabel>,
     pub(crate) serialize_groups: bool,
     pub(crate) tear_down_on_stop: bool,

@@ -133,6 +133,7 @@ pub fn start(
     };
     let program = Program {
         groups: compiled.groups,
+        open: compiled.open,
         serialize_groups: compiled.serialize_groups,
         tear_down_on_stop: compiled.tear_down_on_stop,
         sample_variables,

@@ -53,6 +53,12 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("ThreadGroup", "Thread Group", Role::Group, ""),
     ("SetupThreadGroup", "setUp Thread Group", Role::Group, ""),
     ("PostThreadGroup", "tearDown Thread Group", Role::Group, ""),
+    (
+        "OpenModelThreadGroup",
+        "Open Model Thread Group",
+        Role::Group,
+        "a request under way at the end of the schedule is finished, not interrupted",
+    ),
     ("LoopController", "Loop Controller", Role::Controller, ""),
     ("GenericController", "Simple Controller", Role::Controller, ""),
     ("RecordingController", "Recording Controller", Role::Controller, ""),

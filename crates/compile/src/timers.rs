@@ -9,26 +9,34 @@ use busyhour_engine::template::Template;
 use busyhour_plan::Element;
 
 use crate::context::Context;
+use crate::{open, think};
 
 /// The timer an element is.
 pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
+    if context.in_open_group && element.kind() == "ConstantThroughputTimer" {
+        open::rate_timer(context, element);
+        return None;
+    }
     if let Some(known) = context.timers.get(&element.id()) {
         return known.clone();
     }
     let made: Option<Arc<dyn Timer>> = match element.kind() {
         "ConstantThroughputTimer" => constant_throughput(context, element),
-        kind => {
-            let draw = match kind {
-                "UniformRandomTimer" => Draw::Uniform,
-                "GaussianRandomTimer" => Draw::Gaussian,
-                "PoissonRandomTimer" => Draw::Poisson,
-                _ => Draw::Constant,
-            };
-            let offset_ms = context.text_or(element, "ConstantTimer.delay", "0");
-            let range_ms = context.text_or(element, "RandomTimer.range", "0");
-            let factor = context.options.properties.number("timer.factor", 1.0);
-            Some(Arc::new(ThinkTime { draw, offset_ms, range_ms, factor }))
-        }
+        kind => match think::native(context, element) {
+            Some(think) => think,
+            None => {
+                let draw = match kind {
+                    "UniformRandomTimer" => Draw::Uniform,
+                    "GaussianRandomTimer" => Draw::Gaussian,
+                    "PoissonRandomTimer" => Draw::Poisson,
+                    _ => Draw::Constant,
+                };
+                let offset_ms = context.text_or(element, "ConstantTimer.delay", "0");
+                let range_ms = context.text_or(element, "RandomTimer.range", "0");
+                let factor = context.options.properties.number("timer.factor", 1.0);
+                Some(Arc::new(ThinkTime { draw, offset_ms, range_ms, factor }))
+            }
+        },
     };
     context.timers.insert(element.id(), made.clone());
     made

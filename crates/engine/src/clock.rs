@@ -39,6 +39,11 @@ impl Clock {
         Self { source: Source::Manual(Arc::new(AtomicU64::new(0))), wall_start_ms }
     }
 
+    /// Whether it stands still until it is told to advance.
+    pub fn is_manual(&self) -> bool {
+        matches!(self.source, Source::Manual(_))
+    }
+
     /// Time since the run's start.
     #[inline]
     pub fn now(&self) -> Nanos {

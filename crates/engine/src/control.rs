@@ -55,6 +55,14 @@ impl Place {
             iterations_begun: 0,
         }
     }
+
+    /// Makes it the place of a user before its first iteration.
+    pub(crate) fn begin_again(&mut self) {
+        self.states.fill_with(ControllerState::default);
+        self.ended.clear();
+        self.made.clear();
+        self.iterations_begun = 0;
+    }
 }
 
 /// One walk: a user's place, its state, and the group it walks.

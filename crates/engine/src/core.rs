@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use busyhour_record::{BatchWriter, LabelId, Labels, Nanos, Sample};
+use busyhour_record::{ArrivalRecord, BatchWriter, Fate, LabelId, Labels, Nanos, Sample};
 
+use crate::open::ArrivalCounts;
 use crate::run::{RunShared, Stop};
 use crate::timers::Timers;
 
@@ -31,6 +32,7 @@ pub struct Core {
     pub died: Cell<u64>,
     /// The longest time by which the core's own tick came late: what a user's start may lag behind.
     pub lag_ns_max: Cell<u64>,
+    arrivals: Cell<ArrivalCounts>,
     /// When the second looked at began, and the thread's CPU time then.
     second: Cell<Option<(Nanos, u64)>>,
     busiest: Cell<Option<f64>>,
@@ -59,6 +61,7 @@ impl Core {
     /// When the kernel gives no timer.
     pub fn new(index: u32, run: Arc<RunShared>, labels: Labels, batch: BatchWriter) -> io::Result<Self> {
         let timers = Timers::new(run.clock.clone())?;
+        timers.spin(run.spin_ns.load(std::sync::atomic::Ordering::Relaxed));
         Ok(Self {
             index,
             run,
@@ -71,6 +74,7 @@ impl Core {
             interrupted: Cell::new(0),
             died: Cell::new(0),
             lag_ns_max: Cell::new(0),
+            arrivals: Cell::default(),
             second: Cell::new(None),
             busiest: Cell::new(None),
         })
@@ -97,6 +101,30 @@ impl Core {
             return;
         }
         waiting.push_back(OwnedSample::new(sample));
+    }
+
+    /// Records what became of an arrival of an open workload, and counts it.
+    pub(crate) fn record_arrival(&self, arrival: &ArrivalRecord) {
+        self.count_arrivals(|counts| match arrival.fate {
+            Fate::Dropped => counts.dropped += 1,
+            Fate::Begun { .. } => counts.begun += 1,
+            Fate::Waited { .. } => {
+                counts.begun += 1;
+                counts.waited += 1;
+            }
+        });
+        self.batch.borrow_mut().record_arrival(arrival, arrival.began().unwrap_or(arrival.scheduled));
+    }
+
+    pub(crate) fn count_arrivals(&self, count: impl FnOnce(&mut ArrivalCounts)) {
+        let mut counts = self.arrivals.get();
+        count(&mut counts);
+        self.arrivals.set(counts);
+    }
+
+    /// What became of the arrivals of open workloads so far.
+    pub fn arrivals(&self) -> ArrivalCounts {
+        self.arrivals.get()
     }
 
     /// Whether users must wait before they make more samples.
@@ -158,9 +186,15 @@ impl Core {
         }
     }
 
+    /// CPU time of the core's thread without that spent watching the clock, in nanoseconds; `None` where the system does
+    /// not tell.
+    pub fn cpu_ns(&self) -> Option<u64> {
+        Some(crate::clock::thread_cpu_ns()?.saturating_sub(self.timers.spun_ns()))
+    }
+
     /// Notes how much of the last second the core's thread had the CPU.
     fn look_at_cpu(&self, now: Nanos) {
-        let Some(cpu_ns) = crate::clock::thread_cpu_ns() else { return };
+        let Some(cpu_ns) = self.cpu_ns() else { return };
         match self.second.get() {
             Some((began, before)) => {
                 let passed = now.since(began);

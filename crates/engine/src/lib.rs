@@ -9,6 +9,7 @@ pub mod control;
 pub mod core;
 pub mod delays;
 pub mod element;
+pub mod open;
 pub mod program;
 mod reporting;
 pub mod result;
@@ -18,6 +19,7 @@ pub mod symbols;
 pub mod template;
 #[cfg(test)]
 mod testing;
+pub mod think;
 pub mod timers;
 pub mod transaction;
 pub mod user;

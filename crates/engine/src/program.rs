@@ -7,6 +7,7 @@ use std::sync::Arc;
 use busyhour_record::{LabelId, Nanos};
 
 use crate::element::{Assertion, IterationStep, Processor, Timer};
+use crate::open::OpenWorkload;
 use crate::result::Keep;
 use crate::template::Template;
 use crate::user::UserState;
@@ -22,6 +23,10 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 
     /// An iteration of the thread group begins. `same_user`: the iteration goes on as the same visitor.
     fn iteration_started(session: &mut Self::Session, user: &mut UserState, same_user: bool);
+
+    /// Another visitor takes the user's place: nothing of the one before may be seen, except that connections may be
+    /// used again if `keep_connections`.
+    fn visitor_changed(session: &mut Self::Session, keep_connections: bool);
 
     /// Performs the request. Everything that is rendered from variables is rendered first, then
     /// [`UserState::begin_result`] is called, then the request is made.
@@ -302,6 +307,9 @@ pub struct Group<P> {
 pub struct Program<P> {
     /// The thread groups, in the plan's order.
     pub groups: Vec<Group<P>>,
+    /// Open workloads: the main groups in them are walked by sessions that begin by schedule. The others start their
+    /// own users.
+    pub open: Vec<OpenWorkload>,
     /// One group after another.
     pub serialize_groups: bool,
     /// TearDown groups run even when the test was stopped.

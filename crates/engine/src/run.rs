@@ -141,6 +141,8 @@ pub struct RunShared {
     pub started: AtomicU64,
     /// Users that have finished.
     pub finished: AtomicU64,
+    /// Starts are met by watching the clock over the last so many nanoseconds before them; 0: by the kernel alone.
+    pub spin_ns: AtomicU64,
     stop: AtomicU8,
     log: LogSink,
 }
@@ -175,6 +177,7 @@ impl RunShared {
             active: AtomicU32::new(0),
             started: AtomicU64::new(0),
             finished: AtomicU64::new(0),
+            spin_ns: AtomicU64::new(0),
             stop: AtomicU8::new(0),
             log,
         }
@@ -183,12 +186,18 @@ impl RunShared {
     /// The variables users of a group start with; empty for a group that is not there yet (initial values).
     pub fn initial_variables(&self, group: u32) -> Variables {
         let mut variables = Variables::new(Arc::clone(&self.names));
+        self.reset_variables(group, &mut variables);
+        variables
+    }
+
+    /// Makes variables what they are for a user of the group that has just begun.
+    pub(crate) fn reset_variables(&self, group: u32, variables: &mut Variables) {
+        variables.clear();
         if let Some(group) = self.groups.get(group as usize) {
             for (slot, text) in &group.initial {
                 variables.set_slot_value(*slot, Value::Shared(Arc::clone(text)));
             }
         }
-        variables
     }
 
     /// Writes a log line.

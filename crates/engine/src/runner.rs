@@ -12,6 +12,8 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
 
 use crate::core::Core;
+use crate::open::dispatch::{OpenStart, dispatch};
+use crate::open::{ArrivalCounts, NoFreeUser, OpenWorkload};
 use crate::program::{Group, Phase, Program, Protocol};
 use crate::run::{Level, RunShared, Stop};
 use crate::user::UserState;
@@ -20,7 +22,8 @@ use crate::virtual_user::VirtualUser;
 /// What a core says of itself when the run is over.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoreReport {
-    /// CPU time its thread used, in nanoseconds; `None` where the system does not tell.
+    /// CPU time its thread used without that spent watching the clock, in nanoseconds; `None` where the system does not
+    /// tell.
     pub cpu_ns: Option<u64>,
     /// Time its thread lived, in nanoseconds.
     pub wall_ns: u64,
@@ -38,6 +41,8 @@ pub struct CoreReport {
     pub died: u64,
     /// Longest time by which the core's own tick came late, in nanoseconds.
     pub lag_ns_max: u64,
+    /// What became of the arrivals of open workloads.
+    pub arrivals: ArrivalCounts,
     /// Samples lost because the recorder's thread was gone.
     pub lost: u64,
 }
@@ -49,13 +54,15 @@ pub struct RunReport {
     pub cores: Vec<CoreReport>,
     /// When the last user ended.
     pub end: Nanos,
+    /// When the schedule of each open workload began; `None`: never.
+    pub open: Vec<Option<Nanos>>,
     /// How far the run was asked to stop before its own end.
     pub stopped: Option<Stop>,
 }
 
 /// A thread group about to run.
 #[derive(Clone, Debug)]
-struct GroupStart {
+pub(crate) struct GroupStart {
     group: u32,
     users: u32,
     /// Nanoseconds between the starts of two users.
@@ -64,8 +71,17 @@ struct GroupStart {
     end: Option<Nanos>,
 }
 
+/// What runs in a phase.
+#[derive(Clone, Debug)]
+pub(crate) enum Start {
+    /// A group that starts its own users.
+    Closed(GroupStart),
+    /// An open workload.
+    Open(OpenStart),
+}
+
 enum Command {
-    Run(Vec<GroupStart>),
+    Run(Vec<Start>),
 }
 
 /// What a core tells while the run goes on.
@@ -116,7 +132,7 @@ pub fn run<P: Protocol>(
     for _ in 0..cores {
         readiness.recv().map_err(|_| io::Error::other("a core ended before it began"))??;
     }
-    let run_phase = |starts: Vec<GroupStart>| {
+    let run_phase = |starts: Vec<Start>| {
         for command in &commands {
             // A core that is gone has panicked; its join below says so.
             let _ = command.send(Command::Run(starts.clone()));
@@ -130,6 +146,7 @@ pub fn run<P: Protocol>(
         }
         true
     };
+    let mut open = vec![None; program.open.len()];
     let mut stopped = Stop::No;
     for phase in [Phase::SetUp, Phase::Main, Phase::TearDown] {
         if phase == Phase::TearDown {
@@ -141,14 +158,15 @@ pub fn run<P: Protocol>(
                 shared.clear_stop();
             }
         }
-        if !run_groups(program, shared, phase, run_phase) {
+        if !run_groups(program, shared, phase, &mut open, run_phase) {
             break;
         }
     }
     stopped = stopped.max(shared.stop());
     let end = shared.clock.now();
     drop(commands);
-    let mut report = RunReport { cores: Vec::new(), end, stopped: (stopped != Stop::No).then_some(stopped) };
+    let mut report =
+        RunReport { cores: Vec::new(), end, open, stopped: (stopped != Stop::No).then_some(stopped) };
     for thread in threads {
         match thread.join() {
             Ok(core) => report.cores.push(core),
@@ -163,14 +181,27 @@ fn run_groups<P: Protocol>(
     program: &Arc<Program<P>>,
     shared: &Arc<RunShared>,
     phase: Phase,
-    run_phase: impl Fn(Vec<GroupStart>) -> bool,
+    begun: &mut [Option<Nanos>],
+    run_phase: impl Fn(Vec<Start>) -> bool,
 ) -> bool {
     let mut starts = Vec::new();
     for (index, group) in (0..).zip(&program.groups) {
         if group.phase != phase || shared.stop() != Stop::No {
             continue;
         }
-        let start = match plan_group(shared, index, group) {
+        let feeds = |workload: &OpenWorkload| workload.groups.iter().position(|(group, _)| *group == index);
+        let open = program.open.iter().zip(0..).find_map(|(workload, at)| Some((at, feeds(workload)?)));
+        let planned = match open {
+            // The whole workload starts with the first of its groups.
+            Some((workload, 0)) => {
+                let start = plan_open(program, shared, workload);
+                begun[workload as usize] = Some(start.first);
+                Ok(Start::Open(start))
+            }
+            Some(_) => continue,
+            None => plan_group(shared, index, group).map(Start::Closed),
+        };
+        let start = match planned {
             Ok(start) => start,
             Err(message) => {
                 // As in JMeter: this group does not start, the others do.
@@ -211,6 +242,26 @@ fn plan_group<P: Protocol>(
         end = Some(first + Nanos::from_secs(duration_s).0);
     }
     Ok(GroupStart { group: index, users, spacing_ns, first, end })
+}
+
+/// Time between the decision to start an open workload and the beginning of its schedule, in nanoseconds.
+const OPEN_LEAD_NS: u64 = 10_000_000;
+
+/// How many users an open workload begins with, and may have.
+fn plan_open<P: Protocol>(program: &Program<P>, shared: &Arc<RunShared>, workload: u32) -> OpenStart {
+    let open = &program.open[workload as usize];
+    let users = |index: u32| {
+        let mut user = UserState::new(Arc::clone(shared), None, index, 0);
+        let number = open.users.as_ref().unwrap_or(&program.groups[index as usize].users);
+        let number = u32::try_from(number.integer(&mut user, 0).max(1)).unwrap_or(u32::MAX);
+        match open.no_free_user {
+            NoFreeUser::Queue | NoFreeUser::Drop => (number, number),
+            NoFreeUser::Grow(most) => (0, most.max(1)),
+        }
+    };
+    let users = open.groups.iter().map(|(group, _)| users(*group)).collect();
+    // The cores need a moment to take the command up; without it the first arrivals would be late.
+    OpenStart { workload, first: shared.clock.now() + OPEN_LEAD_NS, users }
 }
 
 fn core_thread<P: Protocol>(
@@ -257,7 +308,7 @@ fn core_thread<P: Protocol>(
         }
         let (stalls, lost) = core.recorder_stalls();
         CoreReport {
-            cpu_ns: crate::clock::thread_cpu_ns(),
+            cpu_ns: core.cpu_ns(),
             wall_ns: core.run.clock.now().since(began),
             busiest_second: core.busiest_second(),
             stalls,
@@ -265,19 +316,27 @@ fn core_thread<P: Protocol>(
             interrupted: core.interrupted.get(),
             died: core.died.get(),
             lag_ns_max: core.lag_ns_max.get(),
+            arrivals: core.arrivals(),
             lost,
         }
     })
 }
 
 /// Says so when a user panics: its runtime would let it vanish without a word.
-struct Watch {
+pub(crate) struct Watch {
     core: Rc<Core>,
     group: u32,
     /// Number of the user from 0, and of the first that will not start any more.
     number: u32,
     end: u32,
     cores: u32,
+}
+
+impl Watch {
+    /// Watches over one user.
+    pub(crate) fn of_one(core: &Rc<Core>, group: u32, number: u32) -> Self {
+        Self { core: Rc::clone(core), group, number, end: number.saturating_add(1), cores: 1 }
+    }
 }
 
 impl Drop for Watch {
@@ -297,12 +356,12 @@ impl Drop for Watch {
 }
 
 /// Users of this core that are still to end.
-struct Living {
+pub(crate) struct Living {
     count: Cell<u64>,
     none_left: Notify,
 }
 
-struct Life(Rc<Living>);
+pub(crate) struct Life(Rc<Living>);
 
 impl Drop for Life {
     fn drop(&mut self) {
@@ -314,21 +373,30 @@ impl Drop for Life {
 }
 
 impl Living {
-    fn begin(self: &Rc<Self>) -> Life {
+    /// One more.
+    pub(crate) fn begin(self: &Rc<Self>) -> Life {
         self.count.set(self.count.get() + 1);
         Life(Rc::clone(self))
     }
 }
 
 /// Runs this core's share of some groups until all of its users have ended or the run is stopped at once.
-async fn phase<P: Protocol>(core: &Rc<Core>, cores: u32, program: &Arc<Program<P>>, starts: Vec<GroupStart>) {
+pub(crate) async fn phase<P: Protocol>(
+    core: &Rc<Core>,
+    cores: u32,
+    program: &Arc<Program<P>>,
+    starts: Vec<Start>,
+) {
     let set = LocalSet::new();
     let living = Rc::new(Living { count: Cell::new(0), none_left: Notify::new() });
     for start in starts {
         let life = living.begin();
         let (core, program, living) = (Rc::clone(core), Arc::clone(program), Rc::clone(&living));
         set.spawn_local(async move {
-            start_users(&core, cores, &program, start, &living).await;
+            match start {
+                Start::Closed(start) => start_users(&core, cores, &program, start, &living).await,
+                Start::Open(start) => dispatch(&core, cores, &program, start, &living).await,
+            }
             drop(life);
         });
     }

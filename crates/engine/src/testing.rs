@@ -61,6 +61,8 @@ impl Protocol for Fake {
 
     fn iteration_started(_session: &mut (), _user: &mut UserState, _same_user: bool) {}
 
+    fn visitor_changed(_session: &mut (), _keep_connections: bool) {}
+
     async fn sample(&self, user: &mut UserState, _: &mut (), label: &Template, intended: Nanos, _: Keep) {
         user.begin_result(label, intended);
         user.result.code.push_str("200");
@@ -198,7 +200,13 @@ impl Build<'_> {
 
 /// A program of these groups.
 pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
-    Program { groups, serialize_groups: false, tear_down_on_stop: true, sample_variables: Vec::new() }
+    Program {
+        groups,
+        open: Vec::new(),
+        serialize_groups: false,
+        tear_down_on_stop: true,
+        sample_variables: Vec::new(),
+    }
 }
 
 /// Log lines of a run.

@@ -60,6 +60,8 @@ pub struct UserState {
     pub end_time: Option<Nanos>,
     /// Name of the sampler at work (for `__samplerName` and logs).
     pub sampler_name: String,
+    /// Whose stream of random numbers it draws from: its own number, or that of the arrival it serves.
+    stream: u64,
     states: Box<[Option<Box<dyn Any>>]>,
     scratch: Vec<String>,
 }
@@ -85,6 +87,7 @@ impl UserState {
             running: true,
             end_time: None,
             sampler_name: String::new(),
+            stream: u64::from(number),
             states,
             scratch: Vec::new(),
         }
@@ -94,12 +97,23 @@ impl UserState {
     /// an iteration's choices do not depend on how many numbers the one before drew.
     pub fn begin_iteration(&mut self) {
         self.iteration += 1;
-        let key = stream_key(
-            self.run.seed,
-            u64::from(self.group),
-            u64::from(self.number),
-            u64::from(self.iteration),
-        );
+        let key = stream_key(self.run.seed, u64::from(self.group), self.stream, u64::from(self.iteration));
+        self.random = Xoshiro256PlusPlus::seed_from_u64(key);
+    }
+
+    /// Begins a session of an open workload: as a user that has just been made, whose random stream is that of the
+    /// arrival, whichever user serves it.
+    pub fn begin_session(&mut self, arrival: u64) {
+        self.run.reset_variables(self.group, &mut self.variables);
+        self.states.fill_with(|| None);
+        self.result.reset();
+        self.has_result = false;
+        self.action = LogicalAction::Continue;
+        self.running = true;
+        self.sampler_name.clear();
+        self.iteration = 0;
+        self.stream = arrival;
+        let key = stream_key(self.run.seed, u64::from(self.group), arrival, 0);
         self.random = Xoshiro256PlusPlus::seed_from_u64(key);
     }
 

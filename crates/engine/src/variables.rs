@@ -118,6 +118,12 @@ impl Variables {
         Self { names, slots, extra: None }
     }
 
+    /// Unsets all of them.
+    pub fn clear(&mut self) {
+        self.slots.fill(Value::Unset);
+        self.extra = None;
+    }
+
     /// The names that have slots.
     pub fn names(&self) -> &Arc<Names> {
         &self.names

@@ -1,5 +1,7 @@
 //! One virtual user: takes sampler after sampler from its walk and does what stands around each.
 
+mod session;
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -102,6 +104,11 @@ impl<P: Protocol> VirtualUser<P> {
         let _active = Active::enter(&run, self.user.group);
         let program = Arc::clone(&self.program);
         let group = &program.groups[self.user.group as usize];
+        self.live(group).await;
+    }
+
+    /// From the first iteration to the last.
+    async fn live(&mut self, group: &Group<P>) {
         self.set_last_sample_ok(true);
         Walk::new(group, &mut self.place, &mut self.user).initialize(ROOT);
         while self.goes_on() {

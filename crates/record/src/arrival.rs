@@ -1,5 +1,7 @@
 //! An arrival of an open workload, as the record keeps it: when it was meant to begin, and when it did.
 
+use serde::{Deserialize, Serialize};
+
 use crate::batch::{BatchReader, CorruptBatch, put, put_signed};
 use crate::sample::Nanos;
 
@@ -53,6 +55,32 @@ impl ArrivalRecord {
         if fate > 0 {
             put_signed(out, began.0.wrapping_sub(self.scheduled.0) as i64);
         }
+    }
+}
+
+/// What became of the arrivals of an open workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ArrivalCounts {
+    /// Arrivals whose time came.
+    pub scheduled: u64,
+    /// Sessions that began.
+    pub begun: u64,
+    /// Those among them that had to wait for a free user.
+    pub waited: u64,
+    /// Arrivals given up because no user was free.
+    pub dropped: u64,
+    /// Arrivals that still waited for a user when the run was stopped.
+    pub left_waiting: u64,
+}
+
+impl ArrivalCounts {
+    /// Adds another core's.
+    pub fn add(&mut self, other: &ArrivalCounts) {
+        self.scheduled += other.scheduled;
+        self.begun += other.begun;
+        self.waited += other.waited;
+        self.dropped += other.dropped;
+        self.left_waiting += other.left_waiting;
     }
 }
 

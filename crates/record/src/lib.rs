@@ -70,7 +70,7 @@ mod samples_file;
 mod totals;
 mod writer;
 
-pub use arrival::{ArrivalRecord, Fate};
+pub use arrival::{ArrivalCounts, ArrivalRecord, Fate};
 pub use batch::{BatchReader, CorruptBatch};
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use jtl::{JtlError, JtlReader};
@@ -78,8 +78,8 @@ pub use jtl_scan::{BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogL
 pub use labels::Labels;
 pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
 pub use manifest::{
-    CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, PlanNote, RunEnd,
-    plan_hash,
+    CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote,
+    RunEnd, plan_hash,
 };
 pub use recorder::{
     CsvOutput, GroupName, RecordError, Recorder, RecorderConfig, RecorderEvent, RunNames, Which,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::RecorderEvent;
+use crate::arrival::ArrivalCounts;
 
 /// Version of the manifest that is written, and the only one that is read.
 pub const MANIFEST_VERSION: u32 = 1;
@@ -128,9 +129,26 @@ pub struct Outcome {
     pub users_finished: u64,
     /// What is known about the generator itself.
     pub generator: GeneratorFacts,
+    /// The open workloads of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<OpenFacts>,
+    /// What became of their arrivals; `None` when the run had no open workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalCounts>,
     /// What went wrong while writing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorder_events: Vec<RecorderEvent>,
+}
+
+/// An open workload: what its arrivals were asked to be.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenFacts {
+    /// The arrival process, as its own notation writes it.
+    pub process: String,
+    /// Numbers of the thread groups that took the arrivals, as in [`crate::RunNames::groups`].
+    pub groups: Vec<u32>,
+    /// When the schedule began, in ns since the start of the run.
+    pub first_ns: u64,
 }
 
 /// What is known about the generator itself, for the verdict on whether it was the bottleneck.

@@ -1,0 +1,177 @@
+//! How load is offered, as the command line says it: arrivals by schedule, or so many users with think time.
+
+use std::path::PathBuf;
+
+use busyhour_arrivals::ArrivalProcess;
+use busyhour_compile::{OpenOptions, no_free_user, think_law};
+use clap::Args;
+
+use crate::run_request::RunRequest;
+use crate::url_plan::{Closed, UrlPlan};
+
+/// Users of a URL, and how long, when nothing is said.
+const URL_USERS: u32 = 1;
+const URL_SECONDS: u64 = 30;
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct LoadArgs {
+    /// Begin sessions by this schedule, whoever is still busy, e.g. 'poisson(500/s) for 60s'.
+    #[arg(
+        long,
+        value_name = "PROCESS",
+        long_help = "Begin sessions by this schedule, whoever is still busy: \
+        one arrival is one pass through a thread group's body by a fresh visitor.\n\n\
+        Stages follow one another, separated by commas:\n  \
+        poisson(500/s) for 60s\n  ramp(500/s -> 2000/s) over 5min poisson\n  pause 10s\n  even(100/s) for 1min\n  \
+        jittered(100/s) for 1min\n  gamma(100/s, cov 0.5) for 1min\n  weibull(100/s, cov 2) for 1min\n  \
+        mmpp(100/s for 5s, 1000/s for 1s) for 60s\n  replay(results.jtl) speed 2"
+    )]
+    arrivals: Option<String>,
+    /// Share of a thread group in the arrivals, when the plan has several.
+    #[arg(long = "weight", value_name = "GROUP=NUMBER")]
+    weights: Vec<String>,
+    /// What becomes of an arrival that finds no free user: 'queue', 'drop' or 'grow to N' (default: grow to 10000).
+    #[arg(long, value_name = "POLICY")]
+    no_free_user: Option<String>,
+    /// Users: of a URL; with --arrivals those who serve them under 'queue' or 'drop'.
+    #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    users: Option<u32>,
+    /// Think time before each request to a URL: '1s', 'uniform(0s, 2s)', 'exponential(1s)', 'lognormal(1s, cov 0.5)'.
+    #[arg(long, value_name = "TIME")]
+    think: Option<String>,
+    /// How long users go on requesting a URL (default: 30s).
+    #[arg(long = "for", value_name = "TIME")]
+    length: Option<String>,
+    /// Leave out timers that set a rate of their own, instead of refusing them beside --arrivals.
+    #[arg(long)]
+    ignore_rate_timers: bool,
+    /// Meet starts more exactly by watching the clock instead of sleeping just before them; uses up a core.
+    #[arg(long)]
+    spin: bool,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Request to a URL")]
+pub(crate) struct UrlArgs {
+    /// Header to send with it; may be given several times.
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+    /// Body to send with it; the method is POST then, unless said otherwise.
+    #[arg(short = 'd', long = "data", value_name = "TEXT")]
+    data: Option<String>,
+    /// Method (default: GET).
+    #[arg(short = 'X', long = "request", value_name = "METHOD")]
+    method: Option<String>,
+}
+
+impl LoadArgs {
+    /// Puts what is asked for into a request for a plan or a URL.
+    pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
+        let target = request.plan.to_string_lossy().into_owned();
+        let is_url = target.starts_with("http://") || target.starts_with("https://");
+        request.spin = self.spin;
+        if !is_url {
+            self.refuse_for_plan(&url)?;
+        }
+        request.open = self.open()?;
+        if !is_url {
+            return Ok(());
+        }
+        let closed = match &request.open {
+            Some(_) => {
+                if self.length.is_some() {
+                    return Err("--for says how long users go on; the arrivals say their own length".into());
+                }
+                None
+            }
+            None => {
+                let seconds = match &self.length {
+                    Some(text) => whole_seconds(text)?,
+                    None => URL_SECONDS,
+                };
+                request.length_s = Some(seconds);
+                Some(Closed { users: self.users.unwrap_or(URL_USERS), seconds })
+            }
+        };
+        let think = match self.think {
+            Some(text) => {
+                think_law(&text).map_err(|error| format!("--think {text:?}: {error}"))?;
+                Some(text)
+            }
+            None => None,
+        };
+        let plan = UrlPlan {
+            url: &target,
+            headers: &url.headers,
+            data: url.data,
+            method: url.method,
+            think,
+            closed,
+        };
+        let (name, text) = plan.jmx()?;
+        request.plan = PathBuf::from(name);
+        request.plan_text = Some(text.into());
+        Ok(())
+    }
+
+    /// What has no meaning for a plan, which says it itself.
+    fn refuse_for_plan(&self, url: &UrlArgs) -> Result<(), String> {
+        let given = [
+            ("--think", self.think.is_some()),
+            ("--for", self.length.is_some()),
+            ("-H", !url.headers.is_empty()),
+            ("-d", url.data.is_some()),
+            ("-X", url.method.is_some()),
+            ("-c", self.users.is_some() && self.arrivals.is_none()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(format!(
+                "{flag} is for a URL; the plan says this itself, perhaps through properties (-J NAME=VALUE)"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn open(&self) -> Result<Option<OpenOptions>, String> {
+        let Some(text) = &self.arrivals else {
+            let given = [
+                ("--weight", !self.weights.is_empty()),
+                ("--no-free-user", self.no_free_user.is_some()),
+                ("--ignore-rate-timers", self.ignore_rate_timers),
+            ];
+            return match given.iter().find(|(_, given)| *given) {
+                Some((flag, _)) => Err(format!("{flag} needs --arrivals")),
+                None => Ok(None),
+            };
+        };
+        let process =
+            ArrivalProcess::parse(text).map_err(|error| format!("--arrivals: {}", error.render(text)))?;
+        let process = crate::replay_times::resolved(process)?;
+        let policy = self.no_free_user.as_deref().map(no_free_user).transpose();
+        Ok(Some(OpenOptions {
+            process,
+            weights: self.weights.iter().map(|text| weight(text)).collect::<Result<_, _>>()?,
+            no_free_user: policy.map_err(|error| format!("--no-free-user: {error}"))?,
+            users: self.users,
+            ignore_rate_timers: self.ignore_rate_timers,
+        }))
+    }
+}
+
+fn weight(text: &str) -> Result<(String, f64), String> {
+    let parsed =
+        text.rsplit_once('=').and_then(|(name, number)| Some((name.to_owned(), number.trim().parse().ok()?)));
+    match parsed {
+        Some((name, weight)) if f64::is_finite(weight) && weight >= 0.0 => Ok((name, weight)),
+        _ => Err(format!("--weight {text:?} is not of the form 'Name of the group=2'")),
+    }
+}
+
+fn whole_seconds(text: &str) -> Result<u64, String> {
+    let ns = busyhour_arrivals::time_ns(text).map_err(|error| format!("--for {}", error.render(text)))?;
+    if ns < 1_000_000_000 || ns % 1_000_000_000 != 0 {
+        return Err(format!("--for {text:?}: a run lasts whole seconds"));
+    }
+    Ok(ns / 1_000_000_000)
+}

@@ -1,0 +1,134 @@
+//! The arrival times of a log, for arrivals that repeat what was seen.
+
+use std::io::BufRead as _;
+use std::path::Path;
+
+use busyhour_arrivals::ArrivalProcess;
+use busyhour_record::{JtlReader, Labels, RunDir, SampleFlags, SamplesReader};
+
+use crate::exit::say;
+
+/// Reads the files that a process replays.
+///
+/// # Errors
+/// What cannot be read, and why.
+pub(crate) fn resolved(mut process: ArrivalProcess) -> Result<ArrivalProcess, String> {
+    process.resolve(|file| read(Path::new(file)).map_err(|error| format!("replay({file}): {error}")))?;
+    Ok(process)
+}
+
+/// Stamps of a run directory, a JTL file or an access log in nanoseconds from some origin.
+fn read(path: &Path) -> Result<Vec<u64>, String> {
+    let stamps = if path.is_dir() { of_run(path) } else { of_file(path) }?;
+    if stamps.is_empty() { Err("it holds no arrivals".into()) } else { Ok(stamps) }
+}
+
+/// The arrivals of an open run, or the requests of another.
+fn of_run(path: &Path) -> Result<Vec<u64>, String> {
+    let reader =
+        SamplesReader::open(&RunDir::open(path).samples_path()).map_err(|error| crate::run::chain(&error))?;
+    let (mut requests, mut arrivals) = (Vec::new(), Vec::new());
+    let beside = SampleFlags::TRANSACTION | SampleFlags::SUB_RESULT;
+    reader
+        .read_with_arrivals(
+            |_, sample| {
+                if sample.flags.0 & beside.0 == 0 {
+                    requests.push(sample.start.0);
+                }
+            },
+            |_, arrival| arrivals.push(arrival.scheduled.0),
+        )
+        .map_err(|error| crate::run::chain(&error))?;
+    Ok(if arrivals.is_empty() { requests } else { arrivals })
+}
+
+fn of_file(path: &Path) -> Result<Vec<u64>, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut lines = std::io::BufReader::new(file);
+    let mut first = Vec::new();
+    lines.read_until(b'\n', &mut first).map_err(|error| error.to_string())?;
+    let first = String::from_utf8_lossy(&first);
+    if in_brackets(&first).is_some() {
+        return of_access_log(path);
+    }
+    let mut stamps = Vec::new();
+    JtlReader::open(path)
+        .and_then(|reader| {
+            reader.read(0, &Labels::new(), |sample| {
+                if !sample.flags.contains(SampleFlags::TRANSACTION) {
+                    stamps.push(sample.start.0);
+                }
+            })
+        })
+        .map_err(|error| {
+            format!(
+                "{}; it is neither a JTL file nor an access log of the common kind",
+                crate::run::chain(&error)
+            )
+        })?;
+    Ok(stamps)
+}
+
+/// The stamp of a line of an access log in seconds since 1970: `… [10/Oct/2000:13:55:36 -0700] …`.
+fn in_brackets(line: &str) -> Option<i64> {
+    let from = line.find('[')? + 1;
+    let text = &line[from..from + line[from..].find(']')?];
+    let stamp = jiff::fmt::strtime::parse("%d/%b/%Y:%H:%M:%S %z", text).ok()?.to_timestamp().ok()?;
+    Some(stamp.as_second())
+}
+
+/// An access log has whole seconds. Its requests are put at random points of their seconds, always the same ones: all at
+/// once would be bunches that nobody has seen.
+fn of_access_log(path: &Path) -> Result<Vec<u64>, String> {
+    use rand::{Rng as _, SeedableRng as _};
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(0);
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let (mut stamps, mut odd, mut buffer) = (Vec::new(), 0u64, Vec::new());
+    let mut lines = std::io::BufReader::new(file);
+    loop {
+        buffer.clear();
+        if lines.read_until(b'\n', &mut buffer).map_err(|error| error.to_string())? == 0 {
+            break;
+        }
+        match in_brackets(&String::from_utf8_lossy(&buffer)).and_then(|second| u64::try_from(second).ok()) {
+            Some(second) => stamps.push(second * 1_000_000_000 + random.random_range(0..1_000_000_000)),
+            None if buffer.iter().all(u8::is_ascii_whitespace) => {}
+            None => odd += 1,
+        }
+    }
+    say(&format!(
+        "warning: {} has stamps in whole seconds; its arrivals are spread at random inside each second",
+        path.display()
+    ));
+    if odd > 0 {
+        say(&format!("warning: {odd} lines of {} have no stamp and are left out", path.display()));
+    }
+    Ok(stamps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_of_every_kind_give_their_stamps() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, "timeStamp,elapsed,label,success\n1000,5,a,true\n1250,5,a,true\n").unwrap();
+        assert_eq!(read(&path), Ok(vec![1_000_000_000, 1_250_000_000]));
+        let line = |second: u32| {
+            format!("127.0.0.1 - frank [10/Oct/2000:13:55:{second} -0700] \"GET /a HTTP/1.0\" 200 2326\n")
+        };
+        std::fs::write(&path, format!("{}{}no stamp\n", line(36), line(38))).unwrap();
+        let stamps = read(&path).unwrap();
+        assert_eq!(
+            stamps.iter().map(|ns| ns / 1_000_000_000).collect::<Vec<_>>(),
+            [971_211_336, 971_211_338]
+        );
+        assert_eq!(read(&path), Ok(stamps), "the same each time");
+        std::fs::write(&path, "rubbish\n").unwrap();
+        assert!(read(&path).unwrap_err().contains("access log"));
+        std::fs::write(&path, "timeStamp,elapsed,label,success\n").unwrap();
+        assert!(read(&path).unwrap_err().contains("no arrivals"));
+    }
+}

@@ -1,0 +1,225 @@
+//! A test plan for a single URL: what `busyhour run URL` runs, and leaves in the run directory for JMeter to open.
+
+use std::fmt::Write as _;
+
+/// Users of a closed load.
+pub(crate) struct Closed {
+    /// How many.
+    pub(crate) users: u32,
+    /// For how long.
+    pub(crate) seconds: u64,
+}
+
+/// One request, over and over.
+pub(crate) struct UrlPlan<'a> {
+    /// Where to.
+    pub(crate) url: &'a str,
+    /// `Name: value`.
+    pub(crate) headers: &'a [String],
+    /// Body.
+    pub(crate) data: Option<String>,
+    /// Method; `None`: GET, or POST with a body.
+    pub(crate) method: Option<String>,
+    /// Think time before each request, checked.
+    pub(crate) think: Option<String>,
+    /// Users, if the load is closed.
+    pub(crate) closed: Option<Closed>,
+}
+
+/// The pieces of a URL.
+struct Pieces<'a> {
+    scheme: &'a str,
+    host: &'a str,
+    port: &'a str,
+    path: &'a str,
+}
+
+fn pieces(url: &str) -> Result<Pieces<'_>, String> {
+    let (scheme, rest) = url.split_once("://").ok_or_else(|| format!("{url:?} is no URL"))?;
+    let rest = rest.split('#').next().unwrap_or(rest);
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    if authority.contains('@') {
+        return Err("credentials in a URL are not sent; use -H 'Authorization: Basic …'".into());
+    }
+    let (host, port) = match authority.rfind(':') {
+        Some(at) if !authority[at..].contains(']') => (&authority[..at], &authority[at + 1..]),
+        _ => (authority, ""),
+    };
+    if host.is_empty() {
+        return Err(format!("{url:?} names no host"));
+    }
+    if !port.is_empty() && port.parse::<u16>().is_err() {
+        return Err(format!("{port:?} in {url:?} is no port"));
+    }
+    Ok(Pieces { scheme, host, port, path })
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#xa;"),
+            '\r' => out.push_str("&#xd;"),
+            '\t' => out.push_str("&#x9;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+impl UrlPlan<'_> {
+    /// A file name for the plan, and its text.
+    pub(crate) fn jmx(&self) -> Result<(String, String), String> {
+        let Pieces { scheme, host, port, path } = pieces(self.url)?;
+        let method =
+            self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        let label = format!("{method} {path}");
+        let mut headers = Vec::new();
+        for header in self.headers {
+            let (name, value) = header
+                .split_once(':')
+                .ok_or_else(|| format!("-H {header:?} is not of the form 'Name: value'"))?;
+            headers.push((name.trim(), value.trim()));
+        }
+        if self.data.is_some() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+            headers.push(("Content-Type", "application/x-www-form-urlencoded"));
+        }
+        let mut text = String::from(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<jmeterTestPlan version=\"1.2\" properties=\"5.0\" \
+             jmeter=\"5.6.3\">\n  <hashTree>\n",
+        );
+        let mut line = |indent: usize, line: &str| {
+            let _ = writeln!(text, "{:indent$}{line}", "", indent = indent * 2);
+        };
+        let element = |class: &str, gui: &str, name: &str| {
+            format!("<{class} guiclass=\"{gui}\" testclass=\"{class}\" testname=\"{}\">", escaped(name))
+        };
+        let property = |kind: &str, name: &str, value: &str| {
+            format!("<{kind}Prop name=\"{name}\">{}</{kind}Prop>", escaped(value))
+        };
+        line(2, &element("TestPlan", "TestPlanGui", &label));
+        line(3, &property("string", "TestPlan.comments", &format!("{method} {}", self.url)));
+        line(3, "<elementProp name=\"TestPlan.user_defined_variables\" elementType=\"Arguments\">");
+        line(4, "<collectionProp name=\"Arguments.arguments\"/>");
+        line(3, "</elementProp>");
+        line(2, "</TestPlan>");
+        line(2, "<hashTree>");
+        line(3, &element("ThreadGroup", "ThreadGroupGui", "Users"));
+        line(4, &property("string", "ThreadGroup.on_sample_error", "continue"));
+        line(4, "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">");
+        line(5, &property("bool", "LoopController.continue_forever", "false"));
+        line(5, &property("int", "LoopController.loops", "-1"));
+        line(4, "</elementProp>");
+        let users = self.closed.as_ref().map_or(1, |closed| closed.users);
+        line(4, &property("string", "ThreadGroup.num_threads", &users.to_string()));
+        line(4, &property("string", "ThreadGroup.ramp_time", "0"));
+        if let Some(closed) = &self.closed {
+            line(4, &property("bool", "ThreadGroup.scheduler", "true"));
+            line(4, &property("string", "ThreadGroup.duration", &closed.seconds.to_string()));
+        }
+        line(4, &property("bool", "ThreadGroup.same_user_on_next_iteration", "true"));
+        line(3, "</ThreadGroup>");
+        line(3, "<hashTree>");
+        if !headers.is_empty() {
+            line(4, &element("HeaderManager", "HeaderPanel", "Headers"));
+            line(5, "<collectionProp name=\"HeaderManager.headers\">");
+            for (name, value) in &headers {
+                line(6, "<elementProp name=\"\" elementType=\"Header\">");
+                line(7, &property("string", "Header.name", name));
+                line(7, &property("string", "Header.value", value));
+                line(6, "</elementProp>");
+            }
+            line(5, "</collectionProp>");
+            line(4, "</HeaderManager>");
+            line(4, "<hashTree/>");
+        }
+        if let Some(think) = &self.think {
+            let mean_ms = busyhour_compile::think_law(think)?.mean_ns() / 1e6;
+            line(4, &element("ConstantTimer", "ConstantTimerGui", "Think time"));
+            // JMeter passes over the first and waits for the mean.
+            line(5, &property("string", "busyhour.think", think));
+            line(5, &property("string", "ConstantTimer.delay", &format!("{mean_ms:.0}")));
+            line(4, "</ConstantTimer>");
+            line(4, "<hashTree/>");
+        }
+        line(4, &element("HTTPSamplerProxy", "HttpTestSampleGui", &label));
+        if let Some(data) = &self.data {
+            line(5, &property("bool", "HTTPSampler.postBodyRaw", "true"));
+            line(5, "<elementProp name=\"HTTPsampler.Arguments\" elementType=\"Arguments\">");
+            line(6, "<collectionProp name=\"Arguments.arguments\">");
+            line(7, "<elementProp name=\"\" elementType=\"HTTPArgument\">");
+            line(8, &property("bool", "HTTPArgument.always_encode", "false"));
+            line(8, &property("string", "Argument.value", data));
+            line(8, &property("string", "Argument.metadata", "="));
+            line(7, "</elementProp>");
+            line(6, "</collectionProp>");
+            line(5, "</elementProp>");
+        } else {
+            line(5, "<elementProp name=\"HTTPsampler.Arguments\" elementType=\"Arguments\">");
+            line(6, "<collectionProp name=\"Arguments.arguments\"/>");
+            line(5, "</elementProp>");
+        }
+        line(5, &property("string", "HTTPSampler.domain", host));
+        line(5, &property("string", "HTTPSampler.port", port));
+        line(5, &property("string", "HTTPSampler.protocol", scheme));
+        line(5, &property("string", "HTTPSampler.path", &path));
+        line(5, &property("string", "HTTPSampler.method", &method));
+        line(5, &property("bool", "HTTPSampler.follow_redirects", "true"));
+        line(5, &property("bool", "HTTPSampler.use_keepalive", "true"));
+        line(4, "</HTTPSamplerProxy>");
+        line(4, "<hashTree/>");
+        line(3, "</hashTree>");
+        line(2, "</hashTree>");
+        text.push_str("  </hashTree>\n</jmeterTestPlan>\n");
+        let stem = format!("{host}{}{port}", if port.is_empty() { "" } else { "-" });
+        Ok((format!("{stem}.jmx"), text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_come_apart() {
+        let of = |url| pieces(url).map(|p| (p.scheme, p.host, p.port, p.path));
+        assert_eq!(of("http://a.b/c?d=e#f"), Ok(("http", "a.b", "", "/c?d=e")));
+        assert_eq!(of("https://[::1]:8443"), Ok(("https", "[::1]", "8443", "")));
+        assert_eq!(of("http://a?b"), Ok(("http", "a", "", "?b")));
+        assert!(of("http://a:b/").is_err() && of("http:///x").is_err() && of("http://me:pw@a/").is_err());
+    }
+
+    #[test]
+    fn what_stands_in_the_plan_is_what_was_asked_for() {
+        let headers = vec!["Accept: a&b".to_owned()];
+        let plan = UrlPlan {
+            url: "http://127.0.0.1:8080/a?b=1&c=<2>",
+            headers: &headers,
+            data: Some("x=\"1\"\n".into()),
+            method: None,
+            think: Some("exponential(2s)".into()),
+            closed: Some(Closed { users: 7, seconds: 3 }),
+        };
+        let (name, text) = plan.jmx().unwrap();
+        assert_eq!(name, "127.0.0.1-8080.jmx");
+        let (tree, findings) = busyhour_plan::parse(text.as_bytes(), &name);
+        assert!(findings.is_empty(), "{findings:?}");
+        let find = |kind: &str| {
+            tree.roots()
+                .flat_map(busyhour_plan::Element::descendants)
+                .find(|element| element.kind() == kind)
+                .unwrap()
+        };
+        assert_eq!(find("HTTPSamplerProxy").text("HTTPSampler.path"), Some("/a?b=1&c=<2>"));
+        assert_eq!(find("HTTPSamplerProxy").text("HTTPSampler.method"), Some("POST"));
+        assert_eq!(find("ThreadGroup").text("ThreadGroup.num_threads"), Some("7"));
+        assert_eq!(find("ConstantTimer").text("ConstantTimer.delay"), Some("2000"));
+        assert!(text.contains("x=&quot;1&quot;&#xa;") && text.contains("application/x-www-form-urlencoded"));
+    }
+}

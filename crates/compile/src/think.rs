@@ -1,0 +1,93 @@
+//! Think times as a text: `1s`, `uniform(0s, 2s)`, `exponential(1s)`, `lognormal(1s, cov 0.5)`.
+
+use std::sync::Arc;
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_engine::element::Timer;
+use busyhour_engine::think::{Think, ThinkLaw};
+use busyhour_plan::Element;
+
+use crate::context::Context;
+
+/// Property of a Constant Timer: the distribution its delay is drawn from. JMeter passes over it and waits for the
+/// constant.
+const THINK: &str = "busyhour.think";
+
+/// Reads a think time.
+///
+/// # Errors
+/// What is wrong with the text, and what it could be.
+pub fn think_law(text: &str) -> Result<ThinkLaw, String> {
+    let time = |text: &str| {
+        busyhour_arrivals::time_ns(text.trim())
+            .map_err(|error| format!("{:?}: {}", text.trim(), error.message))
+    };
+    let Some((name, rest)) = text.trim().split_once('(') else { return time(text).map(ThinkLaw::Constant) };
+    let Some(inside) = rest.strip_suffix(')') else {
+        return Err("the closing parenthesis is missing".into());
+    };
+    let parts: Vec<&str> = inside.split(',').map(str::trim).collect();
+    match (name.trim().to_ascii_lowercase().as_str(), parts.as_slice()) {
+        ("constant", [mean]) => Ok(ThinkLaw::Constant(time(mean)?)),
+        ("exponential", [mean]) => Ok(ThinkLaw::Exponential(time(mean)?)),
+        ("uniform", [low, high]) => match (time(low)?, time(high)?) {
+            (low, high) if low <= high => Ok(ThinkLaw::Uniform(low, high)),
+            _ => Err("the first of two times is the shorter one".into()),
+        },
+        ("lognormal", [mean, cov]) => {
+            let number = cov.strip_prefix("cov").unwrap_or(cov).trim();
+            match number.parse::<f64>() {
+                Ok(cov) if cov.is_finite() && cov >= 0.0 => Ok(ThinkLaw::Lognormal(time(mean)?, cov)),
+                _ => Err(format!("{number:?} is no coefficient of variation")),
+            }
+        }
+        ("constant" | "exponential" | "uniform" | "lognormal", _) => Err(format!(
+            "{name} has other arguments: constant(1s), exponential(1s), uniform(0s, 2s), lognormal(1s, cov 0.5)"
+        )),
+        _ => Err(format!("{name:?} is not known: constant, uniform, exponential or lognormal")),
+    }
+}
+
+/// The native think time of a Constant Timer, if it has one; `Some(None)` when it cannot be read.
+pub(crate) fn native<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Option<Arc<dyn Timer>>> {
+    let property = element.property(THINK)?;
+    let text = context.now(property.text().unwrap_or(""));
+    if text.trim().is_empty() {
+        return None;
+    }
+    Some(match think_law(&text) {
+        Ok(law) => Some(Arc::new(Think(law))),
+        Err(message) => {
+            let finding =
+                Diagnostic::error("invalid-think-time", format!("the think time {text:?}: {message}"));
+            context.tell(property.locate(finding));
+            None
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn think_times_are_read() {
+        const S: u64 = 1_000_000_000;
+        assert_eq!(think_law("1500ms"), Ok(ThinkLaw::Constant(S * 3 / 2)));
+        assert_eq!(think_law(" Exponential( 10s ) "), Ok(ThinkLaw::Exponential(10 * S)));
+        assert_eq!(think_law("uniform(0s, 2s)"), Ok(ThinkLaw::Uniform(0, 2 * S)));
+        assert_eq!(think_law("lognormal(1s, cov 0.5)"), Ok(ThinkLaw::Lognormal(S, 0.5)));
+        for wrong in [
+            "",
+            "1",
+            "10",
+            "gamma(1s)",
+            "uniform(2s, 1s)",
+            "uniform(1s)",
+            "exponential(1s",
+            "lognormal(1s, -1)",
+        ] {
+            assert!(think_law(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Open workloads: sessions that begin when a schedule says so, whoever else is still busy.
+//!
+//! A closed group starts users, and each begins its next iteration when it is through with the one before: a slow
+//! server slows the load down. Here an arrival process says when sessions begin; one arrival is one pass through the
+//! body of a thread group by a fresh visitor. Users are only the hands that do the work: a free one takes an arrival up
+//! at once, and what happens when none is free is said by [`NoFreeUser`].
+
+pub(crate) mod desk;
+pub(crate) mod dispatch;
+
+use busyhour_arrivals::ArrivalProcess;
+pub use busyhour_record::ArrivalCounts;
+
+use crate::template::Template;
+
+/// What becomes of an arrival that finds no free user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoFreeUser {
+    /// It waits until a user is free. Its intended start stays, so the wait is part of its response time.
+    Queue,
+    /// It is given up and counted.
+    Drop,
+    /// Another user is made, up to so many in all; beyond that it waits.
+    Grow(u32),
+}
+
+/// Arrivals, and the thread groups whose bodies they walk.
+#[derive(Clone, Debug)]
+pub struct OpenWorkload {
+    /// When sessions begin, counted from the moment the workload begins.
+    pub process: ArrivalProcess,
+    /// Indices of the groups in the program, all of the main phase, and the weight of each.
+    pub groups: Vec<(u32, f64)>,
+    /// What happens without a free user.
+    pub no_free_user: NoFreeUser,
+    /// Users of each group with [`NoFreeUser::Queue`] and [`NoFreeUser::Drop`]; `None`: the group's own number.
+    pub users: Option<Template>,
+    /// Seed of the schedule; `None`: that of the run.
+    pub seed: Option<u64>,
+    /// Sessions that still run when the schedule is over begin no further sample (JMeter's Open Model Thread Group);
+    /// otherwise they go on to their end.
+    pub ends_with_schedule: bool,
+}
+
+/// Arrivals that may wait at once for users of one group on one core; further ones are dropped, so that memory stays
+/// bounded whatever the server does.
+pub(crate) const WAITING_MAX: usize = 4_000_000;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! Where arrivals meet users: those of one group on one core.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+use busyhour_record::Nanos;
+use tokio::sync::Notify;
+
+use super::WAITING_MAX;
+
+/// An arrival on its way to a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    /// Its number in the whole schedule, which keys the session's random stream.
+    pub(crate) arrival: u64,
+    /// When the session is meant to begin.
+    pub(crate) scheduled: Nanos,
+    /// It had to wait for a user.
+    pub(crate) waited: bool,
+}
+
+/// A user's place at the desk.
+#[derive(Default)]
+struct Seat {
+    ticket: Option<Ticket>,
+    waker: Option<Waker>,
+}
+
+/// What a desk did with an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// A free user has it.
+    ByUser,
+    /// Nobody is free: a new user should be made for it.
+    NoUser,
+}
+
+/// The users of one group on one core, and the arrivals that wait for them.
+#[derive(Default)]
+pub(crate) struct Desk {
+    seats: RefCell<Vec<Seat>>,
+    /// Free users, the last one that became free on top: its connections are the freshest.
+    free: RefCell<Vec<u32>>,
+    waiting: RefCell<VecDeque<Ticket>>,
+    busy: Cell<u32>,
+    alive: Cell<u32>,
+    closed: Cell<bool>,
+    /// Told when no user is busy any more.
+    pub(crate) quiet: Notify,
+}
+
+/// A user at a desk; leaving it, in whatever way, frees the place.
+pub(crate) struct Attendance {
+    desk: Rc<Desk>,
+    seat: u32,
+    busy: bool,
+}
+
+impl Desk {
+    /// Offers an arrival to the free users.
+    pub(crate) fn offer(&self, ticket: Ticket) -> Taken {
+        let Some(seat) = self.free.borrow_mut().pop() else { return Taken::NoUser };
+        let waker = {
+            let mut seats = self.seats.borrow_mut();
+            let place = &mut seats[seat as usize];
+            place.ticket = Some(ticket);
+            place.waker.take()
+        };
+        self.busy.set(self.busy.get() + 1);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Taken::ByUser
+    }
+
+    /// Lets an arrival wait; false when too many wait already.
+    pub(crate) fn wait(&self, ticket: Ticket) -> bool {
+        let mut waiting = self.waiting.borrow_mut();
+        if waiting.len() >= WAITING_MAX {
+            return false;
+        }
+        waiting.push_back(Ticket { waited: true, ..ticket });
+        true
+    }
+
+    /// A place for a new user, with an arrival or free.
+    pub(crate) fn seat(self: &Rc<Self>, ticket: Option<Ticket>) -> Attendance {
+        let mut seats = self.seats.borrow_mut();
+        let seat = u32::try_from(seats.len()).unwrap_or(u32::MAX);
+        seats.push(Seat { ticket, waker: None });
+        self.alive.set(self.alive.get() + 1);
+        // A user without an arrival is counted as busy until it first asks for one, which frees it.
+        self.busy.set(self.busy.get() + 1);
+        Attendance { desk: Rc::clone(self), seat, busy: true }
+    }
+
+    /// Users that have ever had a place.
+    pub(crate) fn users(&self) -> u32 {
+        u32::try_from(self.seats.borrow().len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether every arrival has been served, as far as anybody is left to serve them.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.busy.get() == 0 && (self.waiting.borrow().is_empty() || self.alive.get() == 0)
+    }
+
+    /// Sends free users home, and the others when they are through; gives how many arrivals still waited.
+    pub(crate) fn close(&self) -> u64 {
+        self.closed.set(true);
+        let left = std::mem::take(&mut *self.waiting.borrow_mut()).len();
+        let wakers: Vec<_> =
+            self.seats.borrow_mut().iter_mut().filter_map(|seat| seat.waker.take()).collect();
+        for waker in wakers {
+            waker.wake();
+        }
+        left as u64
+    }
+}
+
+impl Attendance {
+    /// The next arrival for this user; `None` when there will be none any more.
+    pub(crate) async fn next(&mut self) -> Option<Ticket> {
+        let desk = Rc::clone(&self.desk);
+        poll_fn(|cx| {
+            let mut seats = desk.seats.borrow_mut();
+            let place = &mut seats[self.seat as usize];
+            if let Some(ticket) = place.ticket.take() {
+                self.busy = true;
+                return Poll::Ready(Some(ticket));
+            }
+            if desk.closed.get() {
+                return Poll::Ready(None);
+            }
+            if self.busy {
+                if let Some(ticket) = desk.waiting.borrow_mut().pop_front() {
+                    return Poll::Ready(Some(ticket));
+                }
+                self.rest();
+                desk.free.borrow_mut().push(self.seat);
+            }
+            if !place.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+                place.waker = Some(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    fn rest(&mut self) {
+        self.busy = false;
+        self.desk.busy.set(self.desk.busy.get() - 1);
+        if self.desk.busy.get() == 0 {
+            self.desk.quiet.notify_one();
+        }
+    }
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        self.desk.alive.set(self.desk.alive.get() - 1);
+        if self.busy {
+            self.rest();
+        }
+        if self.desk.alive.get() == 0 {
+            self.desk.quiet.notify_one();
+        }
+    }
+}

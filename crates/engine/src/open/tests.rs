@@ -1,0 +1,264 @@
+//! Open workloads on a clock that moves by itself, against servers that exist only as a formula.
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+use busyhour_arrivals::ArrivalProcess;
+use busyhour_record::{
+    ArrivalRecord, Fate, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunTotals, SamplesReader,
+};
+
+use super::dispatch::OpenStart;
+use super::{ArrivalCounts, NoFreeUser, OpenWorkload};
+use crate::clock::Clock;
+use crate::core::Core;
+use crate::run::Stop;
+use crate::runner::{Start, phase};
+use crate::testing::{
+    Act, Fake, SEED, Script, group, leaf, looped, program, recorder_config, shared_with, with_timers,
+};
+use crate::think::{Think, ThinkLaw};
+use crate::user::UserState;
+use crate::variables::Names;
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+
+/// What came of a run.
+struct Ran {
+    totals: RunTotals,
+    counts: ArrivalCounts,
+    arrivals: Vec<ArrivalRecord>,
+    started: u64,
+}
+
+fn workload(text: &str, groups: Vec<(u32, f64)>, no_free_user: NoFreeUser) -> OpenWorkload {
+    OpenWorkload {
+        process: ArrivalProcess::parse(text).unwrap(),
+        groups,
+        no_free_user,
+        users: None,
+        seed: None,
+        ends_with_schedule: false,
+    }
+}
+
+/// Runs one open workload on one core, without waiting for time.
+fn run(mut program: crate::program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> Ran {
+    let clock = Clock::manual(0);
+    let (shared, _) = shared_with(clock, SEED, program.groups.len(), Names::default(), 4);
+    let folder = tempfile::tempdir().unwrap();
+    let labels = Labels::new();
+    let config =
+        RecorderConfig { dir: Some(folder.path().to_owned()), batches: 4_000, ..RecorderConfig::default() };
+    let (recorder, mut writers) = Recorder::start(recorder_config(1, &labels, config)).unwrap();
+    let start = OpenStart { workload: 0, first: Nanos(S), users: vec![users; open.groups.len()] };
+    program.open = vec![open];
+    let program = Arc::new(program);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let counts = runtime.block_on(async {
+        let core = Rc::new(Core::new(0, Arc::clone(&shared), labels, writers.remove(0)).unwrap());
+        phase(&core, 1, &program, vec![Start::Open(start)]).await;
+        core.flush();
+        core.arrivals()
+    });
+    let totals = recorder.finish();
+    let mut arrivals = Vec::new();
+    let reader = SamplesReader::open(&RunDir::open(folder.path()).samples_path()).unwrap();
+    reader.read_with_arrivals(|_, _| {}, |_, arrival| arrivals.push(*arrival)).unwrap();
+    let started = shared.started.load(std::sync::atomic::Ordering::Relaxed);
+    Ran { totals, counts, arrivals, started }
+}
+
+/// One server that answers requests in the order they come, each in `service_ns`, and stands still for a while.
+fn queue_with_stall(service_ns: u64, stall: std::ops::Range<u64>) -> Script {
+    let free_at = Mutex::new(0);
+    Arc::new(move |user: &mut UserState| {
+        let now = user.now().0;
+        let mut free_at = free_at.lock().unwrap();
+        let mut begin = now.max(*free_at);
+        if stall.contains(&begin) {
+            begin = stall.end;
+        }
+        *free_at = begin + service_ns;
+        Act::Sleep(*free_at - now)
+    })
+}
+
+/// The response times that the same server gives to the same schedule, computed without an engine.
+fn truth(scheduled: impl Iterator<Item = u64>, service_ns: u64, stall: std::ops::Range<u64>) -> Vec<u64> {
+    let mut free_at = 0;
+    let mut times: Vec<u64> = scheduled
+        .map(|at| {
+            let mut begin = at.max(free_at);
+            if stall.contains(&begin) {
+                begin = stall.end;
+            }
+            free_at = begin + service_ns;
+            free_at - at
+        })
+        .collect();
+    times.sort_unstable();
+    times
+}
+
+#[test]
+fn a_stall_is_seen_whole_however_many_users_carry_the_load() {
+    const SERVICE: u64 = 20_000;
+    let stall = 11 * S..13 * S;
+    let text = "even(1000/s) for 20s";
+    let schedule = ArrivalProcess::parse(text).unwrap().schedule(0).map(|arrival| S + arrival.at_ns);
+    let truth = truth(schedule, SERVICE, stall.clone());
+    let at = |q: f64| truth[(q * truth.len() as f64).ceil() as usize - 1] as f64 / MS as f64;
+    // The arrivals of two seconds wait for up to two seconds; catching up takes the server but a moment.
+    assert!(
+        (900.0..1_100.0).contains(&at(0.95)) && (1_700.0..1_900.0).contains(&at(0.99)),
+        "{} {}",
+        at(0.95),
+        at(0.99)
+    );
+    for (policy, users) in [
+        (NoFreeUser::Queue, (50, 50)),
+        (NoFreeUser::Queue, (500, 500)),
+        (NoFreeUser::Grow(10_000), (0, 10_000)),
+    ] {
+        let script = queue_with_stall(SERVICE, stall.clone());
+        let plan = program(vec![group(1, "1", vec![leaf("get")], &script)]);
+        let ran = run(plan, workload(text, vec![(0, 1.0)], policy), users);
+        assert_eq!((ran.totals.total.samples, ran.counts.begun, ran.counts.dropped), (20_000, 20_000, 0));
+        for q in [0.5, 0.9, 0.95, 0.99, 0.999, 1.0] {
+            let (measured, true_ms) = (ran.totals.total.response.quantile_ms(q), at(q));
+            assert!((measured / true_ms - 1.0).abs() < 0.002, "{policy:?} q {q}: {measured} for {true_ms}");
+        }
+        // What JMeter would say: the few users that were under way saw the stall, and nobody else.
+        if users.1 == 50 {
+            assert!(ran.totals.total.service.quantile_ms(0.95) < 30.0);
+            assert!(ran.counts.waited > 1_900, "{:?}", ran.counts);
+        }
+    }
+}
+
+#[test]
+fn sessions_begin_on_schedule_to_the_nanosecond_and_are_recorded() {
+    let script: Script = Arc::new(|_| Act::Sleep(3 * MS));
+    let plan = program(vec![group(1, "1", vec![leaf("get")], &script)]);
+    let text = "poisson(500/s) for 4s, pause 1s, ramp(100/s -> 900/s) over 2s even";
+    let ran = run(plan, workload(text, vec![(0, 1.0)], NoFreeUser::Grow(1_000)), (0, 1_000));
+    let seed = crate::user::stream_key(SEED, u64::MAX, 0, 0);
+    let expected: Vec<_> = ArrivalProcess::parse(text)
+        .unwrap()
+        .schedule(seed)
+        .map(|arrival| {
+            let at = Nanos(S + arrival.at_ns);
+            ArrivalRecord { group: 0, scheduled: at, fate: Fate::Begun { at } }
+        })
+        .collect();
+    assert!(expected.len() > 2_900);
+    assert_eq!(ran.arrivals, expected);
+    assert_eq!(ran.counts.scheduled, expected.len() as u64);
+    assert_eq!((ran.totals.total.samples, ran.started), (expected.len() as u64, expected.len() as u64));
+    assert!((ran.totals.total.response.max_ms() - 3.0).abs() < 0.01);
+}
+
+#[test]
+fn without_a_free_user_an_arrival_waits_or_is_dropped_as_said() {
+    // One user, 10 ms each, an arrival every 4 ms: only two in five can be served.
+    let script: Script = Arc::new(|_| Act::Sleep(10 * MS));
+    let plan = || program(vec![group(1, "1", vec![leaf("get")], &script)]);
+    let text = "even(250/s) for 2s";
+    let dropping = run(plan(), workload(text, vec![(0, 1.0)], NoFreeUser::Drop), (1, 1));
+    let counts = dropping.counts;
+    assert_eq!((counts.scheduled, counts.begun + counts.dropped, counts.waited), (500, 500, 0));
+    assert_eq!(counts.dropped, 333, "a user is free again at every third arrival");
+    assert_eq!(dropping.arrivals.iter().filter(|arrival| arrival.fate == Fate::Dropped).count(), 333);
+    assert_eq!(dropping.totals.total.samples, 167);
+    let waiting = run(plan(), workload(text, vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
+    assert_eq!((waiting.counts.begun, waiting.counts.waited, waiting.counts.dropped), (500, 499, 0));
+    // The last one waits until 499 others are done: 499 · 10 ms − 499 · 4 ms, and is served in 10 ms.
+    assert!((waiting.totals.total.response.max_ms() / 3_004.0 - 1.0).abs() < 0.002);
+    assert!((waiting.totals.total.service.max_ms() - 10.0).abs() < 0.02);
+    let growing = run(plan(), workload(text, vec![(0, 1.0)], NoFreeUser::Grow(2)), (0, 2));
+    assert_eq!((growing.counts.begun, growing.counts.dropped), (500, 0));
+    assert!(growing.counts.waited > 400, "two users are not enough either: the rest waits");
+}
+
+#[test]
+fn think_times_inside_a_session_count_from_its_own_steps() {
+    let script: Script = Arc::new(|_| Act::Sleep(5 * MS));
+    let body = group(1, "1", vec![leaf("first"), looped("2", vec![leaf("again")])], &script);
+    let body = with_timers(body, vec![Arc::new(Think(ThinkLaw::Constant(20 * MS)))]);
+    let ran = run(
+        program(vec![body]),
+        workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Grow(100)),
+        (0, 100),
+    );
+    assert_eq!((ran.counts.begun, ran.totals.total.samples), (100, 300));
+    // Nobody was late: response time and service time are the same 5 ms for each request.
+    assert!((ran.totals.total.response.max_ms() - 5.0).abs() < 0.01);
+    assert!(
+        (ran.totals.total.span_s() - (0.99 + 3.0 * 0.025 - 0.020)).abs() < 0.001,
+        "{}",
+        ran.totals.total.span_s()
+    );
+}
+
+#[test]
+fn groups_share_the_arrivals_by_weight() {
+    let script: Script = Arc::new(|_| Act::Done);
+    let one = |label: &str| group(1, "1", vec![leaf(label)], &script);
+    let plan = program(vec![one("browse"), one("buy"), one("never")]);
+    let groups = vec![(0, 3.0), (1, 1.0), (2, 0.0)];
+    let ran = run(plan, workload("poisson(2000/s) for 10s", groups, NoFreeUser::Grow(100)), (0, 100));
+    let count = |group: u32| ran.arrivals.iter().filter(|arrival| arrival.group == group).count() as f64;
+    let all = ran.arrivals.len() as f64;
+    assert!((count(0) / all - 0.75).abs() < 0.01 && count(2) == 0.0, "{} of {all}", count(0));
+    assert_eq!(ran.totals.total.samples as f64, all);
+}
+
+/// Iteration, a random number, and what the visitor before left.
+type Seen = (u32, u64, Option<String>);
+
+#[test]
+fn each_session_is_a_fresh_visitor_with_the_random_stream_of_its_arrival() {
+    let drawn = |policy: NoFreeUser, users: (u32, u32)| {
+        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+        let sink = Arc::clone(&seen);
+        let script: Script = Arc::new(move |user: &mut UserState| {
+            use rand::Rng as _;
+            let left = user.variables.get("left behind").map(str::to_owned);
+            user.variables.set("left behind", "by a visitor");
+            sink.lock().unwrap().push((user.iteration, user.random.random(), left));
+            Act::Sleep(3 * MS)
+        });
+        let plan = program(vec![group(1, "1", vec![leaf("get")], &script)]);
+        run(plan, workload("even(1000/s) for 300ms", vec![(0, 1.0)], policy), users);
+        std::mem::take(&mut *seen.lock().unwrap())
+    };
+    let growing = drawn(NoFreeUser::Grow(1_000), (0, 1_000));
+    assert_eq!(growing.len(), 300);
+    assert!(growing.iter().all(|(iteration, _, left)| *iteration == 1 && left.is_none()));
+    // Other users serve the arrivals, and later: the choices are the same.
+    assert_eq!(drawn(NoFreeUser::Queue, (2, 2)), growing);
+    let distinct: std::collections::HashSet<u64> = growing.iter().map(|(_, draw, _)| *draw).collect();
+    assert_eq!(distinct.len(), 300);
+}
+
+#[test]
+fn a_run_that_is_stopped_says_how_many_still_waited() {
+    let script: Script = Arc::new(|user: &mut UserState| {
+        if user.now().0 > S + 500 * MS {
+            user.run.ask_to_stop(Stop::Graceful);
+        }
+        Act::Sleep(100 * MS)
+    });
+    let plan = program(vec![group(1, "1", vec![leaf("get")], &script)]);
+    let ran = run(plan, workload("even(100/s) for 60s", vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
+    assert!(ran.counts.begun < 10 && ran.counts.left_waiting > 40, "{:?}", ran.counts);
+    assert_eq!(ran.counts.scheduled, ran.counts.begun + ran.counts.left_waiting);
+    assert_eq!(ran.totals.total.samples, ran.counts.begun);
+}

@@ -1,0 +1,38 @@
+//! Time that moves on by itself, for tests: on a clock that stands still, whenever nobody has anything to do.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use busyhour_record::Nanos;
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+
+/// Expires when the runtime is idle, and then moves the clock to the deadline. Needs a runtime whose own time is paused:
+/// that is how it learns that the runtime is idle.
+#[derive(Default)]
+pub(crate) struct IdleTimer {
+    at: Cell<Option<Nanos>>,
+    changed: Notify,
+}
+
+impl IdleTimer {
+    pub(crate) fn set(&self, at: Nanos) {
+        self.at.set(Some(at));
+        self.changed.notify_one();
+    }
+
+    pub(crate) async fn expired(&self, clock: &Clock) {
+        loop {
+            if self.at.get().is_some() {
+                // Paused time goes on only when every task waits.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                if let Some(at) = self.at.take() {
+                    clock.advance(Duration::from_nanos(at.since(clock.now())));
+                }
+                return;
+            }
+            self.changed.notified().await;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A user that serves arrivals: session after session, each as a fresh visitor.
+
+use std::sync::Arc;
+
+use busyhour_record::{ArrivalRecord, Fate};
+
+use super::{Active, VirtualUser};
+use crate::open::desk::{Attendance, Ticket};
+use crate::program::Protocol;
+
+impl<P: Protocol> VirtualUser<P> {
+    /// Serves arrivals until the desk closes. What the visitor before left behind (variables, cookies, caches, elements'
+    /// state) is gone for the next; its connections are used again, as long as the group's iterations go on as the
+    /// same user.
+    pub(crate) async fn serve(mut self, mut desk: Attendance) {
+        let run = Arc::clone(&self.user.run);
+        let program = Arc::clone(&self.program);
+        let group = &program.groups[self.user.group as usize];
+        while let Some(ticket) = desk.next().await {
+            let _active = Active::enter(&run, self.user.group);
+            self.begin_session(&ticket);
+            P::visitor_changed(&mut self.session, group.same_user);
+            self.live(group).await;
+        }
+    }
+
+    fn begin_session(&mut self, ticket: &Ticket) {
+        self.user.begin_session(ticket.arrival);
+        self.place.begin_again();
+        self.last_package = None;
+        self.steps = 0;
+        self.previous_end = ticket.scheduled;
+        let now = self.user.now();
+        let fate = if ticket.waited { Fate::Waited { until: now } } else { Fate::Begun { at: now } };
+        let record = ArrivalRecord { group: self.user.group, scheduled: ticket.scheduled, fate };
+        self.core.record_arrival(&record);
+    }
+}
