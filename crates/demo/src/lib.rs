@@ -1,4 +1,4 @@
-//! Systems under test to try things on: the ticket shop.
+//! Systems under test to try things on: the ticket shop, and a probe that notes when requests come ([`Probe`]).
 //!
 //! The shop is a complete small web application after TicketMonster 2.7.0 as it ran on JBoss AS 7.1.1: events are
 //! shown at venues, every performance of a show sells numbered seats, and no seat is ever sold twice. It answers the
@@ -27,10 +27,12 @@
 mod error;
 mod http;
 mod options;
+mod probe;
 mod server;
 mod shop;
 
 pub use error::DemoError;
 pub use options::{BASE_PATH, ShopOptions};
+pub use probe::{Probe, ProbeOptions, ProbeRecord, ProbeStopper, STAMPS_MAX, STAMPS_VERSION, Stall};
 pub use server::{listen, run_blocking, serve};
 pub use shop::DataSet;
