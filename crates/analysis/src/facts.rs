@@ -1,6 +1,6 @@
 //! What is known about a run beside its numbers.
 
-use busyhour_record::{GeneratorFacts, Manifest, PlanNote, RecorderEvent, Replay, RunEnd};
+use busyhour_record::{ArrivalCounts, GeneratorFacts, Manifest, OpenFacts, PlanNote, RecorderEvent, Replay, RunEnd};
 use serde::{Deserialize, Serialize};
 
 /// What is known about a run beside its numbers.
@@ -33,6 +33,12 @@ pub struct RunFacts {
     pub users_started: Option<u64>,
     /// Users that finished; `None` when unknown.
     pub users_finished: Option<u64>,
+    /// What became of the arrivals of open workloads; `None` when the run had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalCounts>,
+    /// The open workloads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<OpenFacts>,
     /// What is known about the generator.
     pub generator: GeneratorFacts,
     /// What went wrong while writing.
@@ -66,6 +72,8 @@ impl RunFacts {
             end: outcome.map(|outcome| outcome.end),
             users_started: outcome.map(|outcome| outcome.users_started),
             users_finished: outcome.map(|outcome| outcome.users_finished),
+            arrivals: outcome.and_then(|outcome| outcome.arrivals),
+            open: outcome.map(|outcome| outcome.open.clone()).unwrap_or_default(),
             generator: outcome.map(|outcome| outcome.generator.clone()).unwrap_or_default(),
             recorder_events: outcome.map(|outcome| outcome.recorder_events.clone()).unwrap_or_default(),
             notes: manifest.notes.clone(),

@@ -137,7 +137,7 @@ fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -
         return None;
     };
     let text = context.now(property.text().unwrap_or(""));
-    let process = match ArrivalProcess::parse(&text) {
+    let process = match busyhour_arrivals::jmeter::parse(&text) {
         Ok(process) => process,
         Err(error) => {
             tell(context, property, &text, &error);

@@ -59,6 +59,7 @@ mod jtl;
 mod jtl_scan;
 mod labels;
 mod live;
+mod live_arrivals;
 mod manifest;
 mod output_file;
 mod outputs;
@@ -77,6 +78,7 @@ pub use jtl::{JtlError, JtlReader};
 pub use jtl_scan::{BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder};
 pub use labels::Labels;
 pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
+pub use live_arrivals::LiveArrivals;
 pub use manifest::{
     CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote,
     RunEnd, plan_hash,

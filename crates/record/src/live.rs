@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::live_arrivals::LiveArrivals;
 use crate::sample::{Nanos, Sample};
 use crate::totals::ElapsedMs;
 
@@ -101,6 +102,8 @@ pub struct Live {
     pub delta: IntervalCounts,
     /// Largest instant up to which every core has reported.
     pub watermark: Nanos,
+    /// How regular the arrivals of the last ten seconds were; `None` while there are too few.
+    pub arrivals: Option<LiveArrivals>,
     /// Problems with outputs so far.
     pub events: usize,
 }
@@ -112,6 +115,7 @@ impl Live {
             total: IntervalCounts::new(Nanos::ZERO),
             delta: IntervalCounts::new(Nanos::ZERO),
             watermark: Nanos::ZERO,
+            arrivals: None,
             events: 0,
         }
     }

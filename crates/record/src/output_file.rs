@@ -9,21 +9,43 @@ use crate::RecorderEvent;
 /// Bytes gathered before they are written.
 const BUFFER: usize = 128 << 10;
 
+/// Where the bytes go: a file, or in tests something that fails when told to.
+trait Target: Send {
+    /// Takes some of the bytes, as [`Write::write`].
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
+    /// Cuts what was written back to this length.
+    fn cut(&mut self, len: u64) -> io::Result<()>;
+}
+
+impl Target for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Write::write(self, bytes)
+    }
+
+    fn cut(&mut self, len: u64) -> io::Result<()> {
+        self.set_len(len)
+    }
+}
+
 /// A buffered file of units (rows, samples) that are written whole or not at all.
 ///
-/// When a write fails (a full disk), the units in the buffer are counted as lost, what reached the file of them is cut
-/// off again, and later units try anew.
+/// When a write fails (a full disk), the units that the disk has taken whole stay, what it took of the next one is cut off
+/// again, and that one and all behind it are counted as lost; later units try anew. Where nothing can be cut off (a pipe), the
+/// rest of the unit that was torn is written first when there is room again: no unit ever begins in the middle of another.
 pub(crate) struct OutputFile {
     name: String,
-    file: File,
+    target: Box<dyn Target>,
     buffer: Vec<u8>,
-    /// Length of the buffer's whole units.
-    whole: usize,
-    units: u64,
-    /// Length of the file after the last write that succeeded.
+    /// Ends of the buffer's whole units, and what each stands for.
+    ends: Vec<(usize, u64)>,
+    /// Length of the file up to the last whole unit.
     len: u64,
+    /// What is missing of a unit that was torn and could not be cut off, and what it stands for.
+    torn: (Vec<u8>, u64),
     lost: u64,
     error: Option<String>,
+    /// Something is missing for good.
+    dropped: bool,
 }
 
 impl OutputFile {
@@ -37,16 +59,22 @@ impl OutputFile {
         if metadata.is_file() && !append {
             file.set_len(0)?;
         }
-        Ok(OutputFile {
-            name: path.display().to_string(),
-            len: if append { metadata.len() } else { 0 },
-            file,
+        let len = if append { metadata.len() } else { 0 };
+        Ok(Self::on(path.display().to_string(), Box::new(file), len))
+    }
+
+    fn on(name: String, target: Box<dyn Target>, len: u64) -> OutputFile {
+        OutputFile {
+            name,
+            target,
             buffer: Vec::with_capacity(BUFFER + (BUFFER >> 2)),
-            whole: 0,
-            units: 0,
+            ends: Vec::new(),
+            len,
+            torn: (Vec::new(), 0),
             lost: 0,
             error: None,
-        })
+            dropped: false,
+        }
     }
 
     /// The file's name, as it was given.
@@ -61,37 +89,79 @@ impl OutputFile {
 
     /// What was put into the buffer since the last call is a whole that stands for `units`. False when a write failed.
     pub(crate) fn end_unit(&mut self, units: u64) -> bool {
-        self.whole = self.buffer.len();
-        self.units += units;
-        self.whole < BUFFER || self.flush()
+        self.ends.push((self.buffer.len(), units));
+        self.buffer.len() < BUFFER || self.flush()
     }
 
     /// Writes the buffer; false when that failed.
     pub(crate) fn flush(&mut self) -> bool {
-        if self.whole == 0 {
+        if !self.mend() {
+            self.drop_from(0);
+            return false;
+        }
+        let whole = self.ends.last().map_or(0, |(end, _)| *end);
+        let (written, error) = write(&mut *self.target, &self.buffer[..whole]);
+        let Some(error) = error else {
+            self.len += whole as u64;
+            self.buffer.drain(..whole);
+            self.ends.clear();
+            return true;
+        };
+        self.failed_with(&error);
+        // The units the disk has taken whole, and where the next one begins.
+        let taken = self.ends.partition_point(|(end, _)| *end <= written);
+        let kept = if taken == 0 { 0 } else { self.ends[taken - 1].0 };
+        self.len += kept as u64;
+        let torn = written > kept && self.target.cut(self.len).is_err();
+        if torn && let Some((end, units)) = self.ends.get(taken).copied() {
+            self.torn = (self.buffer[written..end].to_vec(), units);
+            self.len += (end - kept) as u64;
+            self.drop_from(taken + 1);
+        } else {
+            self.drop_from(taken);
+        }
+        false
+    }
+
+    /// Writes the rest of a torn unit; false when that failed.
+    fn mend(&mut self) -> bool {
+        if self.torn.0.is_empty() {
             return true;
         }
-        let result = self.file.write_all(&self.buffer[..self.whole]);
-        if let Err(error) = &result {
-            self.lost += self.units;
-            if self.error.is_none() {
-                self.error = Some(error.to_string());
-            }
-            // Not every file can be cut (a pipe); what it holds cannot be helped then.
-            let _ = self.file.set_len(self.len);
-        } else {
-            self.len += self.whole as u64;
+        let (written, error) = write(&mut *self.target, &self.torn.0);
+        self.torn.0.drain(..written);
+        if let Some(error) = error {
+            self.failed_with(&error);
+            return false;
         }
-        self.buffer.drain(..self.whole);
-        self.whole = 0;
-        self.units = 0;
-        result.is_ok()
+        if !self.dropped {
+            // Nothing is missing after all.
+            self.error = None;
+        }
+        true
+    }
+
+    /// Empties the buffer of its whole units; those from this one on are lost.
+    fn drop_from(&mut self, unit: usize) {
+        let rest = self.ends.get(unit..).unwrap_or_default();
+        self.dropped |= !rest.is_empty();
+        self.lost += rest.iter().map(|(_, units)| units).sum::<u64>();
+        let whole = self.ends.last().map_or(0, |(end, _)| *end);
+        self.buffer.drain(..whole);
+        self.ends.clear();
+    }
+
+    fn failed_with(&mut self, error: &io::Error) {
+        if self.error.is_none() {
+            self.error = Some(error.to_string());
+        }
     }
 
     /// The file's trouble, if it had any.
     pub(crate) fn event(&self) -> Option<RecorderEvent> {
         let error = self.error.clone()?;
-        Some(RecorderEvent::LostOutput { file: self.name.clone(), error, lost: self.lost })
+        let torn = if self.torn.0.is_empty() { 0 } else { self.torn.1 };
+        Some(RecorderEvent::LostOutput { file: self.name.clone(), error, lost: self.lost + torn })
     }
 
     pub(crate) const fn failed(&self) -> bool {
@@ -99,9 +169,172 @@ impl OutputFile {
     }
 }
 
+/// Writes as much as it can: how many bytes were taken, and what stopped it.
+fn write(target: &mut dyn Target, bytes: &[u8]) -> (usize, Option<io::Error>) {
+    let mut written = 0;
+    while written < bytes.len() {
+        match target.write(&bytes[written..]) {
+            Ok(0) => return (written, Some(io::ErrorKind::WriteZero.into())),
+            Ok(taken) => written += taken,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (written, Some(error)),
+        }
+    }
+    (written, None)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// A disk with so much room, which takes so many bytes at once.
+    #[derive(Debug)]
+    struct Disk {
+        content: Vec<u8>,
+        room: usize,
+        at_once: usize,
+        can_cut: bool,
+    }
+
+    #[derive(Clone, Debug)]
+    struct Shared(Arc<Mutex<Disk>>);
+
+    impl Shared {
+        fn new(room: usize, at_once: usize, can_cut: bool) -> Self {
+            Self(Arc::new(Mutex::new(Disk { content: Vec::new(), room, at_once, can_cut })))
+        }
+
+        fn with<R>(&self, with: impl FnOnce(&mut Disk) -> R) -> R {
+            with(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        }
+
+        fn file(&self) -> OutputFile {
+            OutputFile::on("disk".into(), Box::new(self.clone()), 0)
+        }
+
+        fn rows(&self) -> Vec<String> {
+            let text = self.with(|disk| String::from_utf8(disk.content.clone()).unwrap());
+            assert!(text.is_empty() || text.ends_with('\n'), "half a row at the end: {text:?}");
+            text.lines().map(str::to_owned).collect()
+        }
+    }
+
+    impl Target for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.with(|disk| {
+                let taken = bytes.len().min(disk.room).min(disk.at_once);
+                if taken == 0 {
+                    return Err(io::ErrorKind::StorageFull.into());
+                }
+                disk.room -= taken;
+                disk.content.extend_from_slice(&bytes[..taken]);
+                Ok(taken)
+            })
+        }
+
+        fn cut(&mut self, len: u64) -> io::Result<()> {
+            self.with(|disk| {
+                if !disk.can_cut {
+                    return Err(io::ErrorKind::InvalidInput.into());
+                }
+                let len = usize::try_from(len).unwrap();
+                disk.room += disk.content.len() - len;
+                disk.content.truncate(len);
+                Ok(())
+            })
+        }
+    }
+
+    fn row(file: &mut OutputFile, number: usize) -> bool {
+        file.unit().extend_from_slice(format!("row {number:04}\n").as_bytes());
+        file.end_unit(1)
+    }
+
+    fn lost(file: &OutputFile) -> u64 {
+        match file.event() {
+            Some(RecorderEvent::LostOutput { lost, .. }) => lost,
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn what_the_disk_took_is_kept_and_the_rest_is_counted() {
+        for can_cut in [true, false] {
+            // Room for three rows of nine bytes and a bit of the fourth.
+            let disk = Shared::new(31, 5, can_cut);
+            let mut file = disk.file();
+            for number in 0..10 {
+                assert!(row(&mut file, number), "nothing is written yet");
+            }
+            assert!(!file.flush());
+            assert_eq!(lost(&file), 7);
+            disk.with(|disk| disk.room = 1000);
+            row(&mut file, 10);
+            assert!(file.flush());
+            if can_cut {
+                assert_eq!(disk.rows(), ["row 0000", "row 0001", "row 0002", "row 0010"]);
+                assert_eq!(lost(&file), 7);
+            } else {
+                assert_eq!(disk.rows(), ["row 0000", "row 0001", "row 0002", "row 0003", "row 0010"]);
+                assert_eq!(lost(&file), 6, "the torn row was finished");
+            }
+        }
+    }
+
+    #[test]
+    fn a_torn_row_that_is_finished_later_is_no_loss() {
+        let disk = Shared::new(4, 100, false);
+        let mut file = disk.file();
+        row(&mut file, 0);
+        assert!(!file.flush());
+        assert_eq!(lost(&file), 1);
+        disk.with(|disk| disk.room = 2);
+        assert!(!file.flush());
+        assert_eq!(lost(&file), 1);
+        disk.with(|disk| disk.room = 100);
+        assert!(file.flush());
+        assert_eq!((disk.rows(), file.event()), (vec!["row 0000".to_owned()], None));
+    }
+
+    #[test]
+    fn a_disk_that_takes_little_at_once_loses_nothing() {
+        let disk = Shared::new(usize::MAX, 1, true);
+        let mut file = disk.file();
+        for number in 0..20_000 {
+            assert!(row(&mut file, number));
+        }
+        assert!(file.flush());
+        assert_eq!((disk.rows().len(), file.event()), (20_000, None));
+    }
+
+    proptest! {
+        #[test]
+        fn every_row_is_in_the_file_or_counted_as_lost(
+            steps in proptest::collection::vec((0usize..60, 1usize..40, 0usize..12), 1..30), can_cut: bool
+        ) {
+            let disk = Shared::new(0, 1, can_cut);
+            let mut file = disk.file();
+            let mut rows = 0;
+            for (room, at_once, more) in steps {
+                disk.with(|disk| (disk.room, disk.at_once) = (room, at_once));
+                for _ in 0..more {
+                    row(&mut file, rows);
+                    rows += 1;
+                }
+                file.flush();
+            }
+            disk.with(|disk| disk.room = usize::MAX / 2);
+            file.flush();
+            let found = disk.rows();
+            prop_assert!(found.iter().all(|row| row.len() == 8 && row.starts_with("row ")));
+            prop_assert!(found.is_sorted(), "in order, none twice");
+            prop_assert_eq!(found.len() as u64 + lost(&file), rows as u64);
+        }
+    }
 
     #[test]
     fn a_full_disk_costs_what_it_could_not_take_and_is_told() {

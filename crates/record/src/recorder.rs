@@ -13,6 +13,7 @@ use crate::book::Book;
 use crate::config::SaveConfig;
 use crate::labels::Labels;
 use crate::live::{IntervalCounts, Live};
+use crate::live_arrivals::RecentStarts;
 use crate::outputs::Outputs;
 use crate::sample::Nanos;
 use crate::totals::RunTotals;
@@ -178,6 +179,8 @@ impl Recorder {
             empty,
             clocks: vec![Some(Nanos::ZERO); writers],
             live: Arc::clone(&live),
+            starts: RecentStarts::new(),
+            looked: 0,
         };
         let thread = std::thread::Builder::new()
             .name("recorder".into())
@@ -236,6 +239,9 @@ struct Worker {
     /// Up to when each writer has reported; `None` when it is gone.
     clocks: Vec<Option<Nanos>>,
     live: Arc<Mutex<Live>>,
+    starts: RecentStarts,
+    /// The second up to which the starts have been looked at.
+    looked: u64,
 }
 
 impl Worker {
@@ -246,7 +252,7 @@ impl Worker {
                 Ok(Message::Batch { writer, mut batch, now }) => {
                     newest = newest.max(now);
                     self.batch(writer, &batch.samples);
-                    self.outputs.arrivals(writer, &batch.arrivals);
+                    self.arrivals(writer, &batch.arrivals);
                     batch.clear();
                     if let Some(empty) = self.empty.get(writer) {
                         // The writer may be gone already: its batches are not wanted back then.
@@ -285,6 +291,7 @@ impl Worker {
                     samples += 1;
                     if self.book.add(&sample) {
                         delta.add(&sample);
+                        self.starts.request(sample.start);
                     }
                 }
                 Ok(None) => break,
@@ -301,6 +308,19 @@ impl Worker {
         live.events = self.outputs.events();
     }
 
+    fn arrivals(&mut self, writer: usize, packed: &[u8]) {
+        let starts = &mut self.starts;
+        let read = crate::arrival::unpack(BatchReader::new(packed), |arrival| {
+            if let Some(began) = arrival.began() {
+                starts.session(began);
+            }
+        });
+        if let Err(error) = read {
+            self.outputs.failed(error.to_string());
+        }
+        self.outputs.arrivals(writer, packed);
+    }
+
     fn advance(&mut self, writer: usize, now: Option<Nanos>) {
         if let Some(clock) = self.clocks.get_mut(writer) {
             *clock = now.map(|now| clock.unwrap_or(Nanos::ZERO).max(now));
@@ -309,7 +329,13 @@ impl Worker {
         if self.book.advance(watermark) {
             self.outputs.histograms(&mut self.book);
         }
+        let looked = watermark.second() > self.looked;
+        let arrivals = looked.then(|| self.starts.look(watermark));
+        self.looked = self.looked.max(watermark.second());
         let mut live = lock(&self.live);
+        if let Some(arrivals) = arrivals {
+            live.arrivals = arrivals;
+        }
         live.watermark = live.watermark.max(watermark);
         live.last_second = self.book.last_second();
     }

@@ -216,7 +216,7 @@ impl Line<'_> {
 }
 
 /// A round upper end of an axis that holds `most`, and the distance of its ticks.
-fn scale(most: f64) -> (f64, f64) {
+pub(crate) fn scale(most: f64) -> (f64, f64) {
     if most <= 0.0 || !most.is_finite() {
         return (1.0, 0.5);
     }
@@ -227,7 +227,8 @@ fn scale(most: f64) -> (f64, f64) {
     ((most / step).ceil() * step, step)
 }
 
-fn tick(value: f64, step: f64) -> String {
+/// A tick's text, on an axis with ticks every `step`.
+pub(crate) fn tick(value: f64, step: f64) -> String {
     if step >= 1.0 {
         return rate(value).trim_end_matches(".0").to_owned();
     }

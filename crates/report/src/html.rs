@@ -53,6 +53,7 @@ fn subtitle(summary: &Summary) -> String {
     }
     parts.push(duration(run.duration_s.unwrap_or(summary.span_s)));
     match run.users_started {
+        Some(sessions) if run.arrivals.is_some() => parts.push(format!("{} sessions", thousands(sessions))),
         Some(users) => parts.push(format!("{} users", thousands(users))),
         None if summary.users_max > 0 => parts.push(format!("up to {} users", summary.users_max)),
         None => {}
@@ -343,7 +344,7 @@ fn details(summary: &Summary, out: &mut String) {
 }
 
 /// `text` as HTML has it; control characters become spaces.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -20,17 +20,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arrival_plots;
 mod chart;
 mod files;
 mod html;
+mod log_tables;
 mod numbers;
 mod progress;
 mod statistics;
 mod summariser;
 mod table;
 
+pub use arrival_plots::{PlotFile, arrival_plots};
 pub use files::{ReportError, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports};
 pub use html::html_report;
+pub use log_tables::{LogReport, log_tables, log_tables_csv, log_tables_json};
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};

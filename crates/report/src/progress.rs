@@ -48,6 +48,9 @@ pub fn progress_line(progress: &Progress<'_>, width: usize) -> String {
     } else {
         line += "  no errors";
     }
+    if let Some(arrivals) = &live.arrivals {
+        line += &format!("  arrivals' CoV {:.2}", arrivals.cov);
+    }
     if live.events > 0 {
         line += "  results cannot all be written";
     }

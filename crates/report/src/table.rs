@@ -29,6 +29,14 @@ impl Look {
     fn paint(self, code: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.paint(BOLD, text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.paint(DIM, text)
+    }
 }
 
 /// The result of a run: a heading, the table per label and total, the most frequent errors, caveats, and the paths of
@@ -54,6 +62,8 @@ fn heading(summary: &Summary, look: Look) -> String {
     let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
     let mut parts = vec![duration(run.duration_s.unwrap_or(summary.span_s))];
     match run.users_started {
+        // Each arrival is a session of its own; how many users served them is nobody's question.
+        Some(sessions) if run.arrivals.is_some() => parts.push(counted(sessions, "session")),
         Some(users) => parts.push(counted(users, "user")),
         None if summary.users_max > 0 => {
             parts.push(format!("up to {}", counted(summary.users_max.into(), "user")))
@@ -227,7 +237,7 @@ fn capital(text: &str) -> String {
 }
 
 /// `text` on one line and without control characters, which a label or a server's message may hold.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -96,6 +96,7 @@ fn run(dir: &RunDir) -> Manifest {
             ..GeneratorFacts::default()
         },
         recorder_events: totals.events.clone(),
+        ..Outcome::default()
     });
     dir.write_manifest(&manifest).unwrap();
     let summary = Summary::new(RunFacts::from_manifest(&manifest), &totals);

@@ -1,0 +1,182 @@
+//! How regular the last seconds' arrivals were, while a run goes on.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sample::Nanos;
+
+/// Seconds that the live numbers look back over.
+const WINDOW_S: u64 = 10;
+
+/// Stamps kept of a second; of busier seconds only the stamps in a part of it are looked at.
+const STAMPS_MAX: usize = 20_000;
+
+/// Fewer gaps say nothing.
+const GAPS_MIN: u64 = 50;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Arrivals of the last seconds: session starts in an open run, starts of requests otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LiveArrivals {
+    /// Coefficient of variation of the gaps between them (standard deviation over mean).
+    pub cov: f64,
+    /// Gaps it is computed from.
+    pub gaps: u64,
+}
+
+/// The stamps of one second.
+#[derive(Debug, Default)]
+struct Slice {
+    second: u64,
+    stamps: Vec<u64>,
+}
+
+/// Collects start stamps and looks at the gaps between them.
+#[derive(Debug)]
+pub(crate) struct RecentStarts {
+    slices: VecDeque<Slice>,
+    spare: Vec<Vec<u64>>,
+    /// Of each second, stamps so far into it are kept, in nanoseconds.
+    kept_ns: u64,
+    /// Session starts are at hand: starts of requests are not looked at.
+    open: bool,
+}
+
+impl RecentStarts {
+    pub(crate) fn new() -> RecentStarts {
+        RecentStarts { slices: VecDeque::new(), spare: Vec::new(), kept_ns: SECOND_NS, open: false }
+    }
+
+    /// A request began.
+    pub(crate) fn request(&mut self, start: Nanos) {
+        if !self.open {
+            self.add(start);
+        }
+    }
+
+    /// A session began.
+    pub(crate) fn session(&mut self, start: Nanos) {
+        if !self.open {
+            self.open = true;
+            self.slices.clear();
+        }
+        self.add(start);
+    }
+
+    fn add(&mut self, start: Nanos) {
+        if start.0 % SECOND_NS >= self.kept_ns {
+            return;
+        }
+        let second = start.second();
+        let Some(newest) = self.slices.back().map(|slice| slice.second) else {
+            self.push(second);
+            return self.add(start);
+        };
+        if second > newest {
+            self.push(second);
+            while self.slices.front().is_some_and(|slice| slice.second + WINDOW_S + 2 < second) {
+                let mut old = self.slices.pop_front().unwrap_or_default();
+                old.stamps.clear();
+                self.spare.push(old.stamps);
+            }
+            return self.add(start);
+        }
+        // A start of long ago, of a request that has only now ended, is left out.
+        let Some(slice) = self.slices.iter_mut().rev().find(|slice| slice.second == second) else { return };
+        slice.stamps.push(start.0);
+        if slice.stamps.len() > STAMPS_MAX {
+            self.kept_ns /= 2;
+            let kept_ns = self.kept_ns;
+            for slice in &mut self.slices {
+                slice.stamps.retain(|stamp| stamp % SECOND_NS < kept_ns);
+            }
+        }
+    }
+
+    fn push(&mut self, second: u64) {
+        let stamps = self.spare.pop().unwrap_or_default();
+        self.slices.push_back(Slice { second, stamps });
+    }
+
+    /// The numbers of the seconds that are over at `watermark`, but for the last one, of which requests may still be under
+    /// way.
+    pub(crate) fn look(&mut self, watermark: Nanos) -> Option<LiveArrivals> {
+        let (mut gaps, mut mean, mut squares) = (0u64, 0.0, 0.0);
+        let whole = self.kept_ns == SECOND_NS;
+        let mut before: Option<(u64, u64)> = None;
+        for slice in &mut self.slices {
+            if slice.second + 1 >= watermark.second() {
+                break;
+            }
+            slice.stamps.sort_unstable();
+            for &stamp in &slice.stamps {
+                let gap = before
+                    .filter(|(second, _)| *second == slice.second || (whole && second + 1 == slice.second))
+                    .map(|(_, before)| (stamp - before) as f64);
+                if let Some(gap) = gap {
+                    // Welford's way to mean and variance.
+                    gaps += 1;
+                    let off = gap - mean;
+                    mean += off / gaps as f64;
+                    squares += off * (gap - mean);
+                }
+                before = Some((slice.second, stamp));
+            }
+        }
+        (gaps >= GAPS_MIN && mean > 0.0)
+            .then(|| LiveArrivals { cov: (squares / (gaps - 1) as f64).sqrt() / mean, gaps })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng as _, SeedableRng as _};
+
+    use super::*;
+
+    fn poisson(rate: f64, seconds: u64) -> Vec<Nanos> {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let (mut at, mut all) = (0.0, Vec::new());
+        loop {
+            at -= (1.0 - random.random::<f64>()).ln() / rate;
+            if at > seconds as f64 {
+                return all;
+            }
+            all.push(Nanos((at * 1e9) as u64));
+        }
+    }
+
+    #[test]
+    fn the_gaps_of_poisson_arrivals_vary_as_much_as_their_mean() {
+        for rate in [100.0, 5_000.0, 200_000.0] {
+            let mut starts = RecentStarts::new();
+            let mut all = poisson(rate, 8);
+            // Within a tenth of a second they come in any order.
+            all.sort_by_key(|at| (at.0 / 100_000_000, at.0 % 7));
+            all.into_iter().for_each(|at| starts.request(at));
+            let live = starts.look(Nanos::from_secs(8)).unwrap();
+            assert!((live.cov - 1.0).abs() < 0.1, "{rate}: {live:?}");
+            assert!(live.gaps as f64 >= (rate * 6.0).min(40_000.0), "{rate}: {live:?}");
+        }
+    }
+
+    #[test]
+    fn sessions_count_instead_of_requests_and_the_window_moves() {
+        let mut starts = RecentStarts::new();
+        for second in 0..40 {
+            for n in 0..100 {
+                let at = Nanos(second * SECOND_NS + n * 10_000_000);
+                // Requests of a session follow at once: bunches that are no arrivals.
+                starts.session(at);
+                starts.request(at + 1_000_u64);
+                starts.request(at + 2_000_u64);
+            }
+        }
+        let live = starts.look(Nanos::from_secs(40)).unwrap();
+        assert!(live.cov < 0.001, "{live:?}");
+        assert!((1_000..1_300).contains(&live.gaps), "{live:?}");
+        assert_eq!(RecentStarts::new().look(Nanos::from_secs(9)), None);
+    }
+}

@@ -1,0 +1,296 @@
+//! Plots of a log's arrivals: what they are beside what a Poisson process would be.
+
+mod figure;
+
+use std::fmt::Write as _;
+
+use busyhour_analysis::{CellCounts, WebLogTables};
+
+use crate::html::escape;
+use crate::log_tables::LogReport;
+use figure::{Figure, Layer, Mark};
+
+/// Most bars of a plot.
+const BARS_MAX: usize = 90;
+
+/// Gaps are shown up to the mean times this: the exponential has one in 1,100 beyond.
+const MEANS_SHOWN: f64 = 7.0;
+
+/// A file of plots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlotFile {
+    /// Its name.
+    pub name: String,
+    /// Its contents.
+    pub contents: String,
+}
+
+/// The plots of `logs`: an SVG each, and `arrivals.html` with all of them. Nothing in them points elsewhere.
+#[must_use]
+pub fn arrival_plots(logs: &[LogReport]) -> Vec<PlotFile> {
+    let mut files = Vec::new();
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>Arrivals – Busyhour</title>\
+         <style>{}{PAGE_STYLE}</style></head><body><main>\n",
+        include_str!("../style.css")
+    );
+    let mut stems = Vec::new();
+    for log in logs {
+        let stem = stem(&log.name, &mut stems);
+        let _ = writeln!(page, "<h1>{}</h1>\n<p class=\"sub\">{}</p>", escape(&log.name), subtitle(log));
+        for (kind, figure, note) in figures(&log.tables) {
+            files.push(PlotFile { name: format!("{stem}-{kind}.svg"), contents: figure.svg() });
+            let _ = writeln!(
+                page,
+                "<section><h2>{}</h2>{}<p class=\"note\">{}</p></section>",
+                escape(&figure.title),
+                figure.inline(),
+                escape(&note)
+            );
+        }
+    }
+    page.push_str("</main></body></html>\n");
+    files.push(PlotFile { name: "arrivals.html".into(), contents: page });
+    files
+}
+
+/// What the page needs beside the report's style.
+const PAGE_STYLE: &str = ".bar{stroke:none;fill:var(--a);fill-opacity:.38}\
+    .level{stroke:var(--soft);stroke-dasharray:5 4}.dot{stroke:none}section+h1{margin-top:40px}";
+
+/// The start of a log's file names: its own name without what file systems dislike, and unlike those before.
+fn stem(name: &str, before: &mut Vec<String>) -> String {
+    let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+    let last = last.rsplit_once('.').map_or(last, |(stem, _)| if stem.is_empty() { last } else { stem });
+    let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let plain: String = last.chars().map(safe).collect();
+    let mut stem = plain.clone();
+    let mut number = 1;
+    while before.contains(&stem) {
+        number += 1;
+        stem = format!("{plain}-{number}");
+    }
+    before.push(stem.clone());
+    stem
+}
+
+fn subtitle(log: &LogReport) -> String {
+    let tables = &log.tables;
+    let mut parts = vec![crate::numbers::counted(tables.selected, "arrival")];
+    if let Some(gaps) = tables.inter_arrival.last() {
+        parts.extend(gaps.per_s.map(|rate| format!("{rate:.2} per second")));
+        parts.extend(gaps.cv.map(|cv| format!("coefficient of variation {cv:.2}")));
+    }
+    parts.join(" · ")
+}
+
+/// The plots that the tables have something for: a word for the file's name, the plot, and what to see in it.
+fn figures(tables: &WebLogTables) -> Vec<(&'static str, Figure, String)> {
+    let mut figures = Vec::new();
+    figures.extend(gaps(tables).map(|(figure, note)| ("gaps", figure, note)));
+    figures.extend(counts(tables).map(|(figure, note)| ("counts", figure, note)));
+    figures.extend(by_threads(tables).map(|(figure, note)| ("cov-by-threads", figure, note)));
+    figures
+}
+
+/// The histogram of gaps with the exponential of the same mean on it.
+fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
+    let histogram = tables.gap_histogram.as_ref()?;
+    let mean_ms = tables.inter_arrival.last()?.mean.filter(|mean| *mean > 0.0)?;
+    let n = histogram.cells.iter().sum::<u64>() + histogram.beyond;
+    // Cells of zero width cannot be seen: the gaps of 0 stand in the first bar.
+    let mut bars: Vec<u64> = histogram.cells.get(1..).unwrap_or_default().to_vec();
+    if bars.is_empty() {
+        return None;
+    }
+    bars[0] += histogram.cells[0];
+    bars.truncate(((mean_ms * MEANS_SHOWN / histogram.cell_ms).ceil() as usize).max(1));
+    let together = bars.len().div_ceil(BARS_MAX);
+    let width_ms = histogram.cell_ms * together as f64;
+    let percent = |count: f64| count * 100.0 / n as f64;
+    let points: Vec<(f64, f64)> = (0..)
+        .zip(bars.chunks(together))
+        .map(|(at, cells)| ((f64::from(at) + 0.5) * width_ms, percent(cells.iter().sum::<u64>() as f64)))
+        .collect();
+    let below = |ms: f64| exponential_below(ms, mean_ms, tables.tick_ms);
+    let mut before = 0.0;
+    let curve = (1..=points.len())
+        .map(|at| {
+            let upto = below(at as f64 * width_ms);
+            let share = upto - std::mem::replace(&mut before, upto);
+            ((at as f64 - 0.5) * width_ms, share * 100.0)
+        })
+        .collect();
+    let x_to = points.len() as f64 * width_ms;
+    let seen: u64 = bars.iter().sum();
+    let note = format!(
+        "{:.2} % of the gaps are longer than shown; the exponential has {:.2} %. Bars above the curve on the left and \
+         on the right are bunches with pauses between them, bars above it in the middle are arrivals too even.",
+        percent((n - seen) as f64),
+        100.0 - below(x_to) * 100.0
+    );
+    let name =
+        if tables.tick_ms >= 1.0 { "exponential, stamped in whole ms" } else { "exponential of this mean" };
+    let figure = Figure {
+        title: "Gaps between arrivals".into(),
+        x_title: "gap, ms",
+        y_title: "% of gaps",
+        x_from: 0.0,
+        x_to,
+        layers: vec![
+            Layer { name: "this log".into(), class: "", mark: Mark::Bars(width_ms), points },
+            Layer { name: name.into(), class: "b", mark: Mark::Line, points: curve },
+        ],
+        level: None,
+    };
+    Some((figure, note))
+}
+
+/// The probability that an exponential gap with this mean is at most `ms` when both its stamps are cut to multiples of
+/// `tick_ms`: with τ the tick, m the mean and d = ⌊x/τ⌋, the mean of 1 − e^(−(d+1−u)τ/m) over u in \[0, 1\], which is
+/// 1 − m/τ · e^(−dτ/m) · (1 − e^(−τ/m)).
+fn exponential_below(ms: f64, mean_ms: f64, tick_ms: f64) -> f64 {
+    let tick = tick_ms / mean_ms;
+    // 1 − e^(−τ/m), over τ/m; the first digits are lost otherwise for small ticks.
+    let factor = if tick > 0.0 { -(-tick).exp_m1() / tick } else { 1.0 };
+    let steps = (ms / tick_ms * (1.0 + 1e-12)).floor();
+    1.0 - factor * (-steps * tick).exp()
+}
+
+/// The width of cells whose mean count shows the shape of a distribution best.
+fn best_width(tables: &WebLogTables) -> Option<&CellCounts> {
+    let distance = |counts: &&CellCounts| ((counts.mean.max(1e-9) / 10.0).ln().abs() * 1e6) as u64;
+    tables.counts.iter().filter(|counts| counts.mean > 0.0).min_by_key(distance)
+}
+
+/// The counts per cell with the Poisson distribution of the same mean on them.
+fn counts(tables: &WebLogTables) -> Option<(Figure, String)> {
+    let counts = best_width(tables)?;
+    let spread = counts.mean.sqrt() * 5.0;
+    let least = counts.frequencies.first()?.count.min((counts.mean - spread).max(0.0) as u64);
+    let most = counts.frequencies.last()?.count.max((counts.mean + spread).ceil() as u64);
+    // A few cells far out would press the rest together.
+    let most = most.min((counts.mean + 4.0 * spread).ceil() as u64 + 10);
+    let together = (most - least + 1).div_ceil(BARS_MAX as u64);
+    let places = (most - least + 1).div_ceil(together) as usize;
+    let mut bars = vec![0u64; places];
+    let mut beyond = 0;
+    for frequency in &counts.frequencies {
+        match bars.get_mut(((frequency.count - least) / together) as usize) {
+            Some(bar) => *bar += frequency.cells,
+            None => beyond += frequency.cells,
+        }
+    }
+    let x = |at: usize| least as f64 + at as f64 * together as f64 + (together - 1) as f64 / 2.0;
+    let percent = |cells: u64| cells as f64 * 100.0 / counts.cells as f64;
+    let points = bars.iter().enumerate().map(|(at, cells)| (x(at), percent(*cells))).collect();
+    let poisson = poisson(counts.mean, most + together);
+    let curve = (0..places)
+        .map(|at| {
+            let from = (least + at as u64 * together) as usize;
+            let share: f64 = poisson.iter().skip(from).take(together as usize).sum();
+            (x(at), share * 100.0)
+        })
+        .collect();
+    let half = together as f64 / 2.0;
+    let width = if counts.width_s < 1.0 {
+        format!("{} ms", counts.width_s * 1e3)
+    } else {
+        format!("{} s", counts.width_s)
+    };
+    let mut note = format!(
+        "{} cells of {width}; {:.2} arrivals in a cell on average.",
+        crate::numbers::thousands(counts.cells),
+        counts.mean
+    );
+    if let Some(dispersion) = counts.dispersion {
+        let _ = write!(note, " Index of dispersion {dispersion:.2}; 1 for a Poisson process, 0 when even.");
+    }
+    if beyond > 0 {
+        let _ = write!(note, " {beyond} cells with more arrivals are not shown.");
+    }
+    let figure = Figure {
+        title: format!("Arrivals per {width}"),
+        x_title: "arrivals in a cell",
+        y_title: "% of cells",
+        x_from: least as f64 - half,
+        x_to: x(places - 1) + half,
+        layers: vec![
+            Layer { name: "this log".into(), class: "", mark: Mark::Bars(together as f64), points },
+            Layer { name: "Poisson of this mean".into(), class: "b", mark: Mark::Line, points: curve },
+        ],
+        level: None,
+    };
+    Some((figure, note))
+}
+
+/// The Poisson probabilities of 0 to `most`.
+fn poisson(mean: f64, most: u64) -> Vec<f64> {
+    // Through logarithms: e^(−mean) may be too small for a float.
+    let mut log = -mean;
+    (0..=most)
+        .map(|k| {
+            if k > 0 {
+                log += (mean / k as f64).ln();
+            }
+            log.exp()
+        })
+        .collect()
+}
+
+/// The coefficient of variation against the number of threads that are counted.
+fn by_threads(tables: &WebLogTables) -> Option<(Figure, String)> {
+    let points: Vec<(f64, f64)> =
+        tables.by_threads.iter().filter_map(|row| Some((f64::from(row.threads), row.cov?))).collect();
+    let most = points.last()?.0;
+    let note = "Many independent threads that each pause long make a Poisson process together, whatever one of them \
+                does alone: the coefficient of variation comes up to 1. Above 1, requests are launched in bunches.";
+    let figure = Figure {
+        title: "Coefficient of variation by thread-group size".into(),
+        x_title: "threads counted",
+        y_title: "sd / mean of gaps",
+        x_from: 0.0,
+        x_to: most,
+        layers: vec![Layer { name: "this log".into(), class: "a", mark: Mark::Dots, points }],
+        level: Some((1.0, "Poisson")),
+    };
+    Some((figure, note.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_exponential_is_a_distribution() {
+        // Half of a tick over the mean, to first order, has gaps of 0.
+        assert!((exponential_below(0.0, 1000.0, 1.0) - 0.0005).abs() < 1e-6);
+        assert!((exponential_below(1e6, 1000.0, 1.0) - 1.0).abs() < 1e-12);
+        for ms in [0.5, 3.0, 40.0] {
+            let plain = 1.0 - f64::exp(-ms / 10.0);
+            assert!((exponential_below(ms, 10.0, 1e-6) - plain).abs() < 1e-6);
+        }
+        // Its mean is that of the gaps: stamps that are cut do not drift.
+        let mean: f64 = (0..2000).map(|d| 1.0 - exponential_below(f64::from(d), 7.3, 1.0)).sum();
+        assert!((mean - 7.3).abs() < 1e-9);
+    }
+
+    #[test]
+    fn poisson_probabilities_add_up() {
+        for mean in [0.2, 9.5, 2_000.0] {
+            let all = poisson(mean, (mean + 20.0 * f64::sqrt(mean) + 20.0) as u64);
+            assert!((all.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            let weighted: f64 = all.iter().zip(0u32..).map(|(p, k)| p * f64::from(k)).sum();
+            assert!((weighted - mean).abs() < 1e-6 * mean);
+        }
+    }
+
+    #[test]
+    fn files_have_names_of_their_own() {
+        let mut before = Vec::new();
+        let names = ["a/run 1.jtl", "b/run 1.jtl", "runs/x/", ".jtl"].map(|name| stem(name, &mut before));
+        assert_eq!(names, ["run-1", "run-1-2", "x", ".jtl"]);
+    }
+}
