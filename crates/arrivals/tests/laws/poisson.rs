@@ -1,0 +1,102 @@
+//! Poisson stages, and shares of them: rescaled by Λ they are the Poisson process of rate 1.
+
+use busyhour_arrivals::{ArrivalProcess, LoadShare};
+
+use super::p_values::{PValues, SEEDS};
+use super::parse;
+
+/// Windows for the counts.
+const WINDOWS: usize = 120;
+
+struct Verdicts {
+    gaps: PValues,
+    places: PValues,
+    dispersion: PValues,
+    independence: PValues,
+}
+
+/// The tests of a share of a process, over all seeds.
+fn judge(process: &ArrivalProcess, share: &LoadShare) -> Verdicts {
+    let end = process.expected_count() * share.size();
+    let mut verdicts = Verdicts {
+        gaps: PValues::default(),
+        places: PValues::default(),
+        dispersion: PValues::default(),
+        independence: PValues::default(),
+    };
+    for seed in SEEDS {
+        let rescaled: Vec<f64> = process
+            .schedule(seed)
+            .share(share.clone())
+            // Stamps are rounded down to a nanosecond, which is nothing at these rates.
+            .map(|arrival| process.cumulative(arrival.at_ns) * share.size())
+            .collect();
+        // A fixed number of gaps: those that happen to end before the end would be too short on average.
+        let considered = (end * 0.8) as usize;
+        let mut last = 0.0;
+        let gaps = rescaled.iter().take(considered).map(|at| {
+            let gap = at - last;
+            last = *at;
+            -libm::expm1(-gap)
+        });
+        let gaps: Vec<f64> = gaps.collect();
+        assert_eq!(gaps.len(), considered);
+        verdicts.independence.independence(&gaps);
+        verdicts.gaps.uniform(gaps);
+        let mut counts = vec![0; WINDOWS];
+        for at in &rescaled {
+            counts[((at / end * WINDOWS as f64) as usize).min(WINDOWS - 1)] += 1;
+        }
+        verdicts.dispersion.dispersion(&counts, end / WINDOWS as f64);
+        verdicts.places.uniform(rescaled.iter().map(|at| at / end).collect());
+    }
+    verdicts
+}
+
+#[track_caller]
+fn assert_poisson(text: &str, share: &LoadShare) {
+    let verdicts = judge(&parse(text), share);
+    verdicts.gaps.assert_uniform(&format!("{text} {share}: gaps"));
+    verdicts.places.assert_uniform(&format!("{text} {share}: places"));
+    verdicts.dispersion.assert_uniform(&format!("{text} {share}: dispersion"));
+    verdicts.independence.assert_uniform(&format!("{text} {share}: independence"));
+}
+
+#[test]
+fn of_constant_rate() {
+    assert_poisson("poisson(100/s) for 15s", &LoadShare::WHOLE);
+}
+
+#[test]
+fn of_a_rate_that_rises_from_nothing_and_falls_to_it() {
+    assert_poisson("ramp(0/s → 200/s) over 8s, ramp(200/s → 0/s) over 8s", &LoadShare::WHOLE);
+}
+
+#[test]
+fn through_stages_and_a_pause() {
+    assert_poisson(
+        "poisson(100/s) for 3s, ramp(100/s → 20/s) over 5s, pause 10s, poisson(30/min) for 1min, 800/s for 1s",
+        &LoadShare::WHOLE,
+    );
+}
+
+#[test]
+fn of_a_third() {
+    assert_poisson("poisson(300/s) for 15s", &LoadShare::part(1, 3).unwrap());
+}
+
+#[test]
+fn of_a_seventh_of_a_ramp() {
+    let share = &LoadShare::cut(&[(3, 7), (4, 7)]).unwrap()[1];
+    assert_poisson("ramp(0/s → 1000/s) over 14s", share);
+}
+
+/// The tests have power: other laws with the same rate do not pass for Poisson.
+#[test]
+fn other_laws_are_noticed() {
+    let verdicts = |text| judge(&parse(text), &LoadShare::WHOLE);
+    verdicts("jittered(100/s) for 12s").gaps.assert_not_uniform("jitter in the gaps");
+    verdicts("gamma(100/s, cov 0.9) for 12s").gaps.assert_not_uniform("gamma gaps");
+    let fixed = verdicts("mmpp(80/s for 1s, 120/s for 1s) for 12s");
+    fixed.dispersion.assert_not_uniform("bursts in the counts");
+}
