@@ -18,9 +18,9 @@ use tokio_rustls::client::TlsStream;
 
 use crate::failure::Failure;
 use crate::origin::Origin;
+use crate::proxy::ProxyAddress;
 use crate::response::{Progress, ResponseReader, Sink};
 use crate::sampler::SharedHttp;
-use crate::session::ProxyAddress;
 
 /// One read takes at most so much.
 const READ_BYTES: usize = 64 * 1024;
@@ -80,7 +80,8 @@ pub(crate) struct ConnectOptions<'a> {
 }
 
 impl Connection {
-    /// Connects to `origin`; TLS handshake included.
+    /// Connects to `origin`, or to the proxy on the way to it. Without a proxy the TLS handshake is included; through
+    /// one it waits for a tunnel, see [`Connection::secured`].
     pub(crate) async fn open(
         origin: &Arc<Origin>,
         proxy: Option<&Arc<ProxyAddress>>,
@@ -90,19 +91,18 @@ impl Connection {
             Some(proxy) => (proxy.host.as_str(), proxy.port),
             None => (origin.bare_host(), origin.port),
         };
-        let mut stream = connect(host, port, options).await?;
-        if let Some(proxy) = proxy
-            && origin.secure
-        {
-            tunnel(&mut stream, origin, proxy).await?;
-        }
-        let stream = if origin.secure {
-            Stream::Tls(Box::new(handshake(stream, origin, options).await?))
-        } else {
-            Stream::Plain(stream)
-        };
+        let stream = Stream::Plain(connect(host, port, options).await?);
         let expires = options.clock.now() + Nanos::from_secs(TIME_TO_LIVE_S).0;
-        Ok(Self { stream, origin: Arc::clone(origin), proxy: proxy.cloned(), expires })
+        let opened = Self { stream, origin: Arc::clone(origin), proxy: proxy.cloned(), expires };
+        if origin.secure && proxy.is_none() { opened.secured(options).await } else { Ok(opened) }
+    }
+
+    /// Makes the TLS handshake with the server at the other end.
+    pub(crate) async fn secured(mut self, options: &ConnectOptions<'_>) -> Result<Self, Failure> {
+        if let Stream::Plain(stream) = self.stream {
+            self.stream = Stream::Tls(Box::new(handshake(stream, &self.origin, options).await?));
+        }
+        Ok(self)
     }
 
     /// Whether an idle connection can carry another request: neither too old nor closed by the other side.
@@ -374,40 +374,4 @@ fn write_once(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
 #[cfg(not(target_os = "linux"))]
 fn write_once(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     stream.try_write(bytes)
-}
-
-/// Asks a proxy for a tunnel (CONNECT) to the origin.
-async fn tunnel(stream: &mut TcpStream, origin: &Origin, proxy: &ProxyAddress) -> Result<(), Failure> {
-    use tokio::io::AsyncReadExt as _;
-    let authority = origin.with_port();
-    let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
-    request.push_str("User-Agent: ");
-    request.push_str(crate::head::USER_AGENT);
-    request.push_str("\r\n");
-    if let Some(credentials) = &proxy.authorization {
-        request.push_str("Proxy-Authorization: ");
-        request.push_str(credentials);
-        request.push_str("\r\n");
-    }
-    request.push_str("\r\n");
-    stream.write_all(request.as_bytes()).await.map_err(|error| Failure::socket(&error))?;
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        match stream.read_u8().await {
-            Ok(byte) => head.push(byte),
-            Err(_) => return Err(Failure::no_response(&format!("{}:{}", proxy.host, proxy.port))),
-        }
-        if head.len() > 64 * 1024 {
-            return Err(Failure::protocol());
-        }
-    }
-    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    if line.len() > 9 && line.starts_with(b"HTTP/1.") && line[9] == b'2' {
-        return Ok(());
-    }
-    let line = String::from_utf8_lossy(line);
-    Err(Failure::new(
-        "org.apache.http.impl.execchain.TunnelRefusedException",
-        format!("CONNECT refused by proxy: {line}"),
-    ))
 }

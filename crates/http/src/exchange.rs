@@ -14,12 +14,14 @@ use crate::connection::{ConnectOptions, Connection};
 use crate::failure::Failure;
 use crate::head::Rendered;
 use crate::origin::Origin;
+use crate::proxy::{ProxyAddress, ProxyAuth, proxy_for};
 use crate::redirect::{auto, follow};
 use crate::render::render;
 use crate::response::ResponseReader;
-use crate::sampler::{HttpSampler, Proxy, Redirects};
-use crate::session::{HttpSession, ProxyAddress};
-use crate::sink::{Head, ResponseSink, decode_body, latin};
+use crate::sampler::{HttpSampler, Redirects};
+use crate::session::HttpSession;
+use crate::sink::{Head, ResponseSink, forget_answer, latin};
+use crate::tunnel::{self, Wanted};
 
 /// Makes one sample; the result is in `user.result` afterwards.
 pub(crate) async fn sample(
@@ -99,7 +101,10 @@ pub(crate) async fn one(
         }
     }
     let proxy = proxy_for(sampler, user, origin);
-    request.proxy_authorized = session.proxy_has_asked;
+    // A tunnel's proxy is told who is there when the tunnel is asked for.
+    let asking = proxy.as_ref().filter(|proxy| !origin.secure && proxy.authorization.is_some());
+    let said = asking.map_or(ProxyAuth::Unasked, |proxy| session.proxy_auth(origin, proxy));
+    request.proxy_authorized = said == ProxyAuth::Accepted;
     let lines = request.assemble(origin, proxy.as_deref(), sampler.keep_alive);
     if keep.request {
         describe(request, lines, &mut user.result);
@@ -112,18 +117,26 @@ pub(crate) async fn one(
     let own_headers = request.headers.len() - conditional;
     request.headers.truncate(own_headers);
     let mut head = Head::new(sampler);
-    let outcome = transfer(sampler, user, session, request, origin, proxy.as_ref(), &mut head, keep).await;
-    let asked = head.status == 407 && proxy.as_ref().is_some_and(|proxy| proxy.authorization.is_some());
-    let outcome = if outcome.is_ok() && asked && !session.proxy_has_asked {
-        session.proxy_has_asked = true;
-        request.proxy_authorized = true;
-        request.assemble(origin, proxy.as_deref(), sampler.keep_alive);
-        forget_answer(&mut user.result);
-        head = Head::new(sampler);
-        transfer(sampler, user, session, request, origin, proxy.as_ref(), &mut head, keep).await
-    } else {
-        outcome
-    };
+    let mut outcome =
+        transfer(sampler, user, session, request, origin, proxy.as_ref(), &mut head, keep).await;
+    if let Some(proxy) = asking
+        && outcome.is_ok()
+    {
+        let (mut now_said, again) = said.after(head.status, head.proxy_asks, false);
+        if again {
+            request.proxy_authorized = true;
+            request.assemble(origin, Some(&**proxy), sampler.keep_alive);
+            forget_answer(&mut user.result);
+            head = Head::new(sampler);
+            outcome = transfer(sampler, user, session, request, origin, Some(proxy), &mut head, keep).await;
+            if outcome.is_ok() {
+                now_said = said.after(head.status, head.proxy_asks, true).0;
+            }
+        }
+        if outcome.is_ok() {
+            session.proxy_said(origin, proxy, now_said);
+        }
+    }
     let result = &mut user.result;
     if let Err(failure) = outcome {
         // JMeter notes what was sent only once there is an answer.
@@ -132,7 +145,6 @@ pub(crate) async fn one(
         return None;
     }
     result.success = (200..400).contains(&head.status);
-    decode_body(&head, result, keep);
     for cookie in std::mem::take(&mut head.cookies) {
         if let Some(manager) = &sampler.cookies {
             let at = request.path_at;
@@ -170,16 +182,6 @@ pub(crate) async fn one(
         Failure::new("java.lang.IllegalArgumentException", message).write_to(&mut user.result, keep.body);
     }
     head.location.take()
-}
-
-/// Makes room for the answer to a request that is sent once more.
-fn forget_answer(result: &mut SampleResult) {
-    for text in
-        [&mut result.code, &mut result.message, &mut result.response_headers, &mut result.content_type]
-    {
-        text.clear();
-    }
-    result.body.clear();
 }
 
 fn is_cookie(header: &crate::sampler::Header) -> bool {
@@ -247,9 +249,21 @@ async fn transfer(
             Some(connection) => connection,
             None => {
                 let options = ConnectOptions { shared: &sampler.shared, clock, timeout: connect_timeout };
-                let opened = Connection::open(origin, proxy, &options).await;
-                result.connect_ns = clock.now().since(started);
-                opened?
+                match proxy.filter(|_| origin.secure) {
+                    Some(proxy) => {
+                        let wanted =
+                            Wanted { sampler, origin, proxy, options, response_timeout, started, keep };
+                        let opening = tunnel::open(&wanted, session, result, head, &mut reader);
+                        let Some(connection) = Box::pin(opening).await? else { return Ok(()) };
+                        reader = ResponseReader::new(request.method == "HEAD");
+                        connection
+                    }
+                    None => {
+                        let opened = Connection::open(origin, proxy, &options).await;
+                        result.connect_ns = clock.now().since(started);
+                        opened?
+                    }
+                }
             }
         };
         connection.send(&request.wire).await?;
@@ -274,7 +288,11 @@ async fn transfer(
     }
     result.header_bytes = reader.head_bytes;
     result.body_bytes = reader.body_bytes;
-    outcome
+    outcome?;
+    match head.decoding.take() {
+        Some(decoding) if reader.has_body && reader.content_length != Some(0) => decoding.end(),
+        _ => Ok(()),
+    }
 }
 
 /// The request as JMeter shows it.
@@ -303,29 +321,4 @@ fn describe(request: &Rendered, lines: std::ops::Range<usize>, result: &mut Samp
         data.push_str(&latin(&request.cookies));
         data.push('\n');
     }
-}
-
-fn proxy_for(sampler: &HttpSampler, user: &mut UserState, origin: &Origin) -> Option<Arc<ProxyAddress>> {
-    let make = |proxy: &Proxy, user: &mut UserState| {
-        let host = proxy.host.text(user).trim().to_owned();
-        let port = u16::try_from(proxy.port.integer(user, 0)).ok().filter(|port| *port > 0)?;
-        if host.is_empty() {
-            return None;
-        }
-        let name = proxy.user.text(user).into_owned();
-        let authorization = (!name.is_empty()).then(|| crate::auth::basic(&name, &proxy.password.text(user)));
-        Some(Arc::new(ProxyAddress { host, port, authorization }))
-    };
-    if let Some(proxy) = &sampler.proxy
-        && let Some(address) = make(proxy, user)
-    {
-        return Some(address);
-    }
-    let proxy = sampler.shared.proxy.as_ref()?;
-    let host = origin.bare_host();
-    let excluded = sampler.shared.no_proxy.iter().any(|pattern| match pattern.strip_prefix('*') {
-        Some(suffix) => host.ends_with(suffix),
-        None => host.eq_ignore_ascii_case(pattern),
-    });
-    if excluded { None } else { make(proxy, user) }
 }

@@ -99,8 +99,11 @@ impl Failure {
         if keep_body {
             // JMeter keeps the stack trace here; its first line is what plans look for.
             result.body.extend_from_slice(self.class.as_bytes());
-            result.body.extend_from_slice(b": ");
-            result.body.extend_from_slice(self.message.as_bytes());
+            // An exception without a message: Java writes "null" for it in one place and nothing in the other.
+            if self.message != "null" {
+                result.body.extend_from_slice(b": ");
+                result.body.extend_from_slice(self.message.as_bytes());
+            }
         }
     }
 }

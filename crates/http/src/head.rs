@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::Write as _;
 
 use crate::origin::Origin;
-use crate::session::ProxyAddress;
+use crate::proxy::ProxyAddress;
 
 /// What JMeter 5.6.3 on Java 17 calls itself unless a header manager says otherwise. Servers may answer by it, so it is
 /// part of doing the same requests.

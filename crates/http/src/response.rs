@@ -45,12 +45,26 @@ enum State {
     Done,
 }
 
+/// Requests whose responses have no body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum To {
+    /// HEAD: none has.
+    Head,
+    /// CONNECT: a tunnel begins where the body of a successful one would.
+    Connect,
+    /// Any other.
+    Other,
+}
+
 /// Reads one response.
 #[derive(Debug)]
 pub struct ResponseReader {
     state: State,
     pending: Vec<u8>,
-    to_head_request: bool,
+    /// What the request was, as far as it matters.
+    to: To,
+    /// A body belongs to the response, even if it may be an empty one.
+    pub has_body: bool,
     /// Bytes of the head(s).
     pub head_bytes: u64,
     /// Bytes of the body on the wire, chunk headers included.
@@ -67,10 +81,21 @@ impl ResponseReader {
     /// A reader of the response to a request; `to_head_request`: to a HEAD request, whose response has no body.
     #[must_use]
     pub fn new(to_head_request: bool) -> Self {
+        Self::of(if to_head_request { To::Head } else { To::Other })
+    }
+
+    /// A reader of a proxy's response to a request for a tunnel.
+    #[must_use]
+    pub fn to_connect() -> Self {
+        Self::of(To::Connect)
+    }
+
+    fn of(to: To) -> Self {
         Self {
             state: State::Head,
             pending: Vec::new(),
-            to_head_request,
+            to,
+            has_body: false,
             head_bytes: 0,
             body_bytes: 0,
             content_length: None,
@@ -264,7 +289,12 @@ impl ResponseReader {
         }
         sink.head(response);
         self.keeps_alive = !close;
-        self.state = if self.to_head_request || status == 204 || status == 304 || status == 205 {
+        let without_body = match self.to {
+            To::Head => true,
+            To::Connect => status / 100 == 2,
+            To::Other => false,
+        };
+        self.state = if without_body || status == 204 || status == 304 || status == 205 {
             State::Done
         } else if chunked {
             State::ChunkSize { size: 0, digits: 0 }
@@ -278,6 +308,7 @@ impl ResponseReader {
                 }
             }
         };
+        self.has_body = self.state != State::Done;
         Ok(used)
     }
 

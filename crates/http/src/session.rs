@@ -9,15 +9,7 @@ use crate::cache::{Cache, CacheManager};
 use crate::connection::Connection;
 use crate::cookies::{CookieManager, Jar};
 use crate::origin::Origin;
-
-/// A proxy as it is used.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ProxyAddress {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    /// Value of `Proxy-Authorization`.
-    pub(crate) authorization: Option<String>,
-}
+use crate::proxy::{ProxyAddress, ProxyAuth};
 
 /// What a user keeps between requests.
 #[derive(Default)]
@@ -26,8 +18,8 @@ pub struct HttpSession {
     origins: Vec<(Box<str>, Arc<Origin>)>,
     jars: Vec<Jar>,
     caches: Vec<Cache>,
-    /// A proxy has asked who we are: from now on it is told at once.
-    pub(crate) proxy_has_asked: bool,
+    /// What proxies have said, where they have said anything.
+    proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
     /// The iteration is a new visitor's: connections are closed before the next request.
     new_visitor: bool,
 }
@@ -54,6 +46,13 @@ impl HttpSession {
         for cache in &mut self.caches {
             cache.iteration_started(same_user);
         }
+    }
+
+    /// Another visitor takes the user's place.
+    pub fn visitor_changed(&mut self, keep_connections: bool) {
+        self.jars.clear();
+        self.caches.clear();
+        self.new_visitor = !keep_connections;
     }
 
     /// Closes the connections of the visitor before, if there was one.
@@ -113,6 +112,26 @@ impl HttpSession {
             self.origins.reserve_exact(1);
         }
         self.origins.push((key.into(), origin));
+    }
+
+    /// What the proxy has said about credentials for this server.
+    pub(crate) fn proxy_auth(&self, origin: &Arc<Origin>, proxy: &Arc<ProxyAddress>) -> ProxyAuth {
+        let known = self.proxies.iter().find(|(server, known, _)| server == origin && known == proxy);
+        known.map_or(ProxyAuth::Unasked, |(_, _, said)| *said)
+    }
+
+    /// Remembers what the proxy has said.
+    pub(crate) fn proxy_said(&mut self, origin: &Arc<Origin>, proxy: &Arc<ProxyAddress>, said: ProxyAuth) {
+        match self.proxies.iter_mut().find(|(server, known, _)| server == origin && known == proxy) {
+            Some((_, _, before)) => *before = said,
+            None if said == ProxyAuth::Unasked => {}
+            None => {
+                if self.proxies.len() >= ORIGINS_MAX {
+                    self.proxies.clear();
+                }
+                self.proxies.push((Arc::clone(origin), Arc::clone(proxy), said));
+            }
+        }
     }
 
     /// The user's jar under a manager.

@@ -4,7 +4,7 @@ use busyhour_engine::result::{Keep, SampleResult};
 use busyhour_record::DataType;
 
 use crate::cache::CacheHeaders;
-use crate::failure::Failure;
+use crate::decode::Decoding;
 use crate::response::Sink;
 use crate::sampler::HttpSampler;
 
@@ -13,7 +13,10 @@ pub(crate) struct Head {
     pub(crate) status: u16,
     pub(crate) http_1_0: bool,
     pub(crate) location: Option<String>,
-    pub(crate) content_encoding: String,
+    /// The body comes compressed.
+    pub(crate) decoding: Option<Decoding>,
+    /// A proxy asks who is there, and Basic authorization will do.
+    pub(crate) proxy_asks: bool,
     pub(crate) wants_cookies: bool,
     pub(crate) wants_cache: bool,
     pub(crate) cookies: Vec<String>,
@@ -26,7 +29,8 @@ impl Head {
             status: 0,
             http_1_0: false,
             location: None,
-            content_encoding: String::new(),
+            decoding: None,
+            proxy_asks: false,
             wants_cookies: sampler.cookies.is_some(),
             wants_cache: sampler.cache.is_some(),
             cookies: Vec::new(),
@@ -73,8 +77,12 @@ impl Sink for ResponseSink<'_> {
                 8 if head.status / 100 == 3 && name.eq_ignore_ascii_case("location") => {
                     head.location = text()
                 }
-                16 if self.keep.body && name.eq_ignore_ascii_case("content-encoding") => {
-                    head.content_encoding = latin(header.value).trim().to_ascii_lowercase();
+                16 if head.decoding.is_none() && name.eq_ignore_ascii_case("content-encoding") => {
+                    head.decoding = Decoding::named(header.value);
+                }
+                18 if head.status == 407 && name.eq_ignore_ascii_case("proxy-authenticate") => {
+                    let scheme = header.value.trim_ascii().split(|byte| *byte == b' ').next();
+                    head.proxy_asks |= scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"basic"));
                 }
                 10 if head.wants_cookies && name.eq_ignore_ascii_case("set-cookie") => {
                     head.cookies.extend(text());
@@ -96,14 +104,27 @@ impl Sink for ResponseSink<'_> {
     }
 
     fn body(&mut self, piece: &[u8]) {
-        if self.keep.body {
-            self.result.body.extend_from_slice(piece);
+        let kept = self.keep.body.then_some(&mut self.result.body);
+        match (&mut self.head.decoding, kept) {
+            (Some(decoding), kept) => decoding.feed(piece, kept),
+            (None, Some(body)) => body.extend_from_slice(piece),
+            (None, None) => {}
         }
     }
 
     fn ignores_body(&self) -> bool {
-        !self.keep.body
+        !self.keep.body && self.head.decoding.is_none()
     }
+}
+
+/// Makes room for the answer to a request that is sent once more.
+pub(crate) fn forget_answer(result: &mut SampleResult) {
+    for text in
+        [&mut result.code, &mut result.message, &mut result.response_headers, &mut result.content_type]
+    {
+        text.clear();
+    }
+    result.body.clear();
 }
 
 /// Bytes of a header as text: UTF-8 if they are, else each byte a character.
@@ -135,33 +156,4 @@ fn set_type(result: &mut SampleResult) {
 
 fn find_ignoring_case(text: &str, wanted: &str) -> Option<usize> {
     text.as_bytes().windows(wanted.len()).position(|window| window.eq_ignore_ascii_case(wanted.as_bytes()))
-}
-
-/// Unpacks a body that was sent compressed.
-pub(crate) fn decode_body(head: &Head, result: &mut SampleResult, keep: Keep) {
-    use std::io::Read as _;
-    if !keep.body || head.content_encoding.is_empty() || result.body.is_empty() {
-        return;
-    }
-    let mut plain = Vec::new();
-    let decoded = match head.content_encoding.as_str() {
-        "gzip" | "x-gzip" => flate2::read::MultiGzDecoder::new(&result.body[..]).read_to_end(&mut plain),
-        "deflate" => {
-            let zlib = flate2::read::ZlibDecoder::new(&result.body[..]).read_to_end(&mut plain);
-            if zlib.is_err() {
-                // Some servers send the bare format under this name.
-                plain.clear();
-                flate2::read::DeflateDecoder::new(&result.body[..]).read_to_end(&mut plain)
-            } else {
-                zlib
-            }
-        }
-        _ => return,
-    };
-    match decoded {
-        Ok(_) => result.body = plain,
-        Err(_) => {
-            Failure::new("java.util.zip.ZipException", "Not in GZIP format").write_to(result, keep.body)
-        }
-    }
 }

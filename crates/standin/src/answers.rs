@@ -5,9 +5,8 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use flate2::Compression;
-use flate2::write::{GzEncoder, ZlibEncoder};
-
+use crate::compressed;
+use crate::proxy;
 use crate::request::Request;
 
 /// A document for JSON processors: objects, arrays, numbers of several kinds, null, nesting.
@@ -27,22 +26,22 @@ pub(crate) struct Answer {
 }
 
 /// A response under construction.
-struct Response {
+pub(crate) struct Response {
     code: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
 }
 
 impl Response {
-    fn new(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn new(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Self {
         Self { code, headers: vec![("Content-Type".into(), kind.into())], body: body.into() }
     }
 
-    fn text(body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn text(body: impl Into<Vec<u8>>) -> Self {
         Self::new(200, "text/plain; charset=utf-8", body)
     }
 
-    fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
@@ -56,7 +55,7 @@ impl Response {
     }
 
     /// With a length, as almost every answer is sent.
-    fn sized(self, request: &Request) -> Answer {
+    pub(crate) fn sized(self, request: &Request) -> Answer {
         let bodiless = matches!(self.code, 204 | 304);
         let mut head = self.head();
         if !bodiless {
@@ -121,13 +120,19 @@ impl State {
     /// | `/set-cookie/NAME/VALUE` | the same with `Path=/` |
     /// | `/auth` | 401 unless `user:secret` come by Basic authorization |
     /// | `/gzip`, `/gzip-chunked`, `/deflate` | a compressed text |
+    /// | `/broken/KIND`, `/broken/KIND/chunked` | one that cannot be unpacked, see the `compressed` module |
     /// | `/chunked`, `/close`, `/until-close`, `/drop`, `/truncated`, `/garbage` | framings, some broken |
     /// | `/slow/MS` | waits before it answers |
     /// | `/cache/KIND` | validators and lifetimes; answers 304 to a matching validator |
     /// | `/header/NAME` | the value of that request header |
     /// | anything else | 200, `METHOD target` as text |
+    ///
+    /// As a proxy it also asks who is there, see the `proxy` module.
     pub(crate) fn answer(&self, request: &Request) -> Answer {
         let target = request.target();
+        if let Some(answer) = proxy::answer(request) {
+            return answer;
+        }
         // A proxy-style target carries the origin first.
         let target = target
             .strip_prefix("http://")
@@ -172,16 +177,15 @@ impl State {
 }
 
 fn framing(words: &[&str], target: &str, request: &Request) -> Answer {
-    let plain = "The quick brown fox jumps over the lazy dog. ".repeat(4);
+    let plain = compressed::plain();
     match words {
-        ["gzip"] => Response::text(gzip(&plain)).with("Content-Encoding", "gzip").sized(request),
-        ["gzip-chunked"] => Response::text(gzip(&plain)).with("Content-Encoding", "gzip").chunked(request),
-        ["deflate"] => {
-            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-            encoder.write_all(plain.as_bytes()).expect("a vector takes any bytes");
-            let body = encoder.finish().expect("a vector takes any bytes");
-            Response::text(body).with("Content-Encoding", "deflate").sized(request)
-        }
+        ["gzip" | "gzip-chunked" | "deflate" | "broken", ..] => match compressed::answer(words) {
+            Some(response) if words[0] == "gzip-chunked" || words.get(2) == Some(&"chunked") => {
+                response.chunked(request)
+            }
+            Some(response) => response.sized(request),
+            None => Response::new(404, "text/plain; charset=utf-8", "no such body").sized(request),
+        },
         ["chunked"] => Response::text(plain).chunked(request),
         ["close"] => {
             let mut answer = Response::text("closing").with("Connection", "close").sized(request);
@@ -194,12 +198,6 @@ fn framing(words: &[&str], target: &str, request: &Request) -> Answer {
         ["garbage"] => Answer { bytes: b"this is not HTTP\r\n\r\n".to_vec(), close: true, delay: None },
         _ => Response::text(format!("{} {target}", request.method())).sized(request),
     }
-}
-
-fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(text.as_bytes()).expect("a vector takes any bytes");
-    encoder.finish().expect("a vector takes any bytes")
 }
 
 fn authorize(request: &Request) -> Response {
@@ -301,6 +299,7 @@ fn reason(code: u16) -> &'static str {
         401 => "Unauthorized",
         403 => "Forbidden",
         404 => "Not Found",
+        407 => "Proxy Authentication Required",
         500 => "Internal Server Error",
         503 => "Service Unavailable",
         _ => "Status",

@@ -9,7 +9,9 @@
 mod answers;
 mod case;
 mod compare;
+mod compressed;
 mod mask;
+mod proxy;
 mod recording;
 mod request;
 mod rows;

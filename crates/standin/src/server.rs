@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::answers::{Answer, State};
+use crate::proxy::GRANTED;
 use crate::request::Request;
 use crate::tls;
 
@@ -141,22 +142,31 @@ fn accept(listener: &TcpListener, tls: Option<&Arc<ServerConfig>>, shared: &Arc<
 
 fn converse(stream: &TcpStream, tls: Option<Arc<ServerConfig>>, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    match tls {
-        None => serve(stream, shared),
-        Some(config) => {
-            let session = ServerConnection::new(config).map_err(io::Error::other)?;
-            let mut secure = StreamOwned::new(session, stream);
-            serve(&mut secure, shared)?;
-            secure.conn.send_close_notify();
-            secure.conn.write_tls(&mut &*stream)?;
-            Ok(())
-        }
-    }
+    let mut number = None;
+    let config = match tls {
+        Some(config) => config,
+        None if serve(stream, shared, &mut number)? == End::Tunnel => tls::server_config()?,
+        None => return Ok(()),
+    };
+    let session = ServerConnection::new(config).map_err(io::Error::other)?;
+    let mut secure = StreamOwned::new(session, stream);
+    serve(&mut secure, shared, &mut number)?;
+    secure.conn.send_close_notify();
+    secure.conn.write_tls(&mut &*stream)?;
+    Ok(())
 }
 
-fn serve(stream: impl Read + Write, shared: &Shared) -> io::Result<()> {
+/// Why the requests of a connection came to an end.
+#[derive(PartialEq, Eq)]
+enum End {
+    /// One side has closed it.
+    Closed,
+    /// A tunnel was granted: what follows is TLS, and this server itself is at the other end.
+    Tunnel,
+}
+
+fn serve(stream: impl Read + Write, shared: &Shared, number: &mut Option<usize>) -> io::Result<End> {
     let mut reader = BufReader::new(stream);
-    let mut number = None;
     while let Some(request) = Request::read(&mut reader)? {
         {
             let mut record = lock(&shared.record);
@@ -175,8 +185,11 @@ fn serve(stream: impl Read + Write, shared: &Shared) -> io::Result<()> {
         if close {
             break;
         }
+        if request.method() == "CONNECT" && bytes.starts_with(GRANTED) {
+            return Ok(End::Tunnel);
+        }
     }
-    Ok(())
+    Ok(End::Closed)
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! A request in steady state allocates nothing.
 
+use std::io::Write as _;
+
 use busyhour_engine::program::Protocol as _;
 use busyhour_engine::result::Keep;
 use busyhour_http::{Header, HttpSampler};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
-use crate::server::{Server, ok};
+use crate::server::{Server, ok, response};
 use crate::world::{World, get, get_securely, text};
 
 /// Allocations of a hundred samples, after enough to make every buffer.
@@ -31,6 +35,22 @@ fn plain_requests_do_not_allocate() {
         if size <= 4096 {
             let keep = Keep { body: true, ..Keep::default() };
             assert_eq!(allocations(&sampler, keep), 0, "{size} bytes, kept");
+        }
+    }
+}
+
+#[test]
+fn compressed_bodies_do_not_allocate() {
+    for size in [100, 200_000] {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&vec![b'x'; size]).unwrap();
+        // Packed badly on purpose: it comes in many pieces.
+        let mut stored = GzEncoder::new(Vec::new(), Compression::none());
+        stored.write_all(&vec![b'x'; size]).unwrap();
+        for body in [encoder.finish().unwrap(), stored.finish().unwrap()] {
+            let server = Server::answering(move |_| response("200 OK", "Content-Encoding: gzip\r\n", &body));
+            let counted = allocations(&get(server.port, "/"), Keep::default());
+            assert_eq!(counted, 0, "{size} bytes");
         }
     }
 }

@@ -2,8 +2,10 @@
 
 mod allocation;
 mod bodies;
+mod compressed;
 mod connections;
 mod failures;
+mod proxies;
 mod secure;
 mod server;
 mod visits;

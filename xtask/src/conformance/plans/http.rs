@@ -168,52 +168,6 @@ fn bodies() -> Vec<Description> {
             ])]),
         ),
         case(
-            "http-compressed",
-            HTTP,
-            plan([group("users").with([
-                headers("h", &[("Accept-Encoding", "gzip, deflate")]),
-                get("gzip", "/gzip").with([response_assertion(
-                    "text",
-                    "response_data",
-                    16,
-                    &["quick brown"],
-                )]),
-                get("gzip chunked", "/gzip-chunked").with([response_assertion(
-                    "text",
-                    "response_data",
-                    16,
-                    &["quick brown"],
-                )]),
-                get("deflate", "/deflate").with([response_assertion(
-                    "text",
-                    "response_data",
-                    16,
-                    &["quick brown"],
-                )]),
-                get("chunked", "/chunked"),
-                request("HEAD", "head", "/gzip"),
-            ])]),
-        )
-        .why("`bytes` counts what came over the wire: headers and the compressed body."),
-        case(
-            "http-compressed-unasked",
-            HTTP,
-            plan([group("users").with([
-                get("gzip", "/gzip").with([response_assertion(
-                    "text",
-                    "response_data",
-                    16,
-                    &["quick brown"],
-                )]),
-                get("deflate", "/deflate").with([response_assertion(
-                    "text",
-                    "response_data",
-                    16,
-                    &["quick brown"],
-                )]),
-            ])]),
-        ),
-        case(
             "http-md5",
             HTTP,
             plan([group("users").with([

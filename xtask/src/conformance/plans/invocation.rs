@@ -41,6 +41,48 @@ pub fn cases() -> Vec<Description> {
         )
         .why("The request goes to the proxy with the whole URL as its target; credentials wait for a 407."),
         case(
+            "proxy-authorization",
+            &["HTTPSamplerProxy"],
+            bare_plan([group("users").with([
+                known(through("guarded.test", "/first")),
+                known(through("guarded.test", "/again")),
+                known(through("guarded.test", "/redirect/302/1")),
+                known(raw("POST", "post", "/post", "body").set("HTTPSampler.domain", "guarded.test")),
+                known(through("guarded.test", "/port").set("HTTPSampler.port", "8080")),
+                stranger(through("guarded.test", "/wrong")),
+                stranger(through("guarded.test", "/wrong-again")),
+                through("guarded.test", "/nobody"),
+                known(through("closing.test", "/closed")),
+                known(through("closing.test", "/kept")),
+                known(through("silent.test", "/unsaid")),
+                known(through("forbidden.test", "/forbidden")),
+            ])]),
+        )
+        .why(
+            "Credentials wait for a 407; from then on they are sent at once, to this server through this proxy. When they are refused they are not sent again.",
+        ),
+        case(
+            "proxy-tunnel",
+            &["HTTPSamplerProxy"],
+            bare_plan([group("users").with([
+                secure_through("example.test", "/open"),
+                secure_through("example.test", "/again"),
+                secure_through("example.test", "/close"),
+                secure_through("example.test", "/anew"),
+                known(secure_through("guarded.test", "/close")),
+                known(secure_through("guarded.test", "/known")),
+                stranger(secure_through("guarded.test", "/wrong")),
+                stranger(secure_through("guarded.test", "/wrong-again")),
+                secure_through("guarded.test", "/nobody"),
+                known(secure_through("closing.test", "/close")),
+                known(secure_through("closing.test", "/known")),
+                known(secure_through("silent.test", "/unsaid")),
+                secure_through("forbidden.test", "/forbidden"),
+                known(secure_through("guarded.test", "/status/407")),
+            ])]),
+        )
+        .why("The same for tunnels: a proxy's refusal is the sample's response."),
+        case(
             "proxy-of-command-line",
             &["HTTPSamplerProxy"],
             bare_plan([group("users").with([
@@ -124,6 +166,22 @@ fn https() -> Vec<Description> {
 
 fn proxied(sampler: Node) -> Node {
     sampler.set("HTTPSampler.proxyHost", "${__P(HOST)}").set("HTTPSampler.proxyPort", "${__P(PORT)}")
+}
+
+fn through(host: &str, path: &str) -> Node {
+    proxied(get(path.trim_start_matches('/'), path).set("HTTPSampler.domain", host))
+}
+
+fn secure_through(host: &str, path: &str) -> Node {
+    through(host, path).set("HTTPSampler.protocol", "https")
+}
+
+fn known(sampler: Node) -> Node {
+    proxied(sampler).set("HTTPSampler.proxyUser", "me").set("HTTPSampler.proxyPass", "secret")
+}
+
+fn stranger(sampler: Node) -> Node {
+    known(sampler).set("HTTPSampler.proxyPass", "wrong")
 }
 
 /// A plan in the words of JMeter 2: other class names, properties that are gone, a workbench.

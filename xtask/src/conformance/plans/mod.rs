@@ -1,6 +1,7 @@
 //! The cases, described; `write` puts them into their folders.
 
 mod assertions;
+mod compressed;
 mod config;
 mod controllers;
 mod functions;
@@ -110,6 +111,7 @@ pub fn chosen(name: &str, parts: &[String]) -> bool {
 fn all() -> Vec<Description> {
     let mut all = Vec::new();
     all.extend(assertions::cases());
+    all.extend(compressed::cases());
     all.extend(config::cases());
     all.extend(controllers::cases());
     all.extend(functions::cases());

@@ -1,0 +1,377 @@
+//! Bodies that were sent compressed, unpacked piece by piece as they arrive.
+//!
+//! What can be wrong with them, and in which words, follows `java.util.zip` and HttpClient's `DeflateInputStream`, for
+//! that is what JMeter records. Whether somebody keeps the text or not, a body that cannot be unpacked fails its sample.
+
+use std::cell::RefCell;
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use crate::failure::Failure;
+
+/// Decoders that a thread keeps for the next body; each holds some 50 KiB.
+const POOL_MAX: usize = 32;
+
+/// Bytes unpacked at once.
+const PLAIN_BYTES: usize = 32 * 1024;
+
+/// Bytes of gzip's head without its optional fields, and of its trailer.
+const GZIP_HEAD: usize = 10;
+const GZIP_TRAILER: usize = 8;
+
+/// What is wrong with data of which no more is known.
+const UNKNOWN: &str = "Invalid ZLIB data format";
+
+/// Flags of gzip's head (RFC 1952).
+const HEAD_CHECKSUM: u8 = 2;
+const EXTRA: u8 = 4;
+const NAME: u8 = 8;
+const COMMENT: u8 = 16;
+
+thread_local! {
+    #[expect(clippy::vec_box, reason = "a decoder goes to its response and back as a pointer")]
+    static POOL: RefCell<Vec<Box<Decoder>>> = const { RefCell::new(Vec::new()) };
+    /// What has just been unpacked.
+    static PLAIN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Gzip,
+    Deflate,
+}
+
+impl Format {
+    fn named(name: &[u8]) -> Option<Self> {
+        let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+        match name.len() {
+            4 if is("gzip") => Some(Self::Gzip),
+            6 if is("x-gzip") => Some(Self::Gzip),
+            7 if is("deflate") => Some(Self::Deflate),
+            _ => None,
+        }
+    }
+}
+
+/// A body that is being unpacked; its decoder goes back to the thread's pool in the end.
+pub(crate) struct Decoding(Option<Box<Decoder>>);
+
+impl Decoding {
+    /// Unpacks what a `Content-Encoding` names; `None` when there is nothing to do. Names nobody knows are passed over,
+    /// as HttpClient does.
+    pub(crate) fn named(encoding: &[u8]) -> Option<Self> {
+        let mut formats =
+            encoding.split(|byte| *byte == b',').filter_map(|name| Format::named(name.trim_ascii()));
+        let first = formats.next()?;
+        let mut decoding = Self::of(first);
+        if let Some(decoder) = &mut decoding.0 {
+            // HttpClient unpacks in the order of the names.
+            let mut last = decoder;
+            for format in formats {
+                last = last.next.insert(Decoder::boxed(format));
+            }
+        }
+        Some(decoding)
+    }
+
+    fn of(format: Format) -> Self {
+        let used = POOL.with_borrow_mut(Vec::pop);
+        Self(Some(match used {
+            Some(mut decoder) => {
+                decoder.begin(format);
+                decoder
+            }
+            None => Decoder::boxed(format),
+        }))
+    }
+
+    /// Takes a piece of the body; the text goes to `plain` when somebody wants it.
+    pub(crate) fn feed(&mut self, piece: &[u8], plain: Option<&mut Vec<u8>>) {
+        if let Some(decoder) = &mut self.0 {
+            decoder.feed(piece, plain);
+        }
+    }
+
+    /// The body is at its end.
+    ///
+    /// # Errors
+    /// It cannot be unpacked.
+    pub(crate) fn end(mut self) -> Result<(), Failure> {
+        self.0.as_deref_mut().map_or(Ok(()), Decoder::end)
+    }
+}
+
+impl Drop for Decoding {
+    fn drop(&mut self) {
+        if let Some(mut decoder) = self.0.take() {
+            decoder.next = None;
+            POOL.with_borrow_mut(|pool| {
+                if pool.len() < POOL_MAX {
+                    pool.push(decoder);
+                }
+            });
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// So many bytes of gzip's head, or of those that tell zlib from bare deflate, have been seen.
+    Head(usize),
+    /// A byte of the length of gzip's extra field.
+    ExtraLength(Option<u8>),
+    Extra(u16),
+    Name,
+    Comment,
+    HeadChecksum(Option<u8>),
+    Data,
+    /// So many bytes of gzip's trailer have been seen.
+    Trailer(usize),
+    /// What follows is of no interest.
+    Tail,
+}
+
+struct Decoder {
+    format: Format,
+    state: State,
+    /// A whole gzip member has been read: another may follow, or anything else, which does not count then.
+    member_read: bool,
+    inflate: Decompress,
+    /// Of the text; of the head before.
+    crc: Crc,
+    /// The last bytes of head or trailer.
+    bytes: [u8; GZIP_HEAD],
+    failure: Option<Failure>,
+    /// The text is compressed, too.
+    next: Option<Box<Self>>,
+}
+
+impl Decoder {
+    fn boxed(format: Format) -> Box<Self> {
+        Box::new(Self {
+            format,
+            state: State::Head(0),
+            member_read: false,
+            inflate: Decompress::new(false),
+            crc: Crc::new(),
+            bytes: [0; GZIP_HEAD],
+            failure: None,
+            next: None,
+        })
+    }
+
+    fn begin(&mut self, format: Format) {
+        self.format = format;
+        self.state = State::Head(0);
+        self.member_read = false;
+        self.inflate.reset(false);
+        self.crc.reset();
+        self.failure = None;
+    }
+
+    fn feed(&mut self, mut piece: &[u8], mut plain: Option<&mut Vec<u8>>) {
+        while !piece.is_empty() && self.failure.is_none() && self.state != State::Tail {
+            let used = match self.state {
+                State::Data => self.data(piece, plain.as_deref_mut()),
+                _ => self.byte(piece[0], plain.as_deref_mut()).map(|()| 1),
+            };
+            match used {
+                Ok(used) => piece = &piece[used..],
+                Err(failure) => self.failure = Some(failure),
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        match self.state {
+            State::Tail => {}
+            State::Data => return Err(end_of_file("Unexpected end of ZLIB input stream")),
+            State::Trailer(_) => return Err(end_of_file("null")),
+            _ if self.member_read => {}
+            _ if self.format == Format::Gzip => return Err(end_of_file("null")),
+            _ => return Err(broken("Unexpected end of stream")),
+        }
+        self.next.as_deref_mut().map_or(Ok(()), Self::end)
+    }
+
+    /// One byte of what stands around the data.
+    fn byte(&mut self, byte: u8, mut plain: Option<&mut Vec<u8>>) -> Result<(), Failure> {
+        self.state = match (self.format, self.state) {
+            (Format::Deflate, State::Head(seen)) => {
+                self.bytes[seen] = byte;
+                if seen == 0 {
+                    State::Head(1)
+                } else {
+                    self.state = State::Data;
+                    let start = [self.bytes[0], byte];
+                    self.inflate.reset(is_zlib(start));
+                    let mut rest = &start[..];
+                    while !rest.is_empty() && self.state == State::Data {
+                        let used = self.data(rest, plain.as_deref_mut())?;
+                        rest = &rest[used..];
+                    }
+                    self.state
+                }
+            }
+            (Format::Gzip, State::Head(seen)) => {
+                self.bytes[seen] = byte;
+                match seen {
+                    1 if self.bytes[..2] != [0x1F, 0x8B] => self.head_is_wrong("Not in GZIP format")?,
+                    2 if byte != 8 => self.head_is_wrong("Unsupported compression method")?,
+                    _ if seen + 1 < GZIP_HEAD => State::Head(seen + 1),
+                    _ => {
+                        self.crc.reset();
+                        if self.has(HEAD_CHECKSUM) {
+                            self.crc.update(&self.bytes);
+                        }
+                        self.after_head(EXTRA)
+                    }
+                }
+            }
+            (_, State::ExtraLength(None)) => self.in_head(byte, State::ExtraLength(Some(byte))),
+            (_, State::ExtraLength(Some(low))) => match u16::from_le_bytes([low, byte]) {
+                0 => {
+                    let next = self.after_head(NAME);
+                    self.in_head(byte, next)
+                }
+                length => self.in_head(byte, State::Extra(length)),
+            },
+            (_, State::Extra(left)) => {
+                let next = if left > 1 { State::Extra(left - 1) } else { self.after_head(NAME) };
+                self.in_head(byte, next)
+            }
+            (_, State::Name) => {
+                let next = if byte == 0 { self.after_head(COMMENT) } else { State::Name };
+                self.in_head(byte, next)
+            }
+            (_, State::Comment) => {
+                let next = if byte == 0 { self.after_head(HEAD_CHECKSUM) } else { State::Comment };
+                self.in_head(byte, next)
+            }
+            (_, State::HeadChecksum(None)) => State::HeadChecksum(Some(byte)),
+            (_, State::HeadChecksum(Some(low))) => {
+                if u32::from(u16::from_le_bytes([low, byte])) == self.crc.sum() & 0xFFFF {
+                    self.begin_member()
+                } else {
+                    self.head_is_wrong("Corrupt GZIP header")?
+                }
+            }
+            (_, State::Trailer(seen)) => {
+                self.bytes[seen] = byte;
+                if seen + 1 < GZIP_TRAILER {
+                    State::Trailer(seen + 1)
+                } else {
+                    let expected = u64::from(self.crc.amount()) << 32 | u64::from(self.crc.sum());
+                    if self.bytes[..GZIP_TRAILER] != expected.to_le_bytes() {
+                        return Err(broken("Corrupt GZIP trailer"));
+                    }
+                    self.member_read = true;
+                    State::Head(0)
+                }
+            }
+            (_, state @ (State::Data | State::Tail)) => state,
+        };
+        Ok(())
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.bytes[3] & flag != 0
+    }
+
+    /// A byte of an optional field of the head, which counts into its checksum.
+    fn in_head(&mut self, byte: u8, next: State) -> State {
+        if self.has(HEAD_CHECKSUM) && next != State::Data {
+            self.crc.update(&[byte]);
+        }
+        next
+    }
+
+    /// The state of the first of the optional fields from `flag` on that is there.
+    fn after_head(&mut self, flag: u8) -> State {
+        for (field, state) in
+            [(EXTRA, State::ExtraLength(None)), (NAME, State::Name), (COMMENT, State::Comment)]
+        {
+            if flag != HEAD_CHECKSUM && field >= flag && self.has(field) {
+                return state;
+            }
+        }
+        if self.has(HEAD_CHECKSUM) { State::HeadChecksum(None) } else { self.begin_member() }
+    }
+
+    fn begin_member(&mut self) -> State {
+        self.crc.reset();
+        self.inflate.reset(false);
+        State::Data
+    }
+
+    /// Something else than a head; behind a whole member it does not matter.
+    fn head_is_wrong(&self, message: &str) -> Result<State, Failure> {
+        if self.member_read { Ok(State::Tail) } else { Err(broken(message)) }
+    }
+
+    /// Unpacks; gives the bytes used.
+    fn data(&mut self, piece: &[u8], mut plain: Option<&mut Vec<u8>>) -> Result<usize, Failure> {
+        let mut buffer = PLAIN.take();
+        if buffer.is_empty() {
+            buffer = vec![0; PLAIN_BYTES];
+        }
+        let mut used = 0;
+        let outcome = loop {
+            let (read, made) = (self.inflate.total_in(), self.inflate.total_out());
+            let status = self.inflate.decompress(&piece[used..], &mut buffer, FlushDecompress::None);
+            let made = (self.inflate.total_out() - made) as usize;
+            used += (self.inflate.total_in() - read) as usize;
+            let text = &buffer[..made];
+            if self.format == Format::Gzip {
+                self.crc.update(text);
+            }
+            match (&mut self.next, &mut plain) {
+                (Some(next), plain) => next.feed(text, plain.as_deref_mut()),
+                (None, Some(plain)) => plain.extend_from_slice(text),
+                (None, None) => {}
+            }
+            match status {
+                Ok(Status::StreamEnd) => {
+                    self.state = if self.format == Format::Gzip { State::Trailer(0) } else { State::Tail };
+                    break Ok(used);
+                }
+                // The buffer was large enough for all there is to say so far.
+                Ok(_) if made < buffer.len() => break Ok(piece.len()),
+                Ok(_) => {}
+                // Java takes a text that needs a dictionary for an empty one.
+                Err(error) if error.needs_dictionary().is_some() => {
+                    self.state = State::Tail;
+                    break Ok(used);
+                }
+                Err(error) => break Err(broken(reason(&error))),
+            }
+        };
+        PLAIN.set(buffer);
+        outcome
+    }
+}
+
+/// Why data cannot be unpacked, in zlib's words.
+fn reason(error: &flate2::DecompressError) -> &str {
+    // The library's fast path forgets what was wrong with a distance or a code: Java's words when it knows nothing.
+    error.message().filter(|said| *said != "repeated call with bad state").unwrap_or(UNKNOWN)
+}
+
+/// Whether deflate comes in zlib's frame, as HttpClient finds out.
+fn is_zlib(start: [u8; 2]) -> bool {
+    start[0] & 0x0F == 8 && start[0] >> 4 <= 7 && u16::from_be_bytes(start).is_multiple_of(31)
+}
+
+fn broken(message: &str) -> Failure {
+    Failure::new("java.util.zip.ZipException", message)
+}
+
+fn end_of_file(message: &str) -> Failure {
+    Failure::new("java.io.EOFException", message)
+}
+
+#[cfg(test)]
+mod tests;

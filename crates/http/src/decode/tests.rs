@@ -1,0 +1,148 @@
+//! Whole bodies, broken ones, and rubbish.
+
+use std::io::Write as _;
+
+use flate2::write::{DeflateEncoder, ZlibEncoder};
+use flate2::{Compression, GzBuilder};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Unpacks `body` in pieces of so many bytes; gives the text and how it ended.
+fn unpack(encoding: &str, body: &[u8], piece: usize) -> (Vec<u8>, Result<(), String>) {
+    let mut decoding = Decoding::named(encoding.as_bytes()).unwrap();
+    let mut plain = Vec::new();
+    for piece in body.chunks(piece) {
+        decoding.feed(piece, Some(&mut plain));
+    }
+    let end = decoding.end().map_err(|failure| format!("{}: {}", failure.class, failure.message));
+    (plain, end)
+}
+
+fn gzip(head: GzBuilder, text: &[u8]) -> Vec<u8> {
+    let mut encoder = head.write(Vec::new(), Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(text: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn raw(text: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A head with every optional field, with its checksum.
+fn full_head(checksum_is_right: bool) -> Vec<u8> {
+    let mut head = vec![0x1F, 0x8B, 8, HEAD_CHECKSUM | EXTRA | NAME | COMMENT, 0, 0, 0, 0, 0, 3];
+    head.extend(b"\x04\0fourname\0comment\0");
+    let mut crc = Crc::new();
+    crc.update(&head);
+    let sum = crc.sum() as u16 ^ u16::from(!checksum_is_right);
+    head.extend(sum.to_le_bytes());
+    head
+}
+
+#[test]
+fn heads_with_and_without_their_optional_fields() {
+    let text = b"a text, a text, a text";
+    let plain = gzip(GzBuilder::new(), text);
+    let named = gzip(GzBuilder::new().filename("file").comment("no comment").extra(&b"extra"[..]), text);
+    let empty_extra = gzip(GzBuilder::new().extra(&b""[..]), text);
+    let checked = [&full_head(true), &plain[GZIP_HEAD..]].concat();
+    for body in [&plain, &named, &empty_extra, &checked] {
+        for piece in 1..body.len() {
+            assert_eq!(unpack("gzip", body, piece), (text.to_vec(), Ok(())), "{body:02x?}");
+        }
+    }
+    let wrong = [&full_head(false), &plain[GZIP_HEAD..]].concat();
+    let end = unpack("gzip", &wrong, 7).1;
+    assert_eq!(end, Err("java.util.zip.ZipException: Corrupt GZIP header".into()));
+    for cut in 0..GZIP_HEAD + 10 {
+        let end = unpack("gzip", &checked[..cut], 3).1;
+        assert_eq!(end, Err("java.io.EOFException: null".into()), "{cut}");
+    }
+}
+
+#[test]
+fn names_of_encodings() {
+    assert!(Decoding::named(b"identity").is_none());
+    assert!(Decoding::named(b"br").is_none());
+    assert!(Decoding::named(b"").is_none());
+    let text = b"twice twice twice";
+    let body = gzip(GzBuilder::new(), &zlib(text));
+    assert_eq!(unpack("GZip, sdch, Deflate", &body, 5), (text.to_vec(), Ok(())));
+    let end = unpack("x-gzip,deflate", &gzip(GzBuilder::new(), &zlib(text)[..9]), 5).1;
+    assert_eq!(end, Err("java.io.EOFException: Unexpected end of ZLIB input stream".into()));
+}
+
+#[test]
+fn a_used_decoder_remembers_nothing() {
+    let text = vec![b'y'; 100_000];
+    let (packed, framed) = (gzip(GzBuilder::new(), &text), zlib(&text));
+    for _ in 0..3 {
+        assert!(unpack("gzip", &packed[..packed.len() / 2], 64).1.is_err());
+        assert_eq!(unpack("deflate", &framed, 64), (text.clone(), Ok(())));
+        assert!(unpack("deflate", b"rubbish", 64).1.is_err());
+        assert_eq!(unpack("gzip", &packed, 64), (text.clone(), Ok(())));
+    }
+    assert!(POOL.with_borrow(Vec::len) == 1);
+}
+
+#[test]
+fn a_text_that_needs_a_dictionary_is_empty_as_in_java() {
+    let body = [0x78, 0xBB, 0, 0, 0, 1, 0x4B, 4, 0];
+    assert_eq!(unpack("deflate", &body, 3), (Vec::new(), Ok(())));
+}
+
+proptest! {
+    #[test]
+    fn what_was_packed_is_unpacked(
+        text in proptest::collection::vec(0u8..4, 0..3000), piece in 1usize..200, tail in ".{0,40}"
+    ) {
+        let twice = [gzip(GzBuilder::new(), &text), gzip(GzBuilder::new(), &text), tail.clone().into()].concat();
+        prop_assert_eq!(unpack("gzip", &twice, piece), (text.repeat(2), Ok(())));
+        let framed = [zlib(&text), tail.clone().into()].concat();
+        prop_assert_eq!(unpack("deflate", &framed, piece), (text.clone(), Ok(())));
+        let bare = [raw(&text), tail.into()].concat();
+        prop_assert_eq!(unpack("deflate", &bare, piece), (text, Ok(())));
+    }
+
+    #[test]
+    fn damage_means_the_same_in_pieces_of_any_size(
+        text in proptest::collection::vec(0u8..9, 1..600),
+        at in any::<prop::sample::Index>(),
+        flip in 1u8..,
+        cut in any::<prop::sample::Index>(),
+        piece in 1usize..40,
+    ) {
+        for (encoding, mut body) in [("gzip", gzip(GzBuilder::new(), &text)), ("deflate", zlib(&text))] {
+            let at = at.index(body.len());
+            body[at] ^= flip;
+            body.truncate(cut.index(body.len()) + 1);
+            let (some, all) = (unpack(encoding, &body, piece).1, unpack(encoding, &body, usize::MAX).1);
+            // What exactly was wrong is not always known.
+            let broken = |end: &Result<(), String>| matches!(end, Err(why) if why.starts_with("java.util.zip"));
+            let unknown = |end: &Result<(), String>| matches!(end, Err(why) if why.ends_with(UNKNOWN));
+            prop_assert!(some == all || (broken(&some) && unknown(&all)), "{:?}, {:?}", some, all);
+        }
+    }
+
+    #[test]
+    fn a_body_cut_short_is_an_error(text in proptest::collection::vec(any::<u8>(), 0..600), cut in any::<prop::sample::Index>()) {
+        for (encoding, body) in [("gzip", gzip(GzBuilder::new(), &text)), ("deflate", zlib(&text))] {
+            prop_assert!(unpack(encoding, &body[..cut.index(body.len())], 64).1.is_err());
+        }
+    }
+
+    #[test]
+    fn rubbish_never_panics(body in proptest::collection::vec(any::<u8>(), 0..300), piece in 1usize..50) {
+        let _ = unpack("gzip", &body, piece);
+        let _ = unpack("deflate, gzip", &body, piece);
+    }
+}

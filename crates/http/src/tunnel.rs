@@ -1,0 +1,97 @@
+//! Tunnels through a proxy (CONNECT).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_record::Nanos;
+
+use crate::connection::{ConnectOptions, Connection};
+use crate::failure::Failure;
+use crate::origin::Origin;
+use crate::proxy::ProxyAddress;
+use crate::response::ResponseReader;
+use crate::sampler::HttpSampler;
+use crate::session::HttpSession;
+use crate::sink::{Head, ResponseSink, forget_answer};
+
+/// What a tunnel is wanted for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) sampler: &'a HttpSampler,
+    pub(crate) origin: &'a Arc<Origin>,
+    pub(crate) proxy: &'a Arc<ProxyAddress>,
+    pub(crate) options: ConnectOptions<'a>,
+    /// Longest silence of the proxy.
+    pub(crate) response_timeout: Option<Duration>,
+    /// When the sample began.
+    pub(crate) started: Nanos,
+    pub(crate) keep: Keep,
+}
+
+/// Asks the proxy for a tunnel to the origin and makes the TLS handshake in it. `None`: the proxy refused, and its
+/// refusal is the sample's response, as in HttpClient. Credentials are sent when the proxy asks for them.
+pub(crate) async fn open(
+    wanted: &Wanted<'_>,
+    session: &mut HttpSession,
+    result: &mut SampleResult,
+    head: &mut Head,
+    reader: &mut ResponseReader,
+) -> Result<Option<Connection>, Failure> {
+    let Wanted { origin, proxy, options, .. } = wanted;
+    let before = session.proxy_auth(origin, proxy);
+    let mut told = false;
+    let mut usable: Option<Connection> = None;
+    loop {
+        let mut connection = match usable.take() {
+            Some(connection) => connection,
+            None => {
+                let opened = Connection::open(origin, Some(proxy), options).await;
+                // As in JMeter: what follows, the handshake included, is latency.
+                result.connect_ns = options.clock.now().since(wanted.started);
+                opened?
+            }
+        };
+        let known = told || before == crate::proxy::ProxyAuth::Accepted;
+        let request = ask(origin, proxy.authorization.as_deref().filter(|_| known));
+        connection.send(request.as_bytes()).await?;
+        result.sent_bytes = request.len() as u64;
+        *reader = ResponseReader::to_connect();
+        let mut sink = ResponseSink { head, result, keep: wanted.keep };
+        let received = connection.receive(reader, &mut sink, options.clock, wanted.response_timeout).await?;
+        let asks = head.proxy_asks && proxy.authorization.is_some();
+        let (said, again) = before.after(head.status, asks, told);
+        session.proxy_said(origin, proxy, said);
+        if !again && head.status >= 300 {
+            if let Some((first, last)) = received {
+                result.latency_ns = first.since(wanted.started);
+                result.end = last;
+            }
+            return Ok(None);
+        }
+        let granted = !again;
+        forget_answer(result);
+        *head = Head::new(wanted.sampler);
+        if granted {
+            return connection.secured(options).await.map(Some);
+        }
+        told = true;
+        usable = reader.keeps_alive.then_some(connection);
+    }
+}
+
+/// The request for a tunnel as HttpClient 4.5 writes it.
+fn ask(origin: &Origin, credentials: Option<&str>) -> String {
+    let mut request = format!(
+        "CONNECT {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\n",
+        origin.with_port(),
+        origin.authority,
+        crate::head::USER_AGENT
+    );
+    if let Some(credentials) = credentials {
+        request.push_str("Proxy-Authorization: ");
+        request.push_str(credentials);
+        request.push_str("\r\n");
+    }
+    request.push_str("\r\n");
+    request
+}
