@@ -35,12 +35,16 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show how plans are understood, and what of them is not supported.
     Check(CheckArgs),
+    /// Show the arrival statistics of logs: JTL files and run directories.
+    Arrivals(crate::arrivals::ArrivalsArgs),
     /// Start a ticket shop on this machine, run the ticket workload on it, show the result.
     Demo(DemoArgs),
     /// Start one of the demo servers alone.
     DemoServer(ServerArgs),
     /// Show which users and think times make a wanted rate, and how random their arrivals will be.
     PlanLoad(crate::plan_load::PlanLoadArgs),
+    /// Show how many real web users a measured load stands for.
+    Users(crate::users::UsersArgs),
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! The `busyhour` command: the only crate that prints, exits, and reads arguments and the environment.
 
 mod args;
+mod arrivals;
 mod check;
 mod columns;
 mod demo;
@@ -10,6 +11,7 @@ mod java_properties;
 mod jmeter_args;
 mod load_args;
 mod log_file;
+mod page_map;
 mod plan_load;
 mod progress;
 mod quantities;
@@ -21,6 +23,7 @@ mod stop_port;
 mod stop_signals;
 mod system;
 mod url_plan;
+mod users;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -55,8 +58,10 @@ fn dispatch(cli: Cli) -> Exit {
             Err(message) => exit::complain(Exit::Usage, &message),
         },
         Command::Check(check) => check::main(&check),
+        Command::Arrivals(arrivals) => arrivals::main(&arrivals),
         Command::Demo(demo) => demo::main(&demo),
         Command::DemoServer(server) => demo::server(&server),
         Command::PlanLoad(plan) => plan_load::main(&plan),
+        Command::Users(users) => users::main(&users),
     }
 }

@@ -1,5 +1,7 @@
 //! Times and rates as people write them on a command line.
 
+use busyhour_analysis::LogWindow;
+
 /// Units of time and how many seconds they are.
 const UNITS: [(&str, f64); 6] =
     [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3_600.0)];
@@ -29,6 +31,17 @@ pub(crate) fn rate_per_s(text: &str) -> Result<f64, String> {
     Ok(number(digits)? / factor)
 }
 
+/// A part of a log: `120,1200` begins 120 s after its first start and lasts 1200 s.
+pub(crate) fn window(text: &str) -> Result<LogWindow, String> {
+    let (before, duration) =
+        text.split_once(',').ok_or("it is written BEFORE,DURATION in seconds, such as 120,1200")?;
+    let (before_s, duration_s) = (seconds(before)?, seconds(duration)?);
+    if duration_s == 0.0 {
+        return Err("the duration must be greater than 0".into());
+    }
+    Ok(LogWindow { before_s, duration_s })
+}
+
 fn number(text: &str) -> Result<f64, String> {
     let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is no number", text.trim()))?;
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number, at least 0".into()) }
@@ -56,5 +69,7 @@ mod tests {
         assert_eq!(seconds("-1"), Err("it must be a number, at least 0".into()));
         assert!(seconds("inf").is_err() && seconds("1e999").is_err() && rate_per_s("NaN").is_err());
         assert!(rate_per_s("20/year").is_err());
+        assert_eq!(window("120,20min"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
+        assert!(window("120").is_err() && window("0,0").is_err() && window("a,1").is_err());
     }
 }

@@ -1,0 +1,135 @@
+//! Which objects of a log make up which page: a TOML file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// The form of the file, for messages.
+pub(crate) const EXAMPLE: &str = "[[page]]\nname = \"Home\"\nobjects = [\"010_Home\", \"012_Home_jpg\"]\n\
+    visits = 4      # how often one pass of the script visits it; for all pages or for none\n";
+
+/// The file.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PageMap {
+    /// The pages in order.
+    #[serde(default, rename = "page")]
+    pub(crate) pages: Vec<Page>,
+    /// Labels that are no part of any page.
+    #[serde(default)]
+    pub(crate) ignore: BTreeSet<String>,
+}
+
+/// A page.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Page {
+    pub(crate) name: String,
+    /// Labels of its objects, in the order in which they are fetched.
+    pub(crate) objects: Vec<String>,
+    /// How often one pass of the script visits it.
+    pub(crate) visits: Option<u64>,
+}
+
+impl PageMap {
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+        Self::parse(&text).map_err(|problem| format!("{name}: {problem}"))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let map: Self = toml::from_str(text).map_err(|error| {
+            format!("{}\nA page is written so:\n\n{EXAMPLE}", error.to_string().trim_end())
+        })?;
+        map.check()?;
+        Ok(map)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.pages.is_empty() {
+            return Err(format!("it names no pages; they are written so:\n\n{EXAMPLE}"));
+        }
+        let mut pages = BTreeMap::new();
+        for page in &self.pages {
+            if page.objects.is_empty() {
+                return Err(format!("page {:?} has no objects", page.name));
+            }
+            if page.visits == Some(0) {
+                return Err(format!("page {:?}: visits must be at least 1", page.name));
+            }
+            for object in &page.objects {
+                if let Some(other) = pages.insert(object, &page.name) {
+                    return Err(format!(
+                        "object {object:?} stands in page {other:?} and again in {:?}; its response times would count twice",
+                        page.name
+                    ));
+                }
+                if self.ignore.contains(object) {
+                    return Err(format!("object {object:?} of page {:?} is ignored too", page.name));
+                }
+            }
+        }
+        let with = self.pages.iter().filter(|page| page.visits.is_some()).count();
+        if with != 0 && with != self.pages.len() {
+            return Err(
+                "some pages have visits and some have none; give them for all pages or for none".into()
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether the objects' rows count.
+    pub(crate) fn has(&self, object: &str) -> bool {
+        self.pages.iter().any(|page| page.objects.iter().any(|known| known == object))
+    }
+
+    /// The labels that the map does not know.
+    pub(crate) fn unknown<'a>(&self, labels: &'a [String]) -> Vec<&'a str> {
+        labels
+            .iter()
+            .map(String::as_str)
+            .filter(|label| !self.has(label) && !self.ignore.contains(*label))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        PageMap::parse(text).unwrap_err()
+    }
+
+    #[test]
+    fn the_example_is_read() {
+        let map = PageMap::parse(&format!("ignore = [\"Login\"]\n{EXAMPLE}")).unwrap();
+        assert_eq!(map.pages[0].visits, Some(4));
+        assert!(map.has("012_Home_jpg") && !map.has("Login"));
+        let labels = ["010_Home", "Login", "Logout"].map(str::to_owned);
+        assert_eq!(map.unknown(&labels), ["Logout"]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert!(refused("").starts_with("it names no pages"));
+        assert!(refused("[[page]]\nname = \"A\"\nobjects = [1]\n").contains("line 3"));
+        assert!(
+            refused("[[page]]\nname = \"A\"\nobjects = [\"a\"]\nvisit = 3\n")
+                .contains("unknown field `visit`")
+        );
+        let page = |name: &str, rest: &str| format!("[[page]]\nname = \"{name}\"\n{rest}\n");
+        assert_eq!(refused(&page("A", "objects = []")), "page \"A\" has no objects");
+        let twice = page("A", "objects = [\"x\"]") + &page("B", "objects = [\"x\"]");
+        assert!(refused(&twice).starts_with("object \"x\" stands in page \"A\" and again in \"B\""));
+        let half = page("A", "objects = [\"x\"]\nvisits = 2") + &page("B", "objects = [\"y\"]");
+        assert!(refused(&half).contains("for all pages or for none"));
+        assert!(refused(&page("A", "objects = [\"x\"]\nvisits = 0")).contains("at least 1"));
+        assert!(
+            refused(&("ignore = [\"x\"]\n".to_owned() + &page("A", "objects = [\"x\"]")))
+                .contains("is ignored too")
+        );
+    }
+}
