@@ -39,10 +39,10 @@ pub enum Caveat {
     },
     /// A core of the generator was busy: what looks like response time may be its own.
     GeneratorBusy {
-        /// Its CPU time over the run's length, in per cent.
-        busy_percent: f64,
-        /// The same over its busiest second; 0 when unknown.
-        busy_second_percent: f64,
+        /// Its CPU time over the run's length, in per cent; `None` when unknown.
+        busy_percent: Option<f64>,
+        /// The same over its busiest second; `None` when unknown.
+        busy_second_percent: Option<f64>,
         /// Cores that were this busy.
         cores: u32,
     },
@@ -161,9 +161,12 @@ impl fmt::Display for Caveat {
                 write!(f, "{samples} under way when the run was stopped, and in no number")
             }
             Caveat::GeneratorBusy { busy_percent, busy_second_percent, cores } => {
-                write!(f, "the generator used {busy_percent:.0} % of its busiest core")?;
-                if *busy_second_percent > 0.0 {
-                    write!(f, " ({busy_second_percent:.0} % in the worst second)")?;
+                let percent = |share: &Option<f64>| {
+                    share.map_or_else(|| "an unknown part".to_owned(), |share| format!("{share:.0} %"))
+                };
+                write!(f, "the generator used {} of its busiest core", percent(busy_percent))?;
+                if busy_second_percent.is_some() {
+                    write!(f, " ({} in the worst second)", percent(busy_second_percent))?;
                 }
                 write!(f, "; {} this busy", times(u64::from(*cores), "core was", "cores were"))
             }
@@ -259,12 +262,15 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
         found.push(Caveat::StoppedEarly { end });
     }
     let generator = &facts.generator;
-    let busy =
-        |core: &&busyhour_record::CoreFacts| core.busy >= BUSY_MEAN || core.busy_second_max >= BUSY_SECOND;
+    // A core of which nothing is known is not called busy: the report says that it is not known.
+    let busy = |core: &&busyhour_record::CoreFacts| {
+        core.busy.is_some_and(|share| share >= BUSY_MEAN)
+            || core.busy_second_max.is_some_and(|share| share >= BUSY_SECOND)
+    };
     let cores = generator.cores.iter().filter(busy).count() as u32;
     if cores > 0 && facts.duration_s.is_none_or(|length| length >= BUSY_LENGTH_MIN_S) {
-        let most = |of: fn(&busyhour_record::CoreFacts) -> f64| {
-            generator.cores.iter().map(of).fold(0.0, f64::max) * 100.0
+        let most = |of: fn(&busyhour_record::CoreFacts) -> Option<f64>| {
+            generator.cores.iter().filter_map(of).reduce(f64::max).map(|share| share * 100.0)
         };
         found.push(Caveat::GeneratorBusy {
             busy_percent: most(|core| core.busy),

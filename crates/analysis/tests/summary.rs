@@ -96,14 +96,21 @@ fn doubts_are_found() {
     assert_eq!(caveats(facts(|f| f.record_cut = true), &calm), [Caveat::RecordCut]);
     assert_eq!(caveats(facts(|f| f.one_clock = true), &calm), [Caveat::OneClock]);
     let core = |busy, busy_second_max| CoreFacts { busy, busy_second_max, ..CoreFacts::default() };
-    let busy =
-        generator(GeneratorFacts { cores: vec![core(0.2, 0.5), core(0.9, 0.0)], ..Default::default() });
-    let told = Summary::new(busy, &calm).caveats;
-    assert_eq!(told.len(), 1);
+    let busy = |cores| {
+        let told = Summary::new(generator(GeneratorFacts { cores, ..Default::default() }), &calm).caveats;
+        told.into_iter().map(|told| told.message).collect::<Vec<_>>()
+    };
     assert_eq!(
-        told[0].message,
-        "the generator used 90 % of its busiest core (50 % in the worst second); 1 core was this busy"
+        busy(vec![core(Some(0.2), Some(0.5)), core(Some(0.9), None)]),
+        ["the generator used 90 % of its busiest core (50 % in the worst second); 1 core was this busy"]
     );
+    assert_eq!(
+        busy(vec![core(Some(0.9), None)]),
+        ["the generator used 90 % of its busiest core; 1 core was this busy"]
+    );
+    assert!(busy(vec![core(None, None), core(Some(0.5), Some(0.6))]).is_empty(), "unknown is not busy");
+    let cores = vec![core(Some(1.0), None)];
+    let told = Summary::new(generator(GeneratorFacts { cores, ..Default::default() }), &calm).caveats;
     assert!(told[0].advice.contains("upper bounds"));
     let behind = GeneratorFacts {
         recorder_stalls: 3,

@@ -401,9 +401,9 @@ fn outcome(
         .cores
         .iter()
         .map(|core| CoreFacts {
-            busy: core.cpu_ns.map_or(0.0, |cpu| cpu as f64 / core.wall_ns.max(1) as f64),
-            busy_second_max: core.busiest_second.unwrap_or(0.0),
-            lag_ns_max: core.lag_ns_max,
+            busy: core.cpu_ns.map(|cpu| cpu as f64 / core.wall_ns.max(1) as f64),
+            busy_second_max: core.busiest_second,
+            lag_ns_max: Some(core.lag_ns_max),
         })
         .collect();
     let sum = |part: fn(&runner::CoreReport) -> u64| report.cores.iter().map(part).sum::<u64>();

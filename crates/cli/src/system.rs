@@ -9,13 +9,12 @@ pub(crate) fn raise_open_files() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// Largest resident memory of this process in bytes; 0 where the system does not tell.
-pub(crate) fn memory_bytes_max() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib =
-        line.and_then(|line| line.trim().strip_suffix("kB")).and_then(|text| text.trim().parse::<u64>().ok());
-    kib.map_or(0, |kib| kib * 1024)
+/// Largest resident memory of this process in bytes; `None` where the system does not tell.
+pub(crate) fn memory_bytes_max() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
 }
 
 /// Local ports for outgoing connections; `None` where the system does not tell.

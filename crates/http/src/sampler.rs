@@ -219,6 +219,10 @@ impl Protocol for HttpSampler {
         session.iteration_started(user, same_user);
     }
 
+    fn visitor_changed(session: &mut HttpSession, keep_connections: bool) {
+        session.visitor_changed(keep_connections);
+    }
+
     async fn sample(
         &self,
         user: &mut UserState,

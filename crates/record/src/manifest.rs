@@ -149,6 +149,8 @@ pub struct OpenFacts {
     pub groups: Vec<u32>,
     /// When the schedule began, in ns since the start of the run.
     pub first_ns: u64,
+    /// Seed of the schedule: with it and the process the schedule can be made again.
+    pub seed: u64,
 }
 
 /// What is known about the generator itself, for the verdict on whether it was the bottleneck.
@@ -165,18 +167,35 @@ pub struct GeneratorFacts {
     pub lost_samples: u64,
     /// Samples that were under way when the run was stopped, and are in no number.
     pub interrupted_samples: u64,
-    /// Largest resident memory in bytes; 0 when unknown.
-    pub memory_bytes_max: u64,
+    /// Largest resident memory in bytes; `None` where the system does not tell.
+    pub memory_bytes_max: Option<u64>,
 }
 
 /// What is known about one core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CoreFacts {
-    /// CPU time of its thread over the run's length (0..=1).
-    pub busy: f64,
-    /// The same over its busiest second; 0 when unknown.
-    pub busy_second_max: f64,
-    /// Longest time by which the core's own tick, which takes its turn among the users, came late, in ns; 0 when unknown.
-    pub lag_ns_max: u64,
+    /// CPU time of its thread over the run's length (0..=1); `None` where the system does not tell.
+    pub busy: Option<f64>,
+    /// The same over its busiest second; `None` where the system does not tell, or no second was whole.
+    pub busy_second_max: Option<f64>,
+    /// Longest time by which the core's own tick, which takes its turn among the users, came late, in ns; `None` when nobody
+    /// has measured it.
+    pub lag_ns_max: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_system_does_not_tell_is_not_zero() {
+        let facts: GeneratorFacts = serde_json::from_str(r#"{"cores":[{}],"lost_samples":2}"#).unwrap();
+        assert_eq!(facts.cores, [CoreFacts { busy: None, busy_second_max: None, lag_ns_max: None }]);
+        assert_eq!((facts.memory_bytes_max, facts.lost_samples), (None, 2));
+        let told: CoreFacts = serde_json::from_str(r#"{"busy":0.5,"lag_ns_max":7}"#).unwrap();
+        assert_eq!(told, CoreFacts { busy: Some(0.5), busy_second_max: None, lag_ns_max: Some(7) });
+        let written = serde_json::to_string(&told).unwrap();
+        assert_eq!(written, r#"{"busy":0.5,"busy_second_max":null,"lag_ns_max":7}"#);
+    }
 }

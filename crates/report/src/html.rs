@@ -331,9 +331,11 @@ fn details(summary: &Summary, out: &mut String) {
         add("Generator", format!("{} with {} processors", escape(&run.hostname), run.cpus));
     }
     if !run.generator.cores.is_empty() {
-        let cores: Vec<String> =
-            run.generator.cores.iter().map(|core| format!("{:.0} %", core.busy * 100.0)).collect();
-        add("Generator's cores", format!("{} busy", cores.join(", ")));
+        let percent = |share: f64| format!("{:.0} % busy", share * 100.0);
+        let cores = run.generator.cores.iter().map(|core| core.busy.map_or_else(unavailable, percent));
+        add("Generator's cores", cores.collect::<Vec<_>>().join(", "));
+        let mebibytes = |bytes: u64| format!("{:.1} MiB at most", bytes as f64 / f64::from(1 << 20));
+        add("Generator's memory", run.generator.memory_bytes_max.map_or_else(unavailable, mebibytes));
     }
     add("Busyhour", escape(&run.busyhour));
     out.push_str("<section><h2>Run</h2><dl>");
@@ -341,6 +343,11 @@ fn details(summary: &Summary, out: &mut String) {
         let _ = write!(out, "<dt>{name}</dt><dd>{value}</dd>");
     }
     out.push_str("</dl></section>\n");
+}
+
+/// What stands where the system did not tell.
+fn unavailable() -> String {
+    "unavailable".to_owned()
 }
 
 /// `text` as HTML has it; control characters become spaces.

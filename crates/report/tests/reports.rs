@@ -92,7 +92,11 @@ fn run(dir: &RunDir) -> Manifest {
         users_started: 21,
         users_finished: 21,
         generator: GeneratorFacts {
-            cores: vec![CoreFacts { busy: 0.97, busy_second_max: 1.0, lag_ns_max: 2_000_000 }],
+            cores: vec![CoreFacts {
+                busy: Some(0.97),
+                busy_second_max: Some(1.0),
+                lag_ns_max: Some(2_000_000),
+            }],
             ..GeneratorFacts::default()
         },
         recorder_events: totals.events.clone(),
@@ -130,6 +134,11 @@ fn a_run_directory_gives_every_report_again() {
     }
     assert_eq!(page.matches("<svg").count(), 4);
     assert!(page.contains("Shop &lt;busy&gt; hour"));
+    assert!(page.contains("<dt>Generator's cores</dt><dd>97 % busy</dd>"));
+    assert!(
+        page.contains("<dt>Generator's memory</dt><dd>unavailable</dd>"),
+        "what nobody measured is no zero"
+    );
     if let Some(keep) = std::env::var_os("BUSYHOUR_KEEP_REPORT") {
         std::fs::copy(dir.report_path(), keep).unwrap();
     }
