@@ -12,10 +12,12 @@
 //! triangular density. A text that is a whole number N is N even arrivals in a second and an hour to finish them.
 //!
 //! JMeter's property `OpenModelThreadGroup.random_seed` seeds one `java.util.Random` for the whole schedule; 0 or
-//! nothing is a new schedule in each run. JMeter rounds starts to milliseconds; here they stay nanoseconds.
+//! nothing is a new schedule in each run. [`parse_seeded`] places arrivals where JMeter does with that seed. JMeter
+//! rounds starts to milliseconds; here they stay nanoseconds.
 
 use crate::error::{ParseError, nearest};
-use crate::notation::{check_duration, check_rate};
+use crate::java_random::JavaRandom;
+use crate::notation::{check_duration, check_listed, check_rate};
 use crate::process::{ArrivalProcess, Piece};
 use crate::stage::{Per, Process, Rate};
 
@@ -23,7 +25,7 @@ use crate::stage::{Per, Process, Rate};
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Rate(Rate),
-    Arrivals { random: bool, seconds: f64 },
+    Arrivals { scattered: bool, seconds: f64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,17 +43,29 @@ const COMMANDS: [&str; 4] = ["rate", "random_arrivals", "even_arrivals", "pause"
 ///
 /// A schedule without arrivals, an empty one too, is a process without arrivals: JMeter runs it.
 pub fn parse(text: &str) -> Result<ArrivalProcess, ParseError> {
+    parse_seeded(text, 0)
+}
+
+/// Reads a schedule with JMeter's random seed. If it is not 0, random arrivals are JMeter's very own, whatever seed
+/// the schedule is generated with.
+pub fn parse_seeded(text: &str, random_seed: i64) -> Result<ArrivalProcess, ParseError> {
+    let random = (random_seed != 0).then(|| JavaRandom::new(random_seed));
+    place(&steps(text)?, random)
+}
+
+/// Reads the steps.
+fn steps(text: &str) -> Result<Vec<Step>, ParseError> {
     // Java's and Kotlin's reading of a whole number, which fits 32 bits.
     if let Ok(count) = text.parse::<i32>() {
         let count = u32::try_from(count)
             .map_err(|_| ParseError::new(0, "a negative number of arrivals").with_hint("write 0 or more"))?;
         let rate = Rate { value: f64::from(count), per: Per::Second };
-        return place(&[
+        return Ok(vec![
             Step::Rate(rate),
-            Step::Arrivals { random: false, seconds: 1.0 },
+            Step::Arrivals { scattered: false, seconds: 1.0 },
             Step::Rate(rate),
             Step::Rate(Rate::ZERO),
-            Step::Arrivals { random: false, seconds: 3_600.0 },
+            Step::Arrivals { scattered: false, seconds: 3_600.0 },
         ]);
     }
     let tokens = tokens(text)?;
@@ -61,21 +75,21 @@ pub fn parse(text: &str) -> Result<ArrivalProcess, ParseError> {
     while reader.next < tokens.len() {
         reader.steps(&mut steps, &mut last_rate)?;
     }
-    place(&steps)
+    Ok(steps)
 }
 
 /// Gives each of the arrivals its rates.
-fn place(steps: &[Step]) -> Result<ArrivalProcess, ParseError> {
+fn place(steps: &[Step], mut random: Option<JavaRandom>) -> Result<ArrivalProcess, ParseError> {
     let mut pieces = Vec::new();
     let mut begin = Rate::ZERO;
     let mut total_ns = 0_u128;
     for (number, step) in steps.iter().enumerate() {
-        let (random, seconds) = match *step {
+        let (scattered, seconds) = match *step {
             Step::Rate(rate) => {
                 begin = rate;
                 continue;
             }
-            Step::Arrivals { random, seconds } => (random, seconds),
+            Step::Arrivals { scattered, seconds } => (scattered, seconds),
         };
         let end = match steps.get(number + 1) {
             Some(Step::Rate(rate)) => *rate,
@@ -86,9 +100,15 @@ fn place(steps: &[Step]) -> Result<ArrivalProcess, ParseError> {
         check_duration(total_ns, 0)?;
         // 3.7 expected arrivals are 3 arrivals.
         let count = ((begin.per_s() + end.per_s()) / 2.0 * seconds) as u64;
-        let process = match random {
+        let process = match scattered {
             _ if begin.value == 0.0 && end.value == 0.0 => Process::Pause,
-            true => Process::FixedCount { count },
+            true => {
+                let java_random = random.map(JavaRandom::state);
+                if let Some(random) = &mut random {
+                    *random = random.skip_doubles(check_listed(count, 0)?);
+                }
+                Process::FixedCount { count, java_random }
+            }
             false => Process::Even { count: Some(count) },
         };
         pieces.push(Piece { process, rate_begin: begin, rate_end: end, duration_ns: duration_ns as u64 });
@@ -200,7 +220,7 @@ impl<'a> Reader<'a> {
                 steps.push(Step::Rate(*last_rate));
             }
             "pause" => {
-                let arrivals = Step::Arrivals { random: false, seconds: self.seconds()? };
+                let arrivals = Step::Arrivals { scattered: false, seconds: self.seconds()? };
                 // A pause ends the stage before it at the last rate, and the next one begins with it.
                 match last_rate.value == 0.0 {
                     true => steps.extend([arrivals, Step::Rate(*last_rate)]),
@@ -215,7 +235,7 @@ impl<'a> Reader<'a> {
             }
             command => {
                 let seconds = self.seconds()?;
-                steps.push(Step::Arrivals { random: command == "random_arrivals", seconds });
+                steps.push(Step::Arrivals { scattered: command == "random_arrivals", seconds });
             }
         }
         self.take(Token::Close, "`)`")
@@ -286,8 +306,7 @@ mod tests {
     use super::*;
     use crate::process::Law;
 
-    fn seconds(text: &str) -> Vec<String> {
-        let process = parse(text).unwrap();
+    fn seconds(process: &ArrivalProcess) -> Vec<String> {
         process.schedule(0).map(|arrival| format!("{:.4}", arrival.at_ns as f64 / 1e9)).collect()
     }
 
@@ -299,7 +318,7 @@ mod tests {
             even_arrivals(1 sec) rate(5/sec)
             even_arrivals(2 sec) rate(3/sec)";
         assert_eq!(
-            seconds(text),
+            seconds(&parse(text).unwrap()),
             [
                 "0.0000", "1.0000", "2.0000", "2.5000", "3.0000", "3.5000", "4.0000", "4.5000", "5.0000",
                 "5.3874", "5.6667", "6.0000", "6.2042", "6.4174", "6.6411", "6.8769", "7.1270", "7.3944",
@@ -307,6 +326,26 @@ mod tests {
             ]
         );
         assert_eq!(parse(text).unwrap().law(), Law::Even);
+    }
+
+    /// The case and its times are those of JMeter's own test of its generator, whose Random has the seed 0.
+    #[test]
+    fn seeded_arrivals_are_jmeters_own() {
+        let text = "rate(0) random_arrivals(2 sec) rate(2/sec) random_arrivals(3 sec) pause(10 sec)
+            random_arrivals(4 sec) rate(1/sec)";
+        let process = place(&steps(text).unwrap(), Some(JavaRandom::new(0))).unwrap();
+        assert_eq!(
+            seconds(&process),
+            [
+                "0.9809", "1.7099", "2.9997", "3.1556", "3.6513", "3.7926", "3.9123", "4.9545", "15.5156",
+                "16.0998", "17.4685", "18.3902", "18.5167", "18.7650"
+            ]
+        );
+        assert_eq!(ArrivalProcess::parse(&process.to_string()).unwrap(), process);
+        let seeded = parse_seeded(text, 5).unwrap();
+        assert!(seeded.schedule(1).map(|a| a.at_ns).eq(seeded.schedule(2).map(|a| a.at_ns)));
+        assert_ne!(seconds(&seeded), seconds(&process));
+        assert_eq!(parse_seeded(text, 0), parse(text));
     }
 
     #[test]

@@ -28,7 +28,8 @@
 //! The arrow may be written `->` or `to`, numbers may be grouped (`1_000`), `for` and `over` mean the same, words
 //! may be in upper case. `count N` after an `even` or `fixed` stage sets how many arrivals it has (by default the
 //! whole part of the expected number); an even stage with a count begins anew instead of continuing the stage
-//! before it. A file name with a closing parenthesis stands in quotes. A stage is the half-open time
+//! before it. `java_random N` after a `fixed` stage gives the inner state of the `java.util.Random` that places its
+//! points, as [`jmeter::parse_seeded`] finds it. A file name with a closing parenthesis stands in quotes. A stage is the half-open time
 //! [begin, end); stages follow one another without gaps.
 //!
 //! | law | arrivals | a share of it |
@@ -49,6 +50,7 @@
 
 mod error;
 mod generate;
+mod java_random;
 pub mod jmeter;
 mod linear_rate;
 mod notation;

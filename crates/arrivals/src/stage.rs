@@ -87,6 +87,9 @@ pub enum Process {
     FixedCount {
         /// Number of arrivals.
         count: u64,
+        /// Inner state of the `java.util.Random` that places them, when they are to be JMeter's very own; otherwise
+        /// the schedule's seed does.
+        java_random: Option<u64>,
     },
 }
 
@@ -233,7 +236,7 @@ impl Stage {
             Process::Replay(_) => {
                 self.expected_until(self.duration_ns()) / (self.duration_ns() as f64 / NS_PER_S)
             }
-            Process::FixedCount { count } => {
+            Process::FixedCount { count, .. } => {
                 let area = self.line().cumulative(self.duration_ns() as f64);
                 if area > 0.0 { self.line().at(offset_ns as f64) * (*count as f64 / area) } else { 0.0 }
             }
@@ -249,7 +252,7 @@ impl Stage {
             Process::Replay(replay) => {
                 replay.offsets_ns().unwrap_or_default().partition_point(|at| *at < offset_ns) as f64
             }
-            Process::FixedCount { count } => {
+            Process::FixedCount { count, .. } => {
                 let area = self.line().cumulative(self.duration_ns() as f64);
                 let part = self.line().cumulative(offset_ns as f64);
                 if area > 0.0 { *count as f64 * (part / area) } else { 0.0 }

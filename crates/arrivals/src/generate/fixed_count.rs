@@ -1,10 +1,33 @@
 //! A fixed number of independent points: what Apache JMeter's Open Model Thread Group calls random arrivals.
 
+use crate::java_random::JavaRandom;
+use crate::linear_rate::NS_PER_S;
 use crate::random::Source;
+use crate::stage::Stage;
 
 /// JMeter 5.6.3 fills a stage in two layers: as many uniform points as the lower of the two rates gives, and the rest
-/// with a density that rises from or falls to 0. Both numbers are fixed. Here each layer is generated in order, so
-/// that no list is kept, and the two are merged.
+/// with a density that rises from or falls to 0. Both numbers are fixed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layers {
+    flat: u64,
+    slope: u64,
+    density: Density,
+}
+
+impl Layers {
+    pub(crate) fn new(stage: &Stage, count: u64) -> Layers {
+        let (begin, end) = (stage.rate_begin.per_s(), stage.rate_end.per_s());
+        let seconds = stage.duration_ns() as f64 / NS_PER_S;
+        let flat = match begin == end {
+            true => count,
+            false => ((begin.min(end) * seconds) as u64).min(count),
+        };
+        let density = if begin < end { Density::Rising } else { Density::Falling };
+        Layers { flat, slope: count - flat, density }
+    }
+}
+
+/// Generates each layer in order, so that no list is kept, and merges the two.
 #[derive(Clone, Debug)]
 pub(crate) struct FixedCount {
     source: Source,
@@ -31,20 +54,8 @@ enum Density {
 }
 
 impl FixedCount {
-    pub(crate) fn new(
-        source: Source,
-        begin_per_s: f64,
-        end_per_s: f64,
-        duration_ns: u64,
-        count: u64,
-    ) -> FixedCount {
-        let seconds = duration_ns as f64 / 1e9;
-        let mut flat = ((begin_per_s.min(end_per_s) * seconds) as u64).min(count);
-        if begin_per_s == end_per_s {
-            flat = count;
-        }
-        let slope = if begin_per_s < end_per_s { Density::Rising } else { Density::Falling };
-        let layers = [Layer::new(Density::Flat, flat), Layer::new(slope, count - flat)];
+    pub(crate) fn new(source: Source, layers: Layers, duration_ns: u64) -> FixedCount {
+        let layers = [Layer::new(Density::Flat, layers.flat), Layer::new(layers.density, layers.slope)];
         FixedCount { source, layers, duration_ns }
     }
 
@@ -81,5 +92,34 @@ impl Layer {
             Density::Falling => 1.0 - self.above.sqrt(),
         };
         self.next_ns = Some(((part * duration_ns as f64) as u64).min(duration_ns - 1));
+    }
+}
+
+/// JMeter's very own points for a random seed: drawn in any order and sorted.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    /// Descending, so that the next one is the last.
+    offsets_ns: Vec<u64>,
+}
+
+impl Listed {
+    pub(crate) fn new(state: u64, layers: Layers, duration_ns: u64) -> Listed {
+        let mut random = JavaRandom::from_state(state);
+        let mut offsets_ns = Vec::with_capacity((layers.flat + layers.slope) as usize);
+        let mut place =
+            |part: f64| offsets_ns.push(((part * duration_ns as f64).round() as u64).min(duration_ns - 1));
+        for _ in 0..layers.flat {
+            place(random.next_double());
+        }
+        for _ in 0..layers.slope {
+            let root = random.next_double().sqrt();
+            place(if matches!(layers.density, Density::Falling) { 1.0 - root } else { root });
+        }
+        offsets_ns.sort_unstable_by(|a, b| b.cmp(a));
+        Listed { offsets_ns }
+    }
+
+    pub(crate) fn next_ns(&mut self) -> Option<u64> {
+        self.offsets_ns.pop()
     }
 }

@@ -10,7 +10,7 @@ mod renewal;
 mod replay;
 
 use even::Even;
-use fixed_count::FixedCount;
+use fixed_count::{FixedCount, Layers, Listed};
 use jittered::Jittered;
 use mmpp::Switched;
 use poisson::Poisson;
@@ -31,6 +31,7 @@ pub(crate) enum Generator {
     Switched(Switched),
     Recorded(Recorded),
     FixedCount(FixedCount),
+    Listed(Listed),
 }
 
 impl Generator {
@@ -52,13 +53,13 @@ impl Generator {
             }
             Process::Mmpp(mmpp) => Generator::Switched(Switched::new(source, mmpp, duration_ns)),
             Process::Replay(replay) => Generator::Recorded(Recorded::new(replay, duration_ns)),
-            Process::FixedCount { count } => Generator::FixedCount(FixedCount::new(
-                source,
-                stage.rate_begin.per_s(),
-                stage.rate_end.per_s(),
-                duration_ns,
-                *count,
-            )),
+            Process::FixedCount { count, java_random } => {
+                let layers = Layers::new(stage, *count);
+                match java_random {
+                    Some(state) => Generator::Listed(Listed::new(*state, layers, duration_ns)),
+                    None => Generator::FixedCount(FixedCount::new(source, layers, duration_ns)),
+                }
+            }
         }
     }
 
@@ -73,6 +74,7 @@ impl Generator {
             Generator::Switched(generator) => generator.next_ns(),
             Generator::Recorded(generator) => generator.next_ns(),
             Generator::FixedCount(generator) => generator.next_ns(),
+            Generator::Listed(generator) => generator.next_ns(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The grammar of the text form (on the crate's page), by recursive descent.
 
-use super::limits::{check_cov, check_duration, check_states};
+use super::limits::{check_cov, check_duration, check_listed, check_states};
 use super::scanner::Scanner;
 use crate::error::{ParseError, nearest};
 use crate::process::{ArrivalProcess, Piece};
@@ -45,6 +45,7 @@ struct Tail {
     cov: Option<f64>,
     speed: Option<f64>,
     count: Option<u64>,
+    java_random: Option<u64>,
 }
 
 /// Reads a text; a last stage without a time lasts `last_ns`.
@@ -137,13 +138,22 @@ fn law(
     if tail.count.is_some() && !matches!(word, Word::Even | Word::Fixed) {
         return Err(ParseError::new(at, "only even and fixed arrivals have a fixed number"));
     }
+    if tail.java_random.is_some() && word != Word::Fixed {
+        return Err(ParseError::new(at, "only fixed arrivals can be placed by java_random"));
+    }
     Ok(match word {
         Word::Poisson => Process::Poisson,
         Word::Even => Process::Even { count: tail.count.map(|count| whole(Some(count))) },
         Word::Jittered => Process::Jittered,
         Word::Gamma => Process::Gamma { cov: cov()? },
         Word::Weibull => Process::Weibull { cov: cov()? },
-        Word::Fixed => Process::FixedCount { count: whole(tail.count) },
+        Word::Fixed => {
+            let count = whole(tail.count);
+            if tail.java_random.is_some() {
+                check_listed(count, at)?;
+            }
+            Process::FixedCount { count, java_random: tail.java_random }
+        }
     })
 }
 
@@ -279,6 +289,14 @@ fn clauses(scanner: &mut Scanner<'_>, head: &Head, tail: &mut Tail) -> Result<()
                     return Err(ParseError::new(number.at, "a count is a whole number up to 10^15"));
                 }
                 tail.count = Some(number.value as u64);
+            }
+            ("java_random", Head::Rates { .. }) => {
+                twice(tail.java_random.is_some())?;
+                let number = scanner.number("the inner state of a java.util.Random")?;
+                if number.value.fract() != 0.0 || number.value >= (1_u64 << 48) as f64 {
+                    return Err(ParseError::new(number.at, "a state is a whole number below 2^48"));
+                }
+                tail.java_random = Some(number.value as u64);
             }
             ("cov", Head::Rates { .. }) => {
                 twice(tail.cov.is_some())?;

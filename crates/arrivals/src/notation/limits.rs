@@ -7,6 +7,8 @@ use crate::stage::{MmppState, Rate};
 const RATE_PER_S_MAX: f64 = 1e9;
 /// A hundred Julian years: far from the end of u64 nanoseconds.
 const DURATION_NS_MAX: u64 = 3_155_760_000_000_000_000;
+/// Points that JMeter's generator places: they are kept in a list of 8 bytes each.
+const LISTED_MAX: u64 = 100_000_000;
 /// Coefficients of variation between which the laws of gaps are computed with all digits.
 const COV_RANGE: std::ops::RangeInclusive<f64> = 0.01..=20.0;
 /// An MMPP that changes its state more often than this per arrival is Poisson to any eye, and takes for ever.
@@ -26,6 +28,16 @@ pub(crate) fn check_duration(duration_ns: u128, at: usize) -> Result<u64, ParseE
         Ok(duration_ns) if duration_ns <= DURATION_NS_MAX => Ok(duration_ns),
         _ => Err(ParseError::new(at, "longer than a hundred years")),
     }
+}
+
+/// Refuses to keep more points in a list than memory is good for: JMeter places the points of a stage in any order
+/// and sorts them.
+pub(crate) fn check_listed(count: u64, at: usize) -> Result<u64, ParseError> {
+    if count <= LISTED_MAX {
+        return Ok(count);
+    }
+    Err(ParseError::new(at, "more than 100,000,000 arrivals in a stage that JMeter's random seed places")
+        .with_hint("leave the random seed out: then arrivals are generated in order, without a list"))
 }
 
 pub(super) fn check_cov(cov: f64, at: usize) -> Result<f64, ParseError> {

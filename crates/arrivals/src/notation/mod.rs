@@ -6,7 +6,7 @@ mod print;
 mod scanner;
 
 pub(crate) use grammar::parse;
-pub(crate) use limits::{check_duration, check_rate};
+pub(crate) use limits::{check_duration, check_listed, check_rate};
 
 use crate::error::ParseError;
 

@@ -49,7 +49,7 @@ impl fmt::Display for Stage {
             Process::Jittered => ("jittered", None, None),
             Process::Gamma { cov } => ("gamma", Some(cov), None),
             Process::Weibull { cov } => ("weibull", Some(cov), None),
-            Process::FixedCount { count } => ("fixed", None, Some(*count)),
+            Process::FixedCount { count, .. } => ("fixed", None, Some(*count)),
         };
         if self.rate_begin == self.rate_end {
             write!(f, "{word}({}", self.rate_begin)?;
@@ -63,7 +63,13 @@ impl fmt::Display for Stage {
                 write!(f, " cov {cov}")?;
             }
         }
-        count.map_or(Ok(()), |count| write!(f, " count {count}"))
+        if let Some(count) = count {
+            write!(f, " count {count}")?;
+        }
+        match self.process {
+            Process::FixedCount { java_random: Some(state), .. } => write!(f, " java_random {state}"),
+            _ => Ok(()),
+        }
     }
 }
 
