@@ -34,7 +34,7 @@ mod table;
 pub use arrival_plots::{PlotFile, arrival_plots};
 pub use files::{ReportError, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports};
 pub use html::html_report;
-pub use log_tables::{LogReport, log_tables, log_tables_csv, log_tables_json};
+pub use log_tables::{LogReport, LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};

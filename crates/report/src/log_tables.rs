@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use busyhour_analysis::{LogTableRow, LogWindow, QuantileRule, WebLogTables};
+use busyhour_analysis::{CellHistogram, LogTableRow, LogWindow, QuantileRule, WebLogTables};
 use busyhour_record::LogFacts;
 use serde::Serialize;
 
 use crate::numbers::{counted, thousands};
-use crate::table::{Look, printable};
+use crate::table::{LABEL_MIN, Look, cut, printable};
 
 /// Version of the JSON.
 const VERSION: u32 = 1;
@@ -21,6 +21,15 @@ pub struct LogReport {
     pub facts: LogFacts,
     /// What it came to.
     pub tables: WebLogTables,
+}
+
+/// What is shown besides the tables.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LogTablesShow {
+    /// The labels of every log, when there are several logs.
+    pub by_label: bool,
+    /// The histograms.
+    pub histograms: bool,
 }
 
 /// One of the four tables.
@@ -52,16 +61,15 @@ fn four(tables: &WebLogTables) -> [Table<'_>; 4] {
     ]
 }
 
-/// The tables of every log as text. One log shows all its labels; several have a line each, and their labels when
-/// `by_label` asks for them.
+/// The tables of every log as text. One log shows all its labels; several have a line each.
 #[must_use]
-pub fn log_tables(logs: &[LogReport], by_label: bool, look: Look) -> String {
+pub fn log_tables(logs: &[LogReport], show: LogTablesShow, look: Look) -> String {
     let mut out = String::new();
     for log in logs {
         out += &heading(log, look);
     }
     let lone = logs.len() == 1;
-    for log in logs.iter().filter(|_| lone || by_label) {
+    for log in logs.iter().filter(|_| lone || show.by_label) {
         if !lone {
             let _ = write!(out, "\n{}\n", look.bold(&printable(&log.name)));
         }
@@ -85,11 +93,16 @@ pub fn log_tables(logs: &[LogReport], by_label: bool, look: Look) -> String {
             let table = Table { tick, ..four_at(&first.tables, at) };
             out += &text(&table, (!rows.is_empty()).then_some(rows), false, look);
         }
-        for log in logs.iter().filter(|_| !by_label) {
+        for log in logs.iter().filter(|_| !show.by_label) {
             if !log.tables.by_threads.is_empty() {
                 let _ = write!(out, "\n{}", look.bold(&printable(&log.name)));
                 by_threads(&log.tables, &mut out, look);
             }
+        }
+    }
+    if show.histograms {
+        for log in logs {
+            histograms(log, !lone, &mut out, look);
         }
     }
     if let Some(log) = logs.first() {
@@ -149,18 +162,21 @@ fn heading(log: &LogReport, look: Look) -> String {
     out
 }
 
-/// Lines of cells, the first left-aligned.
+/// Lines of cells, the first left-aligned and cut when the terminal is too narrow for it.
 fn aligned(heads: &[&str], rows: &[Vec<String>], last_is_total: bool, look: Look) -> String {
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count());
         cells.chain([heads[at].chars().count()]).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let mut widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let others: usize = widths[1..].iter().map(|width| width + 2).sum();
+    let room = look.width.map_or(usize::MAX, |columns| columns.saturating_sub(others).max(LABEL_MIN));
+    widths[0] = widths[0].min(room);
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut line = String::new();
         for (at, (cell, width)) in cells.zip(&widths).enumerate() {
             if at == 0 {
-                let _ = write!(line, "{cell:<width$}");
+                let _ = write!(line, "{:<width$}", cut(cell, *width));
             } else {
                 let _ = write!(line, "  {cell:>width$}");
             }
@@ -229,19 +245,54 @@ fn more(log: &LogReport, out: &mut String, look: Look) {
     let tables = &log.tables;
     if !tables.counts.is_empty() {
         let _ =
-            write!(out, "\n{}\n", look.bold("Arrivals per cell of time (index of dispersion 1: Poisson)"));
+            write!(out, "\n{}\n", look.bold("Arrivals per cell of time: mean count and index of dispersion"));
         let rows: Vec<Vec<String>> = tables
             .counts
             .iter()
             .map(|counts| {
                 let dispersion = counts.dispersion.map_or("-".into(), |value| format!("{value:.2}"));
-                let mean = format!("{:.2}", counts.mean);
-                vec![format!("{} s", counts.width_s), counts.cells.to_string(), mean, dispersion]
+                let (low, high) = counts.dispersion_of_poisson;
+                let mean = if counts.mean < 1.0 {
+                    format!("{:.4}", counts.mean)
+                } else {
+                    format!("{:.2}", counts.mean)
+                };
+                let poisson = format!("{low:.2} to {high:.2}");
+                vec![format!("{} s", counts.width_s), counts.cells.to_string(), mean, dispersion, poisson]
             })
             .collect();
-        *out += &aligned(&["cell", "cells", "mean", "dispersion"], &rows, false, look);
+        *out += &aligned(&["cell", "cells", "mean", "dispersion", "95 % of Poisson"], &rows, false, look);
     }
     by_threads(tables, out, look);
+}
+
+/// Both histograms of a log side by side.
+fn histograms(log: &LogReport, named: bool, out: &mut String, look: Look) {
+    let both = [&log.tables.gap_histogram, &log.tables.response_histogram].map(Option::as_ref);
+    let Some(cell_ms) = both.iter().flatten().map(|histogram| histogram.cell_ms).next() else { return };
+    let title =
+        format!("Histogram in cells of {cell_ms} ms: how many values are at most, and above the row before");
+    let name = if named { format!("{}: ", printable(&log.name)) } else { String::new() };
+    let _ = write!(out, "\n{}\n", look.bold(&(name + &title)));
+    let count = |histogram: Option<&CellHistogram>, at: usize| {
+        histogram.and_then(|histogram| histogram.cells.get(at)).copied().unwrap_or(0)
+    };
+    let most = both.iter().flatten().map(|histogram| histogram.cells.len()).max().unwrap_or(0);
+    let mut rows: Vec<Vec<String>> = (0..most)
+        .map(|at| (at, both.map(|histogram| count(histogram, at))))
+        .filter(|(_, counts)| counts.iter().any(|count| *count > 0))
+        .map(|(at, [gaps, times])| vec![upper_edge(cell_ms, at), gaps.to_string(), times.to_string()])
+        .collect();
+    let [gaps, times] = both.map(|histogram| histogram.map_or(0, |histogram| histogram.beyond));
+    if gaps + times > 0 {
+        rows.push(vec!["more".into(), gaps.to_string(), times.to_string()]);
+    }
+    *out += &aligned(&["ms", "gaps", "response times"], &rows, false, look);
+}
+
+/// The upper edge of cell `at`, without the noise of floats.
+fn upper_edge(cell_ms: f64, at: usize) -> String {
+    ((cell_ms * at as f64 * 1e9).round() / 1e9).to_string()
 }
 
 fn by_threads(tables: &WebLogTables, out: &mut String, look: Look) {
@@ -268,9 +319,10 @@ fn by_threads(tables: &WebLogTables, out: &mut String, look: Look) {
 }
 
 /// Everything as one CSV table: a line per log, table and label. In `by-threads` the label is the thread-group size; in
-/// `cells` it is the width of a cell in s, n the number of cells and vmr the index of dispersion.
+/// `cells` it is the width of a cell in s, n the number of cells and vmr the index of dispersion; in the histograms,
+/// when they are shown, it is the upper edge of a cell in ms.
 #[must_use]
-pub fn log_tables_csv(logs: &[LogReport]) -> String {
+pub fn log_tables_csv(logs: &[LogReport], show: LogTablesShow) -> String {
     let mut out = String::from(
         "log,table,label,n,tps,median,mean,sdev,cv,vmr,p90,p95,p99,min,max,error_percent,kb_per_s\n",
     );
@@ -279,7 +331,7 @@ pub fn log_tables_csv(logs: &[LogReport]) -> String {
         for value in values.iter().copied().chain(std::iter::repeat(None)).take(13) {
             match value {
                 // Six places keep the nanoseconds of a time in ms.
-                Some(value) => drop(write!(out, ",{}", (value * 1e6).round() / 1e6)),
+                Some(value) => out += &format!(",{}", (value * 1e6).round() / 1e6),
                 None => out.push(','),
             }
         }
@@ -300,6 +352,19 @@ pub fn log_tables_csv(logs: &[LogReport]) -> String {
         for counts in &log.tables.counts {
             let values = [None, None, Some(counts.mean), None, None, counts.dispersion];
             line(&log.name, "cells", &counts.width_s.to_string(), counts.cells, &values);
+        }
+        let both = [
+            ("gap-histogram", &log.tables.gap_histogram),
+            ("response-time-histogram", &log.tables.response_histogram),
+        ];
+        for (key, histogram) in both.into_iter().filter(|_| show.histograms) {
+            let Some(histogram) = histogram else { continue };
+            for (at, count) in histogram.cells.iter().enumerate().filter(|(_, count)| **count > 0) {
+                line(&log.name, key, &upper_edge(histogram.cell_ms, at), *count, &[]);
+            }
+            if histogram.beyond > 0 {
+                line(&log.name, key, "more", histogram.beyond, &[]);
+            }
         }
     }
     out

@@ -18,7 +18,7 @@ pub struct Look {
 const ERRORS_SHOWN: usize = 8;
 
 /// Labels are not cut below this many characters.
-const LABEL_MIN: usize = 12;
+pub(crate) const LABEL_MIN: usize = 12;
 
 const BOLD: &str = "1";
 const DIM: &str = "2";
@@ -242,7 +242,7 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 /// At most `width` characters of `text`.
-fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }

@@ -23,6 +23,9 @@ pub struct CellCounts {
     pub mean: f64,
     /// Index of dispersion of counts: variance (with n−1) over mean; 1 for a Poisson process.
     pub dispersion: Option<f64>,
+    /// Where that index lies for 95 % of Poisson processes: with ν = cells − 1 it is χ²(ν)/ν, whose quantiles follow
+    /// Wilson and Hilferty, *The Distribution of Chi-Square*, PNAS 17 (1931).
+    pub dispersion_of_poisson: (f64, f64),
     /// How many cells had which count, by count.
     pub frequencies: Vec<CountFrequency>,
 }
@@ -77,9 +80,19 @@ impl Rung {
             cells,
             mean,
             dispersion: (mean > 0.0).then(|| variance / mean),
+            dispersion_of_poisson: (chi_square_over(cells - 1, -NORMAL), chi_square_over(cells - 1, NORMAL)),
             frequencies: frequencies.collect(),
         })
     }
+}
+
+/// 97.5 % quantile of the normal distribution.
+const NORMAL: f64 = 1.959_964;
+
+/// The quantile of χ²(ν)/ν where the normal distribution has `z`, from ν = 9 on to three digits.
+fn chi_square_over(degrees: u64, z: f64) -> f64 {
+    let part = 2.0 / (9.0 * degrees as f64);
+    (1.0 - part + z * part.sqrt()).powi(3)
 }
 
 /// All widths. Cells begin where the window does, or with the first arrival.

@@ -8,7 +8,7 @@ use super::counted::Counted;
 const MEANS: f64 = 8.0;
 
 /// So many cells there are then, about.
-const CELLS: f64 = 80.0;
+const CELLS: f64 = 400.0;
 
 /// Most cells; what lies beyond is counted together.
 const CELLS_MAX: usize = 10_000;

@@ -18,6 +18,7 @@
 //!         latency_ns: None,
 //!         bytes: Some(100),
 //!         label: 0,
+//!         group: None,
 //!         thread: Some(1),
 //!         success: true,
 //!     };

@@ -14,6 +14,7 @@ fn row(start_ms: i64, elapsed_ms: u64, label: u32, thread: u32) -> LogRow {
         latency_ns: None,
         bytes: Some(elapsed_ms * 10),
         label,
+        group: None,
         thread: Some(thread),
         success: elapsed_ms < 40,
     }
@@ -107,8 +108,8 @@ fn cells_hold_their_upper_edge() {
     assert_eq!(histogram.cells, [2, 2, 2, 0, 0, 0, 0, 1]);
     assert_eq!(histogram.beyond, 1);
     // What the data chooses is round, and no finer than the clock.
-    assert_eq!(CellHistogram::of(&counted, 1.0, None).unwrap().cell_ms, 100_000.0);
-    assert_eq!(CellHistogram::of(&counted, 1e-9, None).unwrap().cell_ms, 1e-4);
+    assert_eq!(CellHistogram::of(&counted, 1.0, None).unwrap().cell_ms, 20_000.0);
+    assert_eq!(CellHistogram::of(&counted, 1e-9, None).unwrap().cell_ms, 2e-5);
 }
 
 #[test]
@@ -117,6 +118,9 @@ fn counts_tell_even_arrivals_from_bunches() {
     let all = tables(&even, WebLogOptions::default()).counts;
     let second = all.iter().find(|counts| counts.width_s == 1.0).unwrap();
     assert_eq!((second.cells, second.mean, second.dispersion), (99, 200.0, Some(0.0)));
+    // From tables of χ²(98): 72.501 and 127.282.
+    let (low, high) = second.dispersion_of_poisson;
+    assert!((low - 72.501 / 98.0).abs() < 1e-3 && (high - 127.282 / 98.0).abs() < 1e-3, "{low} {high}");
     let finest = &all[0];
     assert_eq!((finest.mean, finest.frequencies.len()), (19_999.0 / 99_995.0, 2));
     // Ten at once every 50 ms.

@@ -204,6 +204,7 @@ fn take<'c>(
         latency_ns,
         bytes,
         label: seen.labels.intern(cell(columns.label)),
+        group: None,
         thread: columns.thread.and_then(|at| cells::thread(cell(at))),
         success: columns.success.is_none_or(|at| cells::passed(cell(at))),
     };

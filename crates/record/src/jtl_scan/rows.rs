@@ -18,6 +18,8 @@ pub struct LogRow {
     pub bytes: Option<u64>,
     /// Number of the label in [`LogLabels`].
     pub label: u32,
+    /// Number of the thread group, as in [`crate::RunNames::groups`]; `None` where only its name is known.
+    pub group: Option<u32>,
     /// Number of the thread: the trailing number of its name; `None` without one.
     pub thread: Option<u32>,
     /// Whether the sample passed; a log without that column has no failures to tell of.

@@ -68,6 +68,7 @@ pub(super) fn scan(
                     latency_ns: Some(sample.latency_ns),
                     bytes: Some(sample.bytes),
                     label,
+                    group: Some(sample.group),
                     thread: Some(sample.user),
                     success: sample.success,
                 };

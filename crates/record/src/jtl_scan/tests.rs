@@ -252,7 +252,7 @@ proptest! {
         let mut order = InOrder::new(None);
         let mut out = Vec::new();
         let row = |start: u64| LogRow {
-            start_ns: start as i64, elapsed_ns: 0, latency_ns: None, bytes: None, label: 0, thread: None,
+            start_ns: start as i64, elapsed_ns: 0, latency_ns: None, bytes: None, label: 0, group: None, thread: None,
             success: true,
         };
         for start in &shuffled {

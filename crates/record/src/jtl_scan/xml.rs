@@ -151,6 +151,7 @@ fn take(
         latency_ns: latency.as_deref().and_then(cells::span_ns),
         bytes: bytes.as_deref().and_then(cells::number),
         label: seen.labels.intern(&label),
+        group: None,
         thread,
         success,
     };

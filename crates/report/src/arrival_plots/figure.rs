@@ -34,27 +34,29 @@ pub(super) struct Figure {
     pub(super) y_title: &'static str,
     pub(super) x_from: f64,
     pub(super) x_to: f64,
+    /// Whether only whole numbers mean something on the x axis.
+    pub(super) x_whole: bool,
     pub(super) layers: Vec<Layer>,
     /// A level that the points are compared with, and what it is.
     pub(super) level: Option<(f64, &'static str)>,
 }
 
 const WIDTH: f64 = 920.0;
-const HEIGHT: f64 = 340.0;
+const HEIGHT: f64 = 348.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 16.0;
-const TOP: f64 = 50.0;
+const TOP: f64 = 58.0;
 const BOTTOM: f64 = 46.0;
 
 /// What an SVG needs that has no page around it: the report's colours.
 const STYLE: &str = "text{font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;fill:#5d6878}\
     .title{font-size:15px;font-weight:600;fill:#1b2330}.page{fill:#fff}.grid{stroke:#e3e7ed}\
     .line{fill:none;stroke-width:1.8;stroke-linejoin:round}.a{stroke:#2f6fdf}.b{stroke:#e08a1e}.level{stroke:#5d6878;\
-    stroke-dasharray:5 4}.bar{stroke:none;fill:#2f6fdf;fill-opacity:.38}.dot.a{fill:#2f6fdf;stroke:none}\
+    stroke-dasharray:5 4}.bar{stroke:none;fill:#2f6fdf;fill-opacity:.38}.dot{stroke:none}.dot.a{fill:#2f6fdf}.dot.b{fill:#e08a1e}\
     .hover{fill:transparent}\
     @media (prefers-color-scheme:dark){text{fill:#98a4b5}.title{fill:#e7ebf1}.page{fill:#1a2029}\
     .grid{stroke:#2c3542}.a{stroke:#6ea3ff}.b{stroke:#ffb454}.level{stroke:#98a4b5}.bar{fill:#6ea3ff}\
-    .dot.a{fill:#6ea3ff}}";
+    .dot.a{fill:#6ea3ff}.dot.b{fill:#ffb454}}";
 
 impl Figure {
     /// A file of its own.
@@ -72,8 +74,8 @@ impl Figure {
     /// For a page with a heading of its own.
     pub(super) fn inline(&self) -> String {
         format!(
-            "<svg viewBox=\"0 22 {WIDTH} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-            HEIGHT - 22.0,
+            "<svg viewBox=\"0 30 {WIDTH} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
+            HEIGHT - 30.0,
             escape(&self.title),
             self.drawing()
         )
@@ -129,7 +131,10 @@ impl Figure {
             );
         }
         // Twice as many ticks as on the y axis have room here.
-        let (_, step) = scale((self.x_to - self.x_from) / 2.0);
+        let (_, mut step) = scale((self.x_to - self.x_from) / 2.0);
+        if self.x_whole && step.fract() != 0.0 {
+            step = if step > 1.0 { step * 2.0 } else { 1.0 };
+        }
         let first = (self.x_from / step - 1e-9).ceil() as i64;
         for x in (first..).map(|n| n as f64 * step).take_while(|x| *x <= self.x_to * (1.0 + 1e-9)) {
             let at = x_at(x);

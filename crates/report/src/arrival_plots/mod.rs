@@ -11,7 +11,7 @@ use crate::log_tables::LogReport;
 use figure::{Figure, Layer, Mark};
 
 /// Most bars of a plot.
-const BARS_MAX: usize = 90;
+const BARS_MAX: usize = 70;
 
 /// Gaps are shown up to the mean times this: the exponential has one in 1,100 beyond.
 const MEANS_SHOWN: f64 = 7.0;
@@ -100,25 +100,33 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
     let histogram = tables.gap_histogram.as_ref()?;
     let mean_ms = tables.inter_arrival.last()?.mean.filter(|mean| *mean > 0.0)?;
     let n = histogram.cells.iter().sum::<u64>() + histogram.beyond;
-    // Cells of zero width cannot be seen: the gaps of 0 stand in the first bar.
-    let mut bars: Vec<u64> = histogram.cells.get(1..).unwrap_or_default().to_vec();
-    if bars.is_empty() {
-        return None;
+    let cell_ms = histogram.cell_ms;
+    // Where a cell is one step of the clock, cell c holds the value c alone, and bars begin with their first value.
+    let fine = (cell_ms - tables.tick_ms).abs() < 1e-9 * cell_ms;
+    let mut bars = histogram.cells.clone();
+    if !fine {
+        // Otherwise cell 0 has no width: it cannot be seen beside the others.
+        let zero = bars.remove(0);
+        match bars.first_mut() {
+            Some(first) => *first += zero,
+            None => bars.push(zero),
+        }
     }
-    bars[0] += histogram.cells[0];
-    bars.truncate(((mean_ms * MEANS_SHOWN / histogram.cell_ms).ceil() as usize).max(1));
+    bars.truncate(((mean_ms * MEANS_SHOWN / cell_ms).ceil() as usize).max(1));
     let together = bars.len().div_ceil(BARS_MAX);
-    let width_ms = histogram.cell_ms * together as f64;
+    let width_ms = cell_ms * together as f64;
     let percent = |count: f64| count * 100.0 / n as f64;
     let points: Vec<(f64, f64)> = (0..)
         .zip(bars.chunks(together))
         .map(|(at, cells)| ((f64::from(at) + 0.5) * width_ms, percent(cells.iter().sum::<u64>() as f64)))
         .collect();
-    let below = |ms: f64| exponential_below(ms, mean_ms, tables.tick_ms);
+    let last = if fine { tables.tick_ms } else { 0.0 };
+    let below = |ms: f64| exponential_below(ms - last, mean_ms, tables.tick_ms);
     let mut before = 0.0;
     let curve = (1..=points.len())
         .map(|at| {
-            let upto = below(at as f64 * width_ms);
+            // The last bar may be of fewer cells.
+            let upto = below((at as f64 * width_ms).min(bars.len() as f64 * cell_ms));
             let share = upto - std::mem::replace(&mut before, upto);
             ((at as f64 - 0.5) * width_ms, share * 100.0)
         })
@@ -129,7 +137,7 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
         "{:.2} % of the gaps are longer than shown; the exponential has {:.2} %. Bars above the curve on the left and \
          on the right are bunches with pauses between them, bars above it in the middle are arrivals too even.",
         percent((n - seen) as f64),
-        100.0 - below(x_to) * 100.0
+        100.0 - before * 100.0
     );
     let name =
         if tables.tick_ms >= 1.0 { "exponential, stamped in whole ms" } else { "exponential of this mean" };
@@ -139,6 +147,7 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
         y_title: "% of gaps",
         x_from: 0.0,
         x_to,
+        x_whole: false,
         layers: vec![
             Layer { name: "this log".into(), class: "", mark: Mark::Bars(width_ms), points },
             Layer { name: name.into(), class: "b", mark: Mark::Line, points: curve },
@@ -217,9 +226,10 @@ fn counts(tables: &WebLogTables) -> Option<(Figure, String)> {
         y_title: "% of cells",
         x_from: least as f64 - half,
         x_to: x(places - 1) + half,
+        x_whole: true,
         layers: vec![
             Layer { name: "this log".into(), class: "", mark: Mark::Bars(together as f64), points },
-            Layer { name: "Poisson of this mean".into(), class: "b", mark: Mark::Line, points: curve },
+            Layer { name: "Poisson of this mean".into(), class: "b", mark: Mark::Dots, points: curve },
         ],
         level: None,
     };
@@ -253,6 +263,7 @@ fn by_threads(tables: &WebLogTables) -> Option<(Figure, String)> {
         y_title: "sd / mean of gaps",
         x_from: 0.0,
         x_to: most,
+        x_whole: true,
         layers: vec![Layer { name: "this log".into(), class: "a", mark: Mark::Dots, points }],
         level: Some((1.0, "Poisson")),
     };

@@ -1,0 +1,142 @@
+//! The command line of `busyhour arrivals`.
+
+use std::path::PathBuf;
+
+use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
+use clap::Args;
+
+/// Most thread-group sizes that are looked at.
+const SIZES_MAX: usize = 10_000;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A log is a JTL (CSV with or without a line of column names, or XML) or a run directory. Rows count by \
+    their start stamps; rows of transactions and results inside other ones (redirects, embedded resources) never do.\n\n\
+    tps = n / dt, dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
+    mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are linear between neighbours \
+    (type 7 of Hyndman and Fan).\n\n\
+    Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1200 1800.csv 1830.csv 1900.csv\n  \
+    busyhour arrivals --window 120,1200 --by-threads 1,2,5,10,...,200 --plot plots 1830.csv\n  \
+    busyhour arrivals --json busyhour-runs/plan-20260101-120000\n\n\
+    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a log cannot be \
+    read or has nothing that counts (the others are shown)"
+)]
+pub(crate) struct ArrivalsArgs {
+    /// Logs: JTL files or run directories.
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// Count what starts from BEFORE seconds after the first start, for DURATION seconds.
+    #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
+    window: Option<LogWindow>,
+    /// Also show the gaps of the first k threads alone, for each k; "1,2,...,200" counts on in equal steps.
+    #[arg(long, value_name = "LIST", value_parser = sizes)]
+    by_threads: Option<Sizes>,
+    /// Count samples with this label only; may be given several times.
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) label: Vec<String>,
+    /// With several logs: show the labels of each, not only its total.
+    #[arg(long)]
+    pub(crate) by_label: bool,
+    /// Also show histograms of gaps and response times, in cells of this many ms.
+    #[arg(long, value_name = "MS", value_parser = cell)]
+    histogram: Option<f64>,
+    /// Read percentiles off as the web-generator-toolkit does.
+    #[arg(long)]
+    compat_percentiles: bool,
+    /// As JSON.
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// As one CSV table.
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Write plots into this directory: SVG files, and arrivals.html with all of them.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plot: Option<PathBuf>,
+}
+
+impl ArrivalsArgs {
+    pub(crate) fn options(&self) -> WebLogOptions {
+        WebLogOptions {
+            window: self.window,
+            threads: self.by_threads.clone().unwrap_or_default().0,
+            quantiles: if self.compat_percentiles { QuantileRule::Toolkit } else { QuantileRule::Type7 },
+            cell_ms: self.histogram,
+        }
+    }
+
+    pub(crate) fn histograms(&self) -> bool {
+        self.histogram.is_some()
+    }
+}
+
+/// Thread-group sizes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sizes(Vec<u32>);
+
+fn window(text: &str) -> Result<LogWindow, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|s| (0.0..1e9).contains(s));
+    let both = text.split_once(',').and_then(|(before, duration)| Some((number(before)?, number(duration)?)));
+    let (before_s, duration_s) = both.ok_or(
+        "two numbers of seconds are needed, as in 120,1200: what is left out, and how long it lasts",
+    )?;
+    if duration_s <= 0.0 {
+        return Err("the window must last more than 0 s".into());
+    }
+    Ok(LogWindow { before_s, duration_s })
+}
+
+fn cell(text: &str) -> Result<f64, String> {
+    let cell: Option<f64> = text.parse().ok();
+    cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "a number of ms above 0 is needed".into())
+}
+
+fn sizes(text: &str) -> Result<Sizes, String> {
+    let mut sizes: Vec<u32> = Vec::new();
+    let mut items = text.split(',').map(str::trim);
+    while let Some(item) = items.next() {
+        let number = |item: &str| match item.parse::<u32>() {
+            Ok(size) if size > 0 => Ok(size),
+            _ => Err(format!("{item:?} is no number of threads")),
+        };
+        if !matches!(item, "..." | "…") {
+            sizes.push(number(item)?);
+        } else {
+            let to = number(items.next().unwrap_or_default())?;
+            let [.., before, last] = sizes[..] else {
+                return Err("two sizes are needed before the dots: they tell the step".into());
+            };
+            let step = last.checked_sub(before).filter(|step| *step > 0);
+            let step = step.ok_or("sizes must grow before the dots")?;
+            sizes.extend((last..=to).skip(step as usize).step_by(step as usize).take(SIZES_MAX));
+            if sizes.last() != Some(&to) {
+                return Err(format!("steps of {step} from {last} do not meet {to}"));
+            }
+        }
+        if sizes.len() > SIZES_MAX {
+            return Err(format!("more than {SIZES_MAX} sizes"));
+        }
+    }
+    Ok(Sizes(sizes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_count_on() {
+        assert_eq!(sizes("1,2,...,5"), Ok(Sizes(vec![1, 2, 3, 4, 5])));
+        assert_eq!(sizes("1, 5,10,…,20 ,50"), Ok(Sizes(vec![1, 5, 10, 15, 20, 50])));
+        for wrong in ["", "0", "1,x", "1,...,5", "5,1,...,9", "1,3,...,10", "1,2,...", "1,2,...,99999"] {
+            assert!(sizes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_window_is_two_numbers() {
+        assert_eq!(window("120, 1200"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
+        for wrong in ["120", "1,0", "-1,5", "a,b", "1,2,3", "nan,1"] {
+            assert!(window(wrong).is_err(), "{wrong}");
+        }
+    }
+}

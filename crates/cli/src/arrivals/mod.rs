@@ -1,0 +1,217 @@
+//! `busyhour arrivals`: the arrival statistics of logs.
+
+mod args;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use busyhour_analysis::{WebLog, WebLogOptions};
+use busyhour_diagnostic::Diagnostic;
+use busyhour_record::{Log, LogError, LogFacts, RunDir};
+use busyhour_report::{
+    LogReport, LogTablesShow, Look, arrival_plots, log_tables, log_tables_csv, log_tables_json,
+};
+
+pub(crate) use self::args::ArrivalsArgs;
+use crate::exit::{Exit, complain, print, say};
+use crate::progress::columns;
+
+/// Most labels that are named when one is looked for in vain.
+const LABELS_NAMED: usize = 8;
+
+/// How often the line of progress moves.
+const STEP: Duration = Duration::from_millis(200);
+
+pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
+    let options = args.options();
+    let mut exit = Exit::Completed;
+    let mut logs = Vec::new();
+    for path in &args.logs {
+        let name = path.display().to_string();
+        match read(path, &name, &options, &args.label) {
+            Ok((tables, facts)) => {
+                let log = LogReport { name, facts, tables };
+                if log.tables.selected == 0 {
+                    exit = Exit::Refused;
+                    say(&nothing_counts(&log, args).to_string());
+                } else {
+                    doubts(&log).iter().for_each(|doubt| say(&doubt.to_string()));
+                    logs.push(log);
+                }
+            }
+            Err(error) => {
+                exit = Exit::Refused;
+                let mut diagnostic = Diagnostic::error("log", error.to_string()).in_file(name);
+                if let Some(cause) = std::error::Error::source(&error) {
+                    diagnostic = diagnostic.with_error(cause);
+                }
+                if !error.hint().is_empty() {
+                    diagnostic = diagnostic.with_hint(error.hint());
+                }
+                say(&diagnostic.to_string());
+            }
+        }
+    }
+    if logs.is_empty() {
+        return exit;
+    }
+    let show = LogTablesShow { by_label: args.by_label, histograms: args.histograms() };
+    print(&if args.json {
+        log_tables_json(&logs)
+    } else if args.csv {
+        log_tables_csv(&logs, show)
+    } else {
+        log_tables(&logs, show, look())
+    });
+    match args.plot.as_deref().map(|dir| plot(dir, &logs)) {
+        Some(Err(message)) => complain(Exit::Internal, &message),
+        _ => exit,
+    }
+}
+
+/// How standard output looks.
+fn look() -> Look {
+    let on_terminal = std::io::stdout().is_terminal();
+    let colour = on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    Look { width: columns().filter(|_| on_terminal), colour }
+}
+
+fn read(
+    path: &Path,
+    name: &str,
+    options: &WebLogOptions,
+    labels: &[String],
+) -> Result<(busyhour_analysis::WebLogTables, LogFacts), LogError> {
+    let log = Log::open(path)?;
+    let tick_ns = log.form().tick_ns();
+    let mut progress = Progress::new(name, log.bytes());
+    // What is known of each label: whether it is wanted.
+    let new = || (WebLog::new(options.clone(), tick_ns), Vec::new());
+    let read = log.scan_in_order(
+        new,
+        |(web_log, wanted), row, names| {
+            let at = row.label as usize;
+            while wanted.len() <= at {
+                let name = names.name(wanted.len() as u32);
+                wanted.push(labels.is_empty() || labels.iter().any(|label| label == name));
+            }
+            web_log.add(row, wanted[at]);
+        },
+        &mut |bytes| progress.show(bytes),
+    );
+    progress.clear();
+    let ((web_log, _), facts) = read?;
+    Ok((web_log.finish(&facts.labels), facts))
+}
+
+/// Why no row of a log counts.
+fn nothing_counts(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
+    let found = |message: String| Diagnostic::error("log", message).in_file(log.name.as_str());
+    if log.tables.rows == 0 && log.facts.transactions > 0 {
+        return found("it holds rows of transactions only, which are no arrivals".into())
+            .with_hint("let the Transaction Controllers not generate parent samples");
+    }
+    if log.tables.rows == 0 {
+        return found("it holds no samples".into());
+    }
+    let known = |label: &&String| log.facts.labels.contains(label);
+    if !args.label.is_empty() && !args.label.iter().any(|label| known(&label)) {
+        let mut names: Vec<&str> = log.facts.labels.iter().take(LABELS_NAMED).map(String::as_str).collect();
+        if log.facts.labels.len() > LABELS_NAMED {
+            names.push("…");
+        }
+        return found(format!("no sample has the label {:?}", args.label.join("\", \"")))
+            .with_hint(format!("its labels are {}", names.join(", ")));
+    }
+    found("no sample starts in the window".into())
+        .with_hint("--window BEFORE,DURATION counts in seconds from the first start of the log")
+}
+
+/// What a person should know about a log before relying on its tables.
+fn doubts(log: &LogReport) -> Vec<Diagnostic> {
+    let doubt = |message: String| Diagnostic::warning("log", message).in_file(log.name.as_str());
+    let mut doubts = Vec::new();
+    if let Some(first) = &log.facts.first_bad {
+        doubts.push(doubt(format!(
+            "{} of its rows cannot be read and are left out; the first: {first}",
+            log.facts.bad_rows
+        )));
+    }
+    if log.facts.cut_off {
+        doubts.push(doubt("it ends within a row, which is left out; was the run killed?".into()));
+    }
+    if !log.tables.by_threads.is_empty() && log.tables.threads_unknown == log.tables.selected {
+        doubts.push(
+            doubt("no thread name ends in a number: there is nothing to show by threads".into())
+                .with_hint("the column threadName is needed (jmeter.save.saveservice.thread_name)"),
+        );
+    }
+    if let Some(window) = log.tables.window
+        && let Some(duration_ms) = log.tables.duration_ms
+        && duration_ms < window.duration_s * 900.0
+    {
+        doubts.push(doubt(format!(
+            "what counts lasts {:.0} s of the window's {} s: the log begins or ends within it",
+            duration_ms / 1e3,
+            window.duration_s
+        )));
+    }
+    doubts
+}
+
+fn plot(dir: &Path, logs: &[LogReport]) -> Result<(), String> {
+    let failed =
+        |path: &Path, error: &dyn std::fmt::Display| format!("cannot write {}: {error}", path.display());
+    std::fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
+    for file in arrival_plots(logs) {
+        let path = dir.join(&file.name);
+        RunDir::write_whole(&path, file.contents.as_bytes()).map_err(|error| {
+            let cause =
+                std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            failed(&path, &cause)
+        })?;
+    }
+    say(&format!("wrote {}", dir.join("arrivals.html").display()));
+    Ok(())
+}
+
+/// A line that tells how far reading is, on a terminal.
+struct Progress<'n> {
+    name: &'n str,
+    of: Option<u64>,
+    next: Instant,
+    shown: bool,
+    on_terminal: bool,
+}
+
+impl<'n> Progress<'n> {
+    fn new(name: &'n str, of: Option<u64>) -> Progress<'n> {
+        let on_terminal = std::io::stderr().is_terminal();
+        // Short files are read before anybody has read a line about them.
+        Progress { name, of, next: Instant::now() + STEP, shown: false, on_terminal }
+    }
+
+    fn show(&mut self, bytes: u64) {
+        if !self.on_terminal || Instant::now() < self.next {
+            return;
+        }
+        self.next = Instant::now() + STEP;
+        self.shown = true;
+        let mib = bytes as f64 / f64::from(1 << 20);
+        let share = match self.of {
+            Some(of) if of >= bytes => format!("{:.0} %", bytes as f64 * 100.0 / of.max(1) as f64),
+            _ => String::new(),
+        };
+        let line = format!("reading {}: {mib:.0} MiB {share}", self.name);
+        let width = columns().unwrap_or(80).saturating_sub(1);
+        let line: String = line.chars().take(width).collect();
+        let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+}
