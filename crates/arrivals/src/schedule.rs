@@ -1,5 +1,6 @@
 //! A schedule: the arrivals of a process for one seed, one after another.
 
+use std::iter::FusedIterator;
 use std::sync::Arc;
 
 use crate::generate::Generator;
@@ -74,6 +75,8 @@ impl Iterator for Schedule {
     }
 }
 
+impl FusedIterator for Schedule {}
+
 /// One share's arrivals of a schedule.
 #[derive(Clone, Debug)]
 pub struct SharedSchedule {
@@ -94,3 +97,5 @@ impl Iterator for SharedSchedule {
         }
     }
 }
+
+impl FusedIterator for SharedSchedule {}

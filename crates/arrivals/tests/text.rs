@@ -1,6 +1,6 @@
 //! The text form: what it reads, what it prints, what it says to mistakes.
 
-use busyhour_arrivals::{ArrivalProcess, Law};
+use busyhour_arrivals::{ArrivalProcess, Law, time_ns};
 
 fn parse(text: &str) -> ArrivalProcess {
     ArrivalProcess::parse(text).unwrap_or_else(|error| panic!("{}", error.render(text)))
@@ -53,6 +53,7 @@ fn every_kind_of_stage_prints_canonically() {
         ("ramp(1/s → 2/s) over 10s weibull(cov 3)", "ramp(1/s → 2/s) over 10s weibull cov 3"),
         ("ramp(5/s → 5/s) over 10s", "poisson(5/s) for 10s"),
         ("fixed(10/s) for 1s", "fixed(10/s) for 1s count 10"),
+        ("fixed(10/s) for 1s java_random 5", "fixed(10/s) for 1s count 10 java_random 5"),
         ("mmpp(100/s for 5s, 1000/s for 1s) for 60s", "mmpp(100/s for 5s, 1000/s for 1s) for 1min"),
         ("replay( access log.jtl )", "replay(access log.jtl)"),
         ("replay(\"a (1).jtl\") speed 2.5 for 10s", "replay(\"a (1).jtl\") speed 2.5 for 10s"),
@@ -71,6 +72,14 @@ fn the_length_may_be_given_elsewhere() {
     let process = ArrivalProcess::parse_for("pause 1s, poisson(5/s)", 30_000_000_000).unwrap();
     assert_eq!(process.to_string(), "pause 1s, poisson(5/s) for 30s");
     assert!(ArrivalProcess::parse_for("poisson(5/s), pause 1s", 30_000_000_000).is_err());
+}
+
+#[test]
+fn a_time_is_read_alone() {
+    assert_eq!(time_ns(" 1min 30s "), Ok(90_000_000_000));
+    assert_eq!(time_ns("0.5us"), Ok(500));
+    assert_eq!(time_ns("18446744073709551615 ns").unwrap_err().message, "longer than a hundred years");
+    assert_eq!(time_ns("1s x").unwrap_err().at, 3);
 }
 
 #[test]
@@ -101,6 +110,10 @@ fn mistakes_are_pointed_at() {
         "poisson(5/s) for 60s for 5s",
         "poisson(5/s) fro 60s",
         "pause 200000d",
+        "even(10/s) for 1s count 11",
+        "even(10/s) for 1s java_random 1",
+        "fixed(1e9/s) for 1s java_random 1",
+        "fixed(1/s) for 1s java_random 281474976710656",
         "poisson(500/s) for 60s,\nevn(100/s) for 5s",
     ];
     let page = |text: &str| match ArrivalProcess::parse(text) {
@@ -229,6 +242,24 @@ fn mistakes_are_pointed_at() {
         longer than a hundred years
           pause 200000d
                 ^
+
+        more even arrivals than this rate has in this time
+          even(10/s) for 1s count 11
+          ^
+        hint: raise the rate, or leave the count out
+
+        only fixed arrivals can be placed by java_random
+          even(10/s) for 1s java_random 1
+          ^
+
+        more than 100,000,000 arrivals in a stage that JMeter's random seed places
+          fixed(1e9/s) for 1s java_random 1
+          ^
+        hint: leave the random seed out: then arrivals are generated in order, without a list
+
+        a state is a whole number below 2^48
+          fixed(1/s) for 1s java_random 281474976710656
+                                        ^
 
         unknown kind of arrivals `evn`
           evn(100/s) for 5s

@@ -127,16 +127,19 @@ fn law(
             error.with_hint("write it after the rate: gamma(100/s, cov 0.5)")
         })
     };
-    let whole = |count: Option<u64>| {
-        let area = (rate_begin.per_s() + rate_end.per_s()) / 2.0 * (duration_ns as f64 / 1e9);
-        count.unwrap_or(area as u64)
-    };
+    let area = (rate_begin.per_s() + rate_end.per_s()) / 2.0 * (duration_ns as f64 / 1e9);
+    let whole = |count: Option<u64>| count.unwrap_or(area as u64);
     if tail.cov.is_some() && !matches!(word, Word::Gamma | Word::Weibull) {
         let error = ParseError::new(at, "only gamma and weibull have a coefficient of variation to choose");
         return Err(error.with_hint("write gamma(100/s, cov 0.5)"));
     }
     if tail.count.is_some() && !matches!(word, Word::Even | Word::Fixed) {
         return Err(ParseError::new(at, "only even and fixed arrivals have a fixed number"));
+    }
+    // Rounding may have made the last arrival of a text that was printed.
+    if word == Word::Even && tail.count.is_some_and(|count| count as f64 > (area * (1.0 - 1e-9)).ceil()) {
+        let error = ParseError::new(at, "more even arrivals than this rate has in this time");
+        return Err(error.with_hint("raise the rate, or leave the count out"));
     }
     if tail.java_random.is_some() && word != Word::Fixed {
         return Err(ParseError::new(at, "only fixed arrivals can be placed by java_random"));
