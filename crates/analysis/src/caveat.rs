@@ -5,6 +5,7 @@ use std::fmt;
 use busyhour_record::{OTHER_LABELS, RecorderEvent, RunEnd, RunTotals};
 use serde::{Deserialize, Serialize};
 
+use crate::arrivals::ArrivalCaveat;
 use crate::facts::RunFacts;
 
 /// A core that was busy for this part of the run cannot be trusted to have been in time.
@@ -119,6 +120,8 @@ pub enum Caveat {
         /// What to do.
         hint: Option<String>,
     },
+    /// A doubt about the arrivals.
+    Arrivals(ArrivalCaveat),
 }
 
 /// A caveat with its words, as `summary.json` has it.
@@ -209,6 +212,7 @@ impl fmt::Display for Caveat {
                 write!(f, "{samples} before the measured part of the run are left out")
             }
             Caveat::Plan { note, .. } => f.write_str(note),
+            Caveat::Arrivals(doubt) => write!(f, "{doubt}"),
         }
     }
 }
@@ -243,6 +247,7 @@ impl Caveat {
             Caveat::ManyLabels { .. } => "take what varies out of the names of the samplers",
             Caveat::WarmupLeftOut { .. } => "no action is needed; the result files hold them",
             Caveat::Plan { hint, .. } => hint.as_deref().unwrap_or("check what it means for this plan"),
+            Caveat::Arrivals(doubt) => return doubt.advice(),
         };
         text.to_owned()
     }

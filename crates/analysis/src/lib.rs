@@ -18,6 +18,7 @@
 //! # }
 //! ```
 
+pub mod arrivals;
 mod caveat;
 mod facts;
 mod row;
@@ -31,6 +32,6 @@ pub use row::{ElapsedSummary, ErrorRow, Row, Times};
 pub use series::{DistributionPoint, Series};
 pub use summary::{SUMMARY_VERSION, Summary, SummaryError};
 pub use web_log::{
-    CellCounts, CellHistogram, CountFrequency, LogTableRow, LogWindow, QuantileRule, TOTAL, ThreadGroupRow, WebLog,
-    WebLogOptions, WebLogTables,
+    CellCounts, CellHistogram, CountFrequency, LogTableRow, LogWindow, QuantileRule, TOTAL, ThreadGroupRow,
+    WebLog, WebLogOptions, WebLogTables,
 };

@@ -2,7 +2,7 @@
 
 use statrs::function::gamma::checked_gamma_ur;
 
-use crate::estimate::CONFIDENCE;
+use crate::estimate::normal_quantile;
 use crate::kolmogorov::TestResult;
 
 /// Correlations of values with those some places before them.
@@ -10,7 +10,7 @@ use crate::kolmogorov::TestResult;
 pub struct Autocorrelations {
     /// Coefficients for lag 1, 2, ….
     pub coefficients: Vec<f64>,
-    /// Half-width of the band in which a coefficient of independent values lies with [`CONFIDENCE`]: 1.96/√n.
+    /// Half-width of the band in which a coefficient of independent values lies with [`CONFIDENCE`](crate::CONFIDENCE): 1.96/√n.
     pub band: f64,
     /// Values they rest on.
     pub n: u64,
@@ -44,11 +44,7 @@ pub fn autocorrelations(blocks: &[&[f64]], lags: usize) -> Option<Autocorrelatio
             products / pairs as f64 / variance
         })
         .collect();
-    let z = statrs::distribution::ContinuousCDF::inverse_cdf(
-        &statrs::distribution::Normal::standard(),
-        0.5 + CONFIDENCE / 2.0,
-    );
-    Some(Autocorrelations { coefficients, band: z / (n as f64).sqrt(), n: n as u64 })
+    Some(Autocorrelations { coefficients, band: normal_quantile() / (n as f64).sqrt(), n: n as u64 })
 }
 
 /// Tests whether values are independent: Q = n(n + 2) Σ r_k²/(n − k), chi-square with as many degrees of freedom as

@@ -7,7 +7,7 @@
 //! size effects in the analysis of simulation output", Operations Research 30, 1982; Hampel's influence function for
 //! the linearisation). Batches may differ in length: then this is the ratio estimator of survey sampling.
 
-use crate::estimate::{Estimate, Method};
+use crate::estimate::{Estimate, Method, normal_quantile};
 
 /// Batches that a stream is cut into: between half of this and this many, once it is long enough.
 pub(crate) const BATCHES_MAX: usize = 64;
@@ -180,14 +180,24 @@ pub fn reciprocal_mean(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     Some(centred.estimate(1.0 / centred.mean, -1.0 / (centred.mean * centred.mean), 0.0))
 }
 
-/// Share of values that have a property, from consecutive batches of (how many have it, how many there are). `None`
-/// without values.
+/// Share of values that have a property, from consecutive batches of (how many have it, how many there are), with the
+/// wider of two intervals on each side: that of batch means, right for dependent values, and Wilson's score interval,
+/// right for a share near 0 or 1 of few independent values (Wilson, JASA 22, 1927). `None` with fewer than two values.
 #[must_use]
 pub fn proportion(parts: &[(f64, f64)]) -> Option<Estimate> {
     // The mean of an indicator, whose squares are itself.
     let sums: Vec<PowerSums> =
         parts.iter().map(|&(with, n)| PowerSums { n, sum: with, squares: with }).collect();
     let centred = centre(&sums, 0.0)?;
-    let found = centred.estimate(centred.mean, 1.0, 0.0);
-    Some(Estimate { low: found.low.max(0.0), high: found.high.min(1.0), ..found })
+    let (n, share) = (centred.n, centred.mean);
+    let found = centred.estimate(share, 1.0, 0.0);
+    let z = normal_quantile();
+    let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
+    let half = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    Some(Estimate {
+        low: found.low.min(middle - half).max(0.0),
+        high: found.high.max(middle + half).min(1.0),
+        method: Method::BatchMeansAndScore,
+        ..found
+    })
 }

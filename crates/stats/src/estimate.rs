@@ -1,7 +1,7 @@
 //! A value with its interval.
 
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Confidence of the intervals of this crate.
 pub const CONFIDENCE: f64 = 0.95;
@@ -15,6 +15,8 @@ pub enum Method {
     BatchMeans,
     /// The union of [`Method::BatchMeans`] and the chi-square interval for the variance of independent counts.
     BatchMeansAndChiSquare,
+    /// The union of [`Method::BatchMeans`] and Wilson's score interval for the share of independent values.
+    BatchMeansAndScore,
 }
 
 /// A value with an interval.
@@ -57,6 +59,11 @@ impl Estimate {
 /// The two-sided quantile of Student's t at [`CONFIDENCE`]; infinite without a degree of freedom.
 fn student_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
+}
+
+/// The same of the normal distribution: 1.96.
+pub(crate) fn normal_quantile() -> f64 {
+    Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }
 
 #[cfg(test)]

@@ -97,6 +97,8 @@ fn shares_are_covered() {
         proportion(&parts).unwrap()
     });
     assert!((0.91..=0.99).contains(&found), "{found}");
+    let none = proportion(&[(0.0, 10.0); 5]).unwrap();
+    assert!(none.low == 0.0 && (0.06..0.08).contains(&none.high), "none of 50 is not none at all: {none:?}");
 }
 
 #[test]

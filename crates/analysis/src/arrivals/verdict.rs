@@ -1,0 +1,277 @@
+//! The verdict on arrivals.
+
+use busyhour_stats::Decision;
+use serde::{Deserialize, Serialize};
+
+use super::asked::{Asked, Circumstances, Scope};
+use super::doubts::ArrivalCaveat;
+use super::finding::{self, Finding};
+use super::lateness::Lateness;
+use super::measures::{self, Measure, Quantity};
+use super::observed::Observed;
+use super::settings::Resolution;
+use super::steady::Part;
+use super::words;
+use crate::caveat::{Caveat, Told};
+
+/// A part of the cycle spent in responses from which on a closed workload follows the system under test.
+const RESPONSE_IN_CYCLE: f64 = 0.05;
+
+/// A correlation that makes a difference to anything.
+const SERIAL: f64 = 0.1;
+
+/// Arrivals per tick of the clock from which on gaps cannot be told.
+const PER_TICK_MAX: f64 = 0.5;
+
+/// Lateness that is no longer that of a quiet machine, in ns: at the median and at p99.
+const LATE_NS: (u64, u64) = (100_000, 1_000_000);
+
+/// A rate this far from the one asked for, relative to it, is another rate.
+const RATE_OFF: f64 = 0.02;
+
+/// Gaps from which on a decision is likely, when nothing better is known.
+const GAPS_DECIDE: f64 = 6_400.0;
+
+/// The verdict on the arrivals of a run, a group or a log: one plain line, and what it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ArrivalVerdict {
+    /// The plain line.
+    pub line: String,
+    /// Whether the arrivals are those that were asked for.
+    pub decision: Decision,
+    /// In which way.
+    pub finding: Finding,
+    /// The thread group, label or file they are of; `None` for all together.
+    pub of: Option<String>,
+    /// What the stamps are of.
+    pub scope: Scope,
+    /// What they are compared with.
+    pub asked: Asked,
+    /// What was observed.
+    pub observed: Observed,
+    /// Each measure against its band.
+    pub measures: Vec<Measure>,
+    /// R/(R + Z) of a closed workload.
+    pub r_over_r_plus_z: Option<f64>,
+    /// How late starts were.
+    pub lateness: Option<Lateness>,
+    /// Arrivals that were given up because no user was free.
+    pub drops: Option<u64>,
+    /// Arrivals that waited for a free user.
+    pub waited: Option<u64>,
+    /// CPU time of the generator's busiest core over the run's length, 0 to 1.
+    pub generator_busy: Option<f64>,
+    /// What is in doubt.
+    pub caveats: Vec<Told>,
+}
+
+/// Compares what was observed with what was asked for.
+#[must_use]
+pub fn judge(observed: Observed, asked: Asked, circumstances: &Circumstances<'_>) -> ArrivalVerdict {
+    let measures = measures::measure(&observed, &asked, circumstances.schedule);
+    let decision = decide(&observed, &measures);
+    let finding = Finding::new(&observed, &asked, &measures, decision);
+    let ratio = asked.r_over_r_plus_z(observed.rate_per_s.map(|rate| rate.value));
+    let run_for_s = run_for_s(&observed, &measures);
+    let mut doubts = doubts_of_finding(&observed, &asked, &measures, finding, run_for_s);
+    doubts.extend(doubts_of_stamps(&observed, &asked));
+    if let Some(r_over_r_plus_z) = ratio.filter(|ratio| *ratio > RESPONSE_IN_CYCLE) {
+        doubts.push(ArrivalCaveat::ResponseInCycle { r_over_r_plus_z });
+    }
+    doubts.extend(doubts_of_delivery(&observed, circumstances));
+    let line = finding::line(&observed, &asked, &measures, finding, ratio, run_for_s);
+    ArrivalVerdict {
+        line,
+        decision,
+        finding,
+        of: circumstances.of.clone(),
+        scope: circumstances.scope,
+        asked,
+        observed,
+        measures,
+        r_over_r_plus_z: ratio,
+        lateness: circumstances.lateness,
+        drops: circumstances.drops,
+        waited: circumstances.waited,
+        generator_busy: circumstances.generator_busy,
+        caveats: doubts.into_iter().map(|doubt| Told::from(Caveat::Arrivals(doubt))).collect(),
+    }
+}
+
+/// Whether gaps are too short for the clock of the stamps.
+fn is_too_coarse(observed: &Observed) -> bool {
+    observed.resolution == Resolution::Millisecond
+        && observed.rate_per_s.is_some_and(|rate| rate.value * 1e-3 > PER_TICK_MAX)
+}
+
+/// One measure outside is enough; all that decide must be inside. Without a steady rate nothing is decided, and through
+/// a coarse clock nothing is accepted.
+fn decide(observed: &Observed, measures: &[Measure]) -> Decision {
+    if observed.part == Part::NeverSteady || !measures.iter().any(|measure| measure.decides) {
+        return Decision::Inconclusive;
+    }
+    let decision = measures
+        .iter()
+        .filter(|measure| measure.decides || measure.decision == Decision::Outside)
+        .fold(Decision::Inside, |all, measure| all.and(measure.decision));
+    if decision == Decision::Inside && is_too_coarse(observed) { Decision::Inconclusive } else { decision }
+}
+
+/// How long a run at this rate would have to be for every interval to have half the width of its band: an interval
+/// shrinks as 1/√length. `None` when they all have: then a measure lies at the edge itself, and time does not help.
+fn run_for_s(observed: &Observed, measures: &[Measure]) -> Option<f64> {
+    let undecided =
+        measures.iter().filter(|measure| measure.decides && measure.decision == Decision::Inconclusive);
+    let factor = undecided
+        .map(|Measure { estimate, band, .. }| (4.0 * estimate.half_width() / (band.high - band.low)).powi(2))
+        .fold(GAPS_DECIDE / observed.gaps.max(1) as f64, f64::max);
+    (factor > 1.0 && factor.is_finite() && observed.judged_s > 0.0)
+        .then(|| two_digits(factor * observed.judged_s))
+}
+
+/// Rounded up to two digits: it is a guess.
+fn two_digits(value: f64) -> f64 {
+    let unit = 10_f64.powf(value.log10().floor() - 1.0).max(1.0);
+    (value / unit).ceil() * unit
+}
+
+fn doubts_of_finding(
+    observed: &Observed,
+    asked: &Asked,
+    measures: &[Measure],
+    finding: Finding,
+    run_for_s: Option<f64>,
+) -> Vec<ArrivalCaveat> {
+    let cov = observed.cov.map(|cov| cov.value);
+    let mut doubts = Vec::new();
+    match finding {
+        Finding::AsAsked => {}
+        Finding::AllAtOnce => doubts.push(ArrivalCaveat::AllAtOnce { arrivals: observed.arrivals }),
+        Finding::TooFew => doubts.push(ArrivalCaveat::TooFew { arrivals: observed.arrivals }),
+        Finding::NothingToCompare => doubts.push(ArrivalCaveat::NothingToCompare),
+        Finding::NeverSteady => doubts.push(ArrivalCaveat::NeverSteady),
+        Finding::Coarse => {}
+        Finding::Undecided => doubts.push(ArrivalCaveat::Inconclusive { run_for_s }),
+        Finding::Bunched => {
+            let short_ratio = observed.short_gaps.map(|short| short.share.value / short.share_poisson);
+            doubts
+                .push(ArrivalCaveat::Bunched { cov, short_ratio: short_ratio.filter(|ratio| *ratio > 1.5) });
+        }
+        Finding::TooEven => doubts.push(ArrivalCaveat::TooEven { cov }),
+        Finding::NotAsAsked => doubts.push(ArrivalCaveat::NotAsAsked { cov }),
+        Finding::CountsTooEven | Finding::CountsTooUneven => {}
+    }
+    if finding::is_compared_with_poisson(asked) {
+        for measure in measures {
+            let Quantity::Dispersion { scale_s } = measure.quantity else { continue };
+            let dispersion = measure.estimate.value;
+            if measure.is_low() && finding != Finding::TooEven {
+                doubts.push(ArrivalCaveat::CountsTooEven { scale_s, dispersion });
+            } else if measure.is_high() {
+                doubts.push(ArrivalCaveat::CountsTooUneven { scale_s, dispersion });
+            }
+        }
+        if let Some(horizon_s) = measures::horizon_s(observed, asked) {
+            let regular =
+                |row: &&super::observed::Dispersion| row.scale_s > horizon_s && row.index.high < 0.8;
+            doubts.extend(observed.dispersion.iter().find(regular).map(|row| {
+                ArrivalCaveat::ClosedLoopRegular { scale_s: row.scale_s, dispersion: row.index.value }
+            }));
+        }
+    }
+    doubts
+}
+
+fn doubts_of_stamps(observed: &Observed, asked: &Asked) -> Vec<ArrivalCaveat> {
+    let mut doubts = Vec::new();
+    if observed.part == Part::Steady {
+        let (judged_s, span_s) = (observed.judged_s, observed.span_s);
+        doubts.push(ArrivalCaveat::PartJudged { judged_s, span_s });
+    }
+    if let Some(rate) = observed.rate_per_s.filter(|_| is_too_coarse(observed)) {
+        doubts.push(ArrivalCaveat::MillisecondStamps { rate_per_s: rate.value });
+    }
+    if observed.disordered > 0 {
+        doubts.push(ArrivalCaveat::Disordered { stamps: observed.disordered });
+    }
+    // Other processes than Poisson and renewal ones have dependent gaps by design.
+    let independent = finding::is_compared_with_poisson(asked) || matches!(asked, Asked::Renewal { .. });
+    if let Some(serial) = observed.serial.as_ref().filter(|_| independent) {
+        let strongest = (1..).zip(&serial.coefficients).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        if let Some((lag, &coefficient)) = strongest
+            && coefficient.abs() > SERIAL.max(2.0 * serial.band)
+        {
+            doubts.push(ArrivalCaveat::SerialCorrelation { lag, coefficient });
+        }
+    }
+    doubts
+}
+
+fn doubts_of_delivery(observed: &Observed, circumstances: &Circumstances<'_>) -> Vec<ArrivalCaveat> {
+    let mut doubts = Vec::new();
+    if let (Some(asked_per_s), Some(rate)) = (circumstances.asked_per_s, observed.rate_per_s)
+        && (rate.high < asked_per_s * (1.0 - RATE_OFF) || rate.low > asked_per_s * (1.0 + RATE_OFF))
+    {
+        doubts.push(ArrivalCaveat::RateMissed { asked_per_s, rate_per_s: rate.value });
+    }
+    if let Some(late) =
+        circumstances.lateness.filter(|late| late.p50_ns > LATE_NS.0 || late.p99_ns > LATE_NS.1)
+    {
+        let (p50_us, p99_us) = (late.p50_ns as f64 / 1e3, late.p99_ns as f64 / 1e3);
+        doubts.push(ArrivalCaveat::Late { p50_us, p99_us });
+    }
+    if let Some(arrivals) = circumstances.drops.filter(|drops| *drops > 0) {
+        doubts.push(ArrivalCaveat::Dropped { arrivals });
+    }
+    if let Some(arrivals) = circumstances.waited.filter(|waited| *waited > 0) {
+        doubts.push(ArrivalCaveat::Waited { arrivals });
+    }
+    doubts
+}
+
+impl ArrivalVerdict {
+    /// The measures, one per line, for whoever wants to know more than the plain line.
+    #[must_use]
+    pub fn details(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for measure in &self.measures {
+            let Measure { quantity, estimate, band, decision, decides } = measure;
+            let name = match quantity {
+                Quantity::Cov => "CoV of gaps".to_owned(),
+                Quantity::Dispersion { scale_s } => format!("dispersion per {}", words::span(*scale_s)),
+                Quantity::ShortGaps { shorter_than_s } => {
+                    format!("share of gaps < {}", words::span(*shorter_than_s))
+                }
+            };
+            let said = match (decision, decides) {
+                (Decision::Inside, _) => "inside",
+                (Decision::Outside, _) => "outside",
+                (Decision::Inconclusive, true) => "undecided",
+                (Decision::Inconclusive, false) => "too few to decide",
+            };
+            lines.push(format!(
+                "{name}: {:.3} [{:.3}, {:.3}], band {:.3} to {:.3}: {said}",
+                estimate.value, estimate.low, estimate.high, band.low, band.high
+            ));
+        }
+        let tests = &self.observed.tests;
+        for (name, found) in [
+            ("Lilliefors D (exponential gaps)", tests.lilliefors),
+            ("Anderson-Darling A² (exponential gaps)", tests.anderson_darling),
+            ("Ljung-Box Q (independent gaps)", tests.ljung_box),
+        ] {
+            if let Some(found) = found {
+                lines.push(format!(
+                    "{name}: {:.4}, p = {:.3}, {} gaps",
+                    found.statistic, found.p_value, found.n
+                ));
+            }
+        }
+        if let Some(late) = self.lateness {
+            let [p50, p99, max] =
+                [late.p50_ns, late.p99_ns, late.max_ns].map(|ns| words::span(ns as f64 / 1e9));
+            lines.push(format!("lateness of starts: median {p50}, p99 {p99}, max {max}"));
+        }
+        lines
+    }
+}

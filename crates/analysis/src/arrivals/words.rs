@@ -1,0 +1,97 @@
+//! Numbers as people read them.
+
+use busyhour_stats::Estimate;
+
+/// A length of time with its unit: `50 µs`, `0.1 s`, `1,200 s`.
+pub(super) fn span(span_s: f64) -> String {
+    let (value, unit) = match span_s {
+        s if s < 1e-6 => (s * 1e9, "ns"),
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 0.1 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let digits = if value >= 99.95 {
+        0
+    } else if (value - value.round()).abs() < 0.05 * value.min(1.0) {
+        usize::from(value < 1.0)
+    } else {
+        1
+    };
+    format!("{} {unit}", thousands(value, digits))
+}
+
+/// A share in per cent: `5 %`, `0.3 %`.
+pub(super) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    let digits = usize::from(percent > 0.0 && percent < 9.95 && (percent - percent.round()).abs() >= 0.05);
+    format!("{percent:.digits$} %")
+}
+
+/// A rate to four digits or so: `1,000.3/s`, `31.73/s`.
+pub(super) fn rate(per_s: f64) -> String {
+    let digits = match per_s {
+        r if r >= 99.95 => 1,
+        r if r >= 9.995 => 2,
+        _ => 3,
+    };
+    format!("{}/s", thousands(per_s, digits))
+}
+
+/// A number of things: `38,072`.
+pub(super) fn count(count: u64) -> String {
+    group(&count.to_string())
+}
+
+/// A value with what stands after "±": two decimals, or three where two would say 0.
+pub(super) fn with_interval(estimate: &Estimate) -> String {
+    let half = estimate.half_width();
+    match half {
+        half if half < 0.000_5 => format!("{:.2}", estimate.value),
+        half if half < 0.005 => format!("{:.3} ± {half:.3}", estimate.value),
+        _ => format!("{:.2} ± {half:.2}", estimate.value),
+    }
+}
+
+fn thousands(value: f64, digits: usize) -> String {
+    let plain = format!("{value:.digits$}");
+    let (whole, rest) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
+    group(whole) + rest
+}
+
+fn group(whole: &str) -> String {
+    let mut grouped = String::with_capacity(whole.len() + whole.len() / 3);
+    for (i, digit) in whole.char_indices() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_stats::Method;
+
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(
+            [5e-5, 0.001, 0.1, 1.0, 10.0, 1_200.0, 0.634, 37.25].map(span).join(", "),
+            "50 µs, 1 ms, 0.1 s, 1 s, 10 s, 1,200 s, 0.6 s, 37.2 s"
+        );
+        assert_eq!(
+            [1_000.3, 159.16, 31.73, 2.0, 1_234_567.0].map(rate).join(", "),
+            "1,000.3/s, 159.2/s, 31.73/s, 2.000/s, 1,234,567.0/s"
+        );
+        assert_eq!([0.0488, 0.23, 0.003, 0.0, 0.05].map(share).join(", "), "4.9 %, 23 %, 0.3 %, 0 %, 5 %");
+        let plain = |value, half| {
+            let method = Method::BatchMeans;
+            Estimate { value, low: value - half, high: value + half, confidence: 0.95, method }
+        };
+        assert_eq!(with_interval(&plain(1.0, 0.01)), "1.00 ± 0.01");
+        assert_eq!(with_interval(&plain(1.0004, 0.002)), "1.000 ± 0.002");
+        assert_eq!(with_interval(&plain(0.0, 0.0)), "0.00");
+    }
+}
