@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -12,10 +11,11 @@ use std::time::Duration;
 use busyhour_engine::clock::Clock;
 use busyhour_record::Nanos;
 use tokio::io::{AsyncRead, AsyncWriteExt as _, ReadBuf};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::dial;
 use crate::failure::Failure;
 use crate::origin::Origin;
 use crate::proxy::ProxyAddress;
@@ -91,7 +91,7 @@ impl Connection {
             Some(proxy) => (proxy.host.as_str(), proxy.port),
             None => (origin.bare_host(), origin.port),
         };
-        let stream = Stream::Plain(connect(host, port, options).await?);
+        let stream = Stream::Plain(dial::connect(host, port, options).await?);
         let expires = options.clock.now() + Nanos::from_secs(TIME_TO_LIVE_S).0;
         let opened = Self { stream, origin: Arc::clone(origin), proxy: proxy.cloned(), expires };
         if origin.secure && proxy.is_none() { opened.secured(options).await } else { Ok(opened) }
@@ -244,18 +244,28 @@ enum Step {
 #[cfg(target_os = "linux")]
 fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) -> Poll<io::Result<u64>> {
     use rustix::net::{RecvFlags, recv};
-    let want = usize::try_from(reader.skippable()).unwrap_or(usize::MAX).min(SKIP_BYTES_MAX);
+    use tokio::io::Interest;
+    // One more than there should be: a read that gives less than it was asked for has emptied the socket.
+    let want = usize::try_from(reader.skippable()).unwrap_or(usize::MAX).min(SKIP_BYTES_MAX - 1) + 1;
     loop {
         std::task::ready!(stream.poll_read_ready(cx))?;
         let skipped = with_buffer(want, |space| {
-            stream.try_io(tokio::io::Interest::READABLE, || {
+            stream.try_io(Interest::READABLE, || {
                 let (_, bytes) = recv(stream, &mut *space, RecvFlags::TRUNC)?;
-                Ok(bytes as u64)
+                Ok(bytes)
             })
         });
         match skipped {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            other => return Poll::Ready(other),
+            Err(error) => return Poll::Ready(Err(error)),
+            Ok(bytes) => {
+                if bytes > 0 && bytes < want {
+                    // The reactor is told so, as its own reads do: the next read waits for news and asks the kernel once.
+                    let _ =
+                        stream.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+                }
+                return Poll::Ready(Ok(bytes as u64));
+            }
         }
     }
 }
@@ -267,72 +277,6 @@ fn poll_skip(stream: &mut TcpStream, cx: &mut Context<'_>, reader: &ResponseRead
         let mut read = ReadBuf::new(buffer);
         Pin::new(stream).poll_read(cx, &mut read).map_ok(|()| read.filled().len() as u64)
     })
-}
-
-async fn connect(host: &str, port: u16, options: &ConnectOptions<'_>) -> Result<TcpStream, Failure> {
-    let addresses = crate::dns::resolve(host, port, options.clock.now()).await?;
-    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    for address in &addresses {
-        let connected = match open_socket(*address, None, options.timeout).await {
-            Err(error) if error.raw_os_error() == Some(ADDRESS_NOT_AVAILABLE) => {
-                from_another_address(*address, options.timeout, error).await
-            }
-            connected => connected,
-        };
-        match connected {
-            Ok(stream) => {
-                // Without it a request sent in two pieces could wait for an acknowledgement.
-                let _ = stream.set_nodelay(true);
-                return Ok(stream);
-            }
-            Err(error) => last = error,
-        }
-    }
-    // Java prints an address as name/number, or /number when there is no name.
-    let name = if host.parse::<std::net::IpAddr>().is_ok() { "" } else { host };
-    let printed: Vec<String> = addresses.iter().map(|address| format!("{name}/{}", address.ip())).collect();
-    Err(Failure::connect(&last, &format!("{host}:{port}"), &format!("[{}]", printed.join(", "))))
-}
-
-/// The local ports for connections to one address are used up.
-const ADDRESS_NOT_AVAILABLE: i32 = 99;
-
-async fn open_socket(
-    address: SocketAddr,
-    source: Option<Ipv4Addr>,
-    timeout: Option<Duration>,
-) -> io::Result<TcpStream> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    if let Some(source) = source {
-        socket.bind(SocketAddr::from((source, 0)))?;
-    }
-    let attempt = socket.connect(address);
-    match timeout {
-        None => attempt.await,
-        Some(timeout) => match tokio::time::timeout(timeout, attempt).await {
-            Ok(connected) => connected,
-            Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut)),
-        },
-    }
-}
-
-/// A machine has millions of loopback addresses, each with local ports of its own: a server on this machine can be
-/// reached from another of them when those of the usual one are used up.
-async fn from_another_address(
-    address: SocketAddr,
-    timeout: Option<Duration>,
-    error: io::Error,
-) -> io::Result<TcpStream> {
-    if !matches!(address, SocketAddr::V4(v4) if v4.ip().is_loopback()) {
-        return Err(error);
-    }
-    for last in 2..=254 {
-        match open_socket(address, Some(Ipv4Addr::new(127, 0, 0, last)), timeout).await {
-            Err(again) if again.raw_os_error() == Some(ADDRESS_NOT_AVAILABLE) => {}
-            connected => return connected,
-        }
-    }
-    Err(error)
 }
 
 async fn handshake(

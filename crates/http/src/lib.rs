@@ -10,6 +10,7 @@ mod connection;
 pub mod cookies;
 mod dates;
 mod decode;
+mod dial;
 mod dns;
 mod encode;
 mod exchange;

@@ -125,14 +125,16 @@ impl ResponseReader {
         }
     }
 
-    /// Bytes of the body were skipped unseen.
+    /// Bytes were skipped unseen; those beyond the body are of nobody's asking, and end the connection.
     pub fn skipped(&mut self, bytes: u64) -> Progress {
         if let State::Sized(left) = &mut self.state {
-            *left = left.saturating_sub(bytes);
-            self.body_bytes += bytes;
+            let own = bytes.min(*left);
+            *left -= own;
+            self.body_bytes += own;
             if *left == 0 {
                 self.state = State::Done;
             }
+            self.keeps_alive &= bytes == own;
         }
         if self.is_done() { Progress::Done } else { Progress::More }
     }
@@ -480,7 +482,12 @@ mod tests {
             failure.message,
             "Premature end of Content-Length delimited message body (expected: 1,234; received: 3)"
         );
-        assert_eq!(reader.skipped(1231), Progress::Done);
+        assert_eq!(reader.skipped(1000), Progress::More);
+        assert_eq!(reader.skipped(231), Progress::Done);
+        assert!(reader.keeps_alive);
+        let (_, _, mut reader) = read(b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\nabc", 4096);
+        assert_eq!(reader.skipped(1232), Progress::Done);
+        assert!(!reader.keeps_alive && reader.body_bytes == 1234);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod bodies;
 mod compressed;
 mod connections;
 mod failures;
+mod local_ports;
 mod proxies;
 mod secure;
 mod server;

@@ -1,0 +1,143 @@
+//! Connecting: every address of a name, and other local addresses when the local ports are used up.
+
+use std::cell::Cell;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::connection::ConnectOptions;
+use crate::failure::Failure;
+
+/// The local ports for connections to one address are used up, says `connect`.
+const ADDRESS_NOT_AVAILABLE: i32 = 99;
+
+/// The local ports of one address are used up, says `bind`.
+const ADDRESS_IN_USE: i32 = 98;
+
+/// The last parts of the addresses 127.0.0.x that are tried besides the usual one.
+const OTHERS: std::ops::RangeInclusive<u8> = 2..=254;
+
+thread_local! {
+    /// The other address that was good last: those before it are used up, and finding that out again takes the kernel a
+    /// walk over all their ports.
+    static GOOD: Cell<u8> = const { Cell::new(*OTHERS.start()) };
+}
+
+/// Connects to a host, whose addresses are tried in turn.
+pub(crate) async fn connect(
+    host: &str,
+    port: u16,
+    options: &ConnectOptions<'_>,
+) -> Result<TcpStream, Failure> {
+    let addresses = crate::dns::resolve(host, port, options.clock.now()).await?;
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in &addresses {
+        match connect_to(*address, options.timeout).await {
+            Ok(stream) => {
+                // Without it a request sent in two pieces could wait for an acknowledgement.
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+    }
+    // Java prints an address as name/number, or /number when there is no name.
+    let name = if host.parse::<std::net::IpAddr>().is_ok() { "" } else { host };
+    let printed: Vec<String> = addresses.iter().map(|address| format!("{name}/{}", address.ip())).collect();
+    Err(Failure::connect(&last, &format!("{host}:{port}"), &format!("[{}]", printed.join(", "))))
+}
+
+async fn connect_to(address: SocketAddr, timeout: Option<Duration>) -> io::Result<TcpStream> {
+    let error = match open_socket(address, None, timeout).await {
+        Err(error) if error.raw_os_error() == Some(ADDRESS_NOT_AVAILABLE) => error,
+        connected => return connected,
+    };
+    // A machine has millions of loopback addresses, each with local ports of its own: a server on this machine can
+    // be reached from another of them when those of the usual one are used up.
+    if !matches!(address, SocketAddr::V4(v4) if v4.ip().is_loopback()) {
+        return Err(error);
+    }
+    let opened = from_another(GOOD.get(), async |source| open_socket(address, Some(source), timeout).await);
+    match opened.await {
+        Some((good, opened)) => {
+            GOOD.set(good);
+            opened
+        }
+        None => Err(error),
+    }
+}
+
+/// Opens from the first of the other addresses, beginning with `first`, whose ports are not used up; gives which one
+/// it was and what came of it. `None`: all are used up.
+async fn from_another<S>(
+    first: u8,
+    mut open: impl AsyncFnMut(Ipv4Addr) -> io::Result<S>,
+) -> Option<(u8, io::Result<S>)> {
+    let (before, from) = (*OTHERS.start()..first, first..=*OTHERS.end());
+    for last in from.chain(before) {
+        let opened = open(Ipv4Addr::new(127, 0, 0, last)).await;
+        let used_up = opened.as_ref().err().and_then(io::Error::raw_os_error);
+        if !matches!(used_up, Some(ADDRESS_NOT_AVAILABLE | ADDRESS_IN_USE)) {
+            return Some((last, opened));
+        }
+    }
+    None
+}
+
+async fn open_socket(
+    address: SocketAddr,
+    source: Option<Ipv4Addr>,
+    timeout: Option<Duration>,
+) -> io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    if let Some(source) = source {
+        socket.bind(SocketAddr::from((source, 0)))?;
+    }
+    let attempt = socket.connect(address);
+    match timeout {
+        None => attempt.await,
+        Some(timeout) => match tokio::time::timeout(timeout, attempt).await {
+            Ok(connected) => connected,
+            Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tries with `used_up` saying what comes of an address; gives the addresses tried and what was found.
+    fn attempt(first: u8, error_of: impl Fn(u8) -> Option<i32>) -> (Vec<u8>, Option<(u8, bool)>) {
+        let mut tried = Vec::new();
+        let found = from_another(first, async |source| {
+            let last = source.octets()[3];
+            tried.push(last);
+            error_of(last).map_or(Ok(last), |code| Err(io::Error::from_raw_os_error(code)))
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let found = runtime.block_on(found);
+        (tried, found.map(|(last, opened)| (last, opened.is_ok())))
+    }
+
+    #[test]
+    fn the_first_address_with_ports_left_is_taken() {
+        assert_eq!(attempt(2, |_| None), (vec![2], Some((2, true))));
+        let busy =
+            |last| (last < 5).then_some(if last == 3 { ADDRESS_IN_USE } else { ADDRESS_NOT_AVAILABLE });
+        assert_eq!(attempt(2, busy), (vec![2, 3, 4, 5], Some((5, true))));
+        assert_eq!(attempt(5, busy), (vec![5], Some((5, true))));
+        let only_early = |last| (last != 3).then_some(ADDRESS_IN_USE);
+        assert_eq!(attempt(253, only_early), (vec![253, 254, 2, 3], Some((3, true))));
+    }
+
+    #[test]
+    fn other_errors_and_the_end_of_all_addresses() {
+        const REFUSED: i32 = 111;
+        assert_eq!(attempt(2, |_| Some(REFUSED)), (vec![2], Some((2, false))));
+        let (tried, found) = attempt(9, |_| Some(ADDRESS_IN_USE));
+        assert_eq!((tried.len(), found), (253, None));
+    }
+}

@@ -1,0 +1,91 @@
+//! More connections than one address has local ports: tried for real, in a network of this test's own, of which the
+//! system lets an unprivileged process have one (`unshare`).
+
+#![expect(clippy::print_stderr, reason = "a test that could not be run says so")]
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, TcpListener};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use busyhour_http::HttpSampler;
+
+use crate::server::ok;
+use crate::world::{World, get, text};
+
+/// Set in the process that lives in the small network.
+const INSIDE: &str = "BUSYHOUR_TEST_FEW_PORTS";
+
+/// Local ports of the small network.
+const PORTS: usize = 8;
+
+#[test]
+fn connections_go_on_from_other_local_addresses_when_ports_are_used_up() {
+    if std::env::var_os(INSIDE).is_some() {
+        return inside();
+    }
+    // Prints a word when the network is as it should be, so that a failure of the test is not taken for a lack of it.
+    let script = "ip link set lo up && echo 20000 20007 > /proc/sys/net/ipv4/ip_local_port_range && echo READY && \
+        exec \"$0\" --exact local_ports::connections_go_on_from_other_local_addresses_when_ports_are_used_up --nocapture";
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--net", "sh", "-c", script]);
+    command.arg(std::env::current_exe().unwrap()).env(INSIDE, "1").stdin(Stdio::null());
+    let said = match command.output() {
+        Ok(output) => output,
+        Err(error) => return eprintln!("SKIPPED: no network of its own to be had: unshare: {error}"),
+    };
+    let out = String::from_utf8_lossy(&said.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&said.stderr).into_owned();
+    if !out.contains("READY") {
+        return eprintln!("SKIPPED: no network of its own to be had: {complaint}");
+    }
+    assert!(said.status.success() && out.contains("1 passed"), "{out}\n{complaint}");
+}
+
+fn inside() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let peers = Arc::<Mutex<Vec<IpAddr>>>::default();
+    let seen = Arc::clone(&peers);
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            seen.lock().unwrap().push(stream.peer_addr().unwrap().ip());
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                head.push(byte[0]);
+            }
+            stream.write_all(&ok(b"hello")).unwrap();
+            open.push(stream);
+        }
+    });
+    let mut users: Vec<World> = (0..5 * PORTS).map(|_| World::new()).collect();
+    for user in &mut users {
+        let result = user.visit(&get(port, "/"));
+        assert!(result.success, "{}", result.message);
+    }
+    let peers = peers.lock().unwrap().clone();
+    assert_eq!(peers.len(), 5 * PORTS, "a connection for each");
+    let usual: IpAddr = [127, 0, 0, 1].into();
+    assert!(peers.iter().take(PORTS - 1).all(|peer| *peer == usual), "the usual address first: {peers:?}");
+    let addresses: BTreeSet<IpAddr> = peers.into_iter().collect();
+    assert!(addresses.len() >= 5, "{addresses:?}");
+
+    // Where there are no other addresses the sample fails as in JMeter.
+    let six = TcpListener::bind("[::1]:30000").map(|listener| {
+        std::thread::spawn(move || listener.incoming().map(Result::unwrap).collect::<Vec<_>>());
+    });
+    if six.is_err() {
+        return eprintln!("SKIPPED: the network has no IPv6");
+    }
+    let used: Vec<_> = (0..=PORTS).map(|_| std::net::TcpStream::connect("[::1]:30000")).collect();
+    assert!(used.iter().any(Result::is_err), "the ports are used up");
+    let sampler = HttpSampler { domain: text("[::1]"), ..get(30_000, "/") };
+    let (code, message) = World::new().outcome(&sampler);
+    assert_eq!(code, "Non HTTP response code: java.net.NoRouteToHostException");
+    assert_eq!(message, "Non HTTP response message: Cannot assign requested address");
+}
