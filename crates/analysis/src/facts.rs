@@ -1,6 +1,8 @@
 //! What is known about a run beside its numbers.
 
-use busyhour_record::{ArrivalCounts, GeneratorFacts, Manifest, OpenFacts, PlanNote, RecorderEvent, Replay, RunEnd};
+use busyhour_record::{
+    ArrivalCounts, GeneratorFacts, Manifest, OpenFacts, PlanNote, RecorderEvent, Replay, RunEnd,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is known about a run beside its numbers.

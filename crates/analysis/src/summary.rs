@@ -3,6 +3,7 @@
 use busyhour_record::{RunTotals, SampleKind};
 use serde::{Deserialize, Serialize};
 
+use crate::arrivals::ArrivalVerdict;
 use crate::caveat::{self, Told};
 use crate::facts::RunFacts;
 use crate::row::{ErrorRow, Row};
@@ -38,6 +39,10 @@ pub struct Summary {
     pub errors_other: u64,
     /// What is in doubt.
     pub caveats: Vec<Told>,
+    /// Whether the arrivals were those that were asked for: of each open workload, then of the groups with users of their
+    /// own, in total and by group. Empty when nobody has judged them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<ArrivalVerdict>,
     /// The quantile function of all requests.
     pub distribution: Vec<DistributionPoint>,
     /// Second by second.
@@ -102,10 +107,25 @@ impl Summary {
             errors: totals.errors.iter().map(|kind| ErrorRow::of(kind, totals.total.errors)).collect(),
             errors_other: totals.errors_other,
             caveats,
+            arrivals: Vec::new(),
             distribution: distribution(&totals.total.response, &totals.total.service),
             series: Series::of(&totals.seconds),
             run,
         }
+    }
+
+    /// Adds the verdicts on the run's arrivals, and what is in doubt about them.
+    pub fn add_arrivals(&mut self, verdicts: Vec<ArrivalVerdict>) {
+        for told in verdicts.iter().flat_map(|verdict| &verdict.caveats) {
+            // Groups share most doubts with the whole.
+            if !self.caveats.iter().any(|known| {
+                std::mem::discriminant(&known.caveat) == std::mem::discriminant(&told.caveat)
+                    && known.advice == told.advice
+            }) {
+                self.caveats.push(told.clone());
+            }
+        }
+        self.arrivals = verdicts;
     }
 
     /// The text of `summary.json`.

@@ -18,7 +18,7 @@ use busyhour_record::{
     Outcome, PlanFile, PlanNote, Recorder, RecorderConfig, RunDir, RunEnd, RunTotals, SaveConfig, Which,
     plan_hash,
 };
-use busyhour_report::{Look, end_of_run, prepare_dashboard, write_dashboard, write_reports};
+use busyhour_report::{Look, add_arrivals, end_of_run, prepare_dashboard, write_dashboard, write_reports};
 
 use crate::exit::{self, Exit, complain, say};
 use crate::forecast;
@@ -432,10 +432,11 @@ fn outcome(
 
 /// The open workloads that began.
 fn open_facts(report: &RunReport, started: &Started) -> Vec<OpenFacts> {
-    let begun = started.program.open.iter().zip(&report.open);
+    let begun = started.program.open.iter().zip(&report.open).zip(0..);
     begun
-        .filter_map(|(open, first)| {
+        .filter_map(|((open, first), number)| {
             Some(OpenFacts {
+                seed: open.schedule_seed(started.shared.seed, number),
                 process: open.process.to_string(),
                 groups: open.groups.iter().map(|(group, _)| *group).collect(),
                 first_ns: (*first)?.0,
@@ -456,7 +457,7 @@ fn finish(
     failure: Option<String>,
 ) -> Result<bool, Refusal> {
     let mut lost = !totals.events.is_empty();
-    let summary = Summary::new(RunFacts::from_manifest(manifest), totals);
+    let mut summary = Summary::new(RunFacts::from_manifest(manifest), totals);
     let mut written = vec![main.path.display().to_string()];
     written.extend(started.listeners.iter().map(|file| file.path.display().to_string()));
     let mut complain_of = |error: &dyn std::error::Error| {
@@ -464,6 +465,9 @@ fn finish(
         lost = true;
     };
     if let Err(error) = dir.write_manifest(manifest) {
+        complain_of(&error);
+    }
+    if let Err(error) = add_arrivals(dir, &mut summary) {
         complain_of(&error);
     }
     match write_reports(dir, &summary) {

@@ -42,6 +42,14 @@ pub struct OpenWorkload {
     pub ends_with_schedule: bool,
 }
 
+impl OpenWorkload {
+    /// Seed of the schedule of the workload with this number in a run: its own for each, the same on every core.
+    pub fn schedule_seed(&self, run_seed: u64, number: u32) -> u64 {
+        // Users' streams are keyed with the group's number, of which there are never so many.
+        self.seed.unwrap_or_else(|| crate::user::stream_key(run_seed, u64::MAX, u64::from(number), 0))
+    }
+}
+
 /// Arrivals that may wait at once for users of one group on one core; further ones are dropped, so that memory stays
 /// bounded whatever the server does.
 pub(crate) const WAITING_MAX: usize = 4_000_000;

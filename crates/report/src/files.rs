@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_record::{Replay, RunDir, RunDirError};
+use busyhour_record::{LogError, Replay, RunDir, RunDirError, SamplesError};
 
 use crate::html::html_report;
+use crate::run_arrivals::{RunLoad, judge_arrivals};
 use crate::statistics::statistics_json;
 
 /// A report cannot be made.
@@ -15,6 +16,10 @@ pub enum ReportError {
     RunDir(RunDirError),
     /// The directory for a dashboard holds something already.
     NotEmpty(PathBuf),
+    /// The record of samples cannot be read.
+    Samples(SamplesError),
+    /// The record of samples cannot be put in order.
+    Log(LogError),
     /// The result file cannot be read.
     Jtl {
         /// Which.
@@ -31,6 +36,7 @@ impl std::fmt::Display for ReportError {
             ReportError::NotEmpty(path) => {
                 write!(f, "cannot write a report into {}: the folder is not empty", path.display())
             }
+            ReportError::Samples(_) | ReportError::Log(_) => f.write_str("cannot read the run's record"),
             ReportError::Jtl { path, .. } => write!(f, "cannot read {}", path.display()),
         }
     }
@@ -41,6 +47,8 @@ impl std::error::Error for ReportError {
         match self {
             ReportError::RunDir(error) => std::error::Error::source(error),
             ReportError::NotEmpty(_) => None,
+            ReportError::Samples(error) => Some(error),
+            ReportError::Log(error) => Some(error),
             ReportError::Jtl { source, .. } => Some(source),
         }
     }
@@ -60,7 +68,25 @@ pub fn summarise(dir: &RunDir) -> Result<Summary, ReportError> {
     let mut facts = RunFacts::from_manifest(&dir.read_manifest()?);
     let replay = dir.replay()?;
     facts.record_cut = replay.end.cut_at.is_some();
-    Ok(Summary::new(facts, &replay.totals))
+    let mut summary = Summary::new(facts, &replay.totals);
+    add_arrivals(dir, &mut summary)?;
+    Ok(summary)
+}
+
+/// Judges the arrivals of the run in `dir` and adds the verdicts, and their doubts, to its summary.
+///
+/// # Errors
+/// The record cannot be read.
+pub fn add_arrivals(dir: &RunDir, summary: &mut Summary) -> Result<(), ReportError> {
+    let service = &summary.total.service;
+    let load = RunLoad {
+        facts: &summary.run,
+        users_max: summary.users_max,
+        service_mean_s: (summary.total.samples > 0).then_some(service.mean / 1e3),
+    };
+    let verdicts = judge_arrivals(dir, &load)?;
+    summary.add_arrivals(verdicts);
+    Ok(())
 }
 
 /// The summary of a result file that JMeter wrote.

@@ -27,12 +27,15 @@ mod html;
 mod log_tables;
 mod numbers;
 mod progress;
+mod run_arrivals;
 mod statistics;
 mod summariser;
 mod table;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
-pub use files::{ReportError, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports};
+pub use files::{
+    ReportError, add_arrivals, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports,
+};
 pub use html::html_report;
 pub use log_tables::{LogReport, LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use progress::{Progress, progress_line};

@@ -44,6 +44,7 @@ impl Look {
 #[must_use]
 pub fn end_of_run(summary: &Summary, written: &[String], look: Look) -> String {
     let mut out = heading(summary, look);
+    arrivals(summary, &mut out);
     out.push('\n');
     out += &times_table(summary, look);
     errors(summary, look, &mut out);
@@ -82,6 +83,16 @@ fn heading(summary: &Summary, look: Look) -> String {
     }
     let name = name.map(|name| look.paint(BOLD, name) + ": ").unwrap_or_default();
     format!("{name}{}\n", parts.join(", "))
+}
+
+/// The plain lines on the arrivals.
+fn arrivals(summary: &Summary, out: &mut String) {
+    for verdict in &summary.arrivals {
+        match &verdict.of {
+            Some(of) => *out += &format!("{of}: {}\n", verdict.line),
+            None => *out += &format!("{}\n", verdict.line),
+        }
+    }
 }
 
 /// Columns: a heading and how a row fills it.

@@ -36,7 +36,7 @@ const HOUSE: &[Place] = &[
         &["plan", "engine", "arrivals", "functions", "processors", "http", "script", "record", "diagnostic"],
     ),
     // Floor 4.
-    place("report", &["record", "analysis"]),
+    place("report", &["record", "analysis", "arrivals"]),
     // Beside the house.
     place("demo", &[]),
     place("standin", &[]),

@@ -11,7 +11,7 @@ fn what_cannot_be_understood_is_2() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
     for (line, said) in [
-        ("run", "<PLAN>"),
+        ("run", "<PLAN|URL>"),
         ("run plan.jmx --nonsense", "--nonsense"),
         ("run plan.jmx --seed many", "many"),
         ("run plan.jmx --cores 0", "--cores"),

@@ -9,6 +9,8 @@ mod command_line;
 mod demo;
 mod faults;
 mod jmeter_form;
+mod open_load;
+mod planning;
 mod plans;
 mod program;
 mod screens;

@@ -70,7 +70,7 @@ pub(crate) async fn dispatch<P: Protocol>(
     let weights: Vec<f64> = workload.groups.iter().map(|(_, weight)| *weight).collect();
     // A core is always one of the cores there are.
     let share = LoadShare::part(u64::from(core.index), u64::from(cores.max(1))).unwrap_or(LoadShare::WHOLE);
-    for arrival in workload.process.schedule(schedule_seed(core, workload, start.workload)).share(share) {
+    for arrival in workload.process.schedule(workload.schedule_seed(core.run.seed, start.workload)).share(share) {
         let scheduled = start.first + arrival.at_ns;
         if scheduled > core.run.clock.now() {
             core.timers.sleep_until(scheduled).await;
@@ -82,12 +82,6 @@ pub(crate) async fn dispatch<P: Protocol>(
         dispatcher.arrive(group, &arrival, scheduled);
     }
     dispatcher.drain().await;
-}
-
-/// Seed of a workload's schedule: its own for each workload of a run, the same on every core.
-fn schedule_seed(core: &Core, workload: &OpenWorkload, index: u32) -> u64 {
-    // Users' streams are keyed with the group's number, of which there are never so many.
-    workload.seed.unwrap_or_else(|| crate::user::stream_key(core.run.seed, u64::MAX, u64::from(index), 0))
 }
 
 impl<P: Protocol> Dispatcher<'_, P> {

@@ -152,7 +152,7 @@ fn a_run_directory_gives_its_requests_in_nanoseconds() {
     let facts = log.scan(|row, labels| told.push((*row, labels.name(row.label).to_owned())), &mut |_| {});
     let facts = facts.unwrap();
     assert!(told.iter().all(|(row, label)| {
-        (row.start_ns, row.elapsed_ns, row.thread) == (8_234_567, 3_765_433, Some(3)) && label == "page"
+        (row.start_ns, row.elapsed_ns, row.thread) == (8_234_567, 3_765_433, Some(4)) && label == "page"
     }));
     assert_eq!(facts.rows, told.len() as u64);
     assert_eq!([facts.transactions, facts.sub_results, facts.warmup], [facts.rows; 3]);

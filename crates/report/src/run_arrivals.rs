@@ -1,0 +1,244 @@
+//! From a run directory to the verdict on its arrivals.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use busyhour_analysis::RunFacts;
+use busyhour_analysis::arrivals::{
+    ArrivalTally, ArrivalVerdict, Asked, Circumstances, KnownRate, LatenessTally, Observed, Resolution,
+    Scope, TallySettings, judge,
+};
+use busyhour_arrivals::{ArrivalProcess, Law};
+use busyhour_record::{ArrivalRecord, Fate, Log, Nanos, OpenFacts, RunDir, RunNames, SamplesReader};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::files::ReportError;
+
+/// What the verdict needs of a run besides its record.
+#[derive(Debug, Clone, Copy)]
+pub struct RunLoad<'r> {
+    /// The run.
+    pub facts: &'r RunFacts,
+    /// Most users that were active at once.
+    pub users_max: u32,
+    /// Mean service time of a request in s; `None` without requests.
+    pub service_mean_s: Option<f64>,
+}
+
+/// The cores' records come at most so much later than one another, in ns; they are handed over every tenth of a second.
+const CORES_APART_NS: u64 = 5_000_000_000;
+
+/// Seed of the simulations inside tests: the same run has the same verdict each time.
+const SEED: u64 = 0;
+
+/// Judges the arrivals of the run in `dir`: the sessions of each open workload, and the starts of samplers in the closed
+/// groups, in total and by group.
+///
+/// # Errors
+/// The record cannot be read.
+pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVerdict>, ReportError> {
+    let mut verdicts = Vec::new();
+    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReportError::Samples)?;
+    let names = reader.names().names.clone();
+    drop(reader);
+    for open in &load.facts.open {
+        verdicts.push(judge_open(dir, load, open, &names)?);
+    }
+    verdicts.extend(judge_closed(dir, load, &names)?);
+    Ok(verdicts)
+}
+
+fn group_name(names: &RunNames, group: u32) -> String {
+    names.groups.get(group as usize).map_or_else(|| format!("group {group}"), |group| group.name.clone())
+}
+
+/// The busiest core's share of CPU time, where it is known.
+fn generator_busy(facts: &RunFacts) -> Option<f64> {
+    facts.generator.cores.iter().filter_map(|core| core.busy).reduce(f64::max)
+}
+
+fn judge_open(
+    dir: &RunDir,
+    load: &RunLoad<'_>,
+    open: &OpenFacts,
+    names: &RunNames,
+) -> Result<ArrivalVerdict, ReportError> {
+    let process = ArrivalProcess::parse(&open.process).ok();
+    // A schedule that repeats a file can only be known from the record.
+    let known = process.filter(|process| process.unresolved().is_none());
+    let law = known.as_ref().map_or(Law::Replay, ArrivalProcess::law);
+    let settings = settings(known.as_ref());
+    let mut delivered = ArrivalTally::new(settings.clone());
+    let mut lateness = LatenessTally::new();
+    let mut planned: Vec<u64> = Vec::new();
+    let (mut drops, mut waited, mut last_ns) = (0, 0, 0);
+    in_order(dir, |arrival| {
+        if !open.groups.contains(&arrival.group) {
+            return;
+        }
+        last_ns = last_ns.max(arrival.scheduled.0);
+        if known.is_none() {
+            planned.push(arrival.scheduled.since(Nanos(open.first_ns)));
+        }
+        match arrival.fate {
+            Fate::Dropped => drops += 1,
+            Fate::Waited { .. } => waited += 1,
+            Fate::Begun { at } => lateness.add(arrival.scheduled.0, at.0),
+        }
+        if let Some(began) = arrival.began() {
+            delivered.add(began.since(Nanos(open.first_ns)));
+        }
+    })?;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    // Laws without a theory of their own are compared with their schedule.
+    let schedule: Option<Observed> = matches!(law, Law::Bursty | Law::Replay | Law::Mixed).then(|| {
+        let mut tally = ArrivalTally::new(settings);
+        match &known {
+            Some(process) => process
+                .schedule(open.seed)
+                .map(|arrival| arrival.at_ns)
+                .take_while(|at| open.first_ns.saturating_add(*at) <= last_ns)
+                .for_each(|at| tally.add(at)),
+            None => {
+                planned.sort_unstable();
+                planned.iter().for_each(|at| tally.add(*at));
+            }
+        }
+        tally.finish(&mut random)
+    });
+    let several = load.facts.open.len() > 1 || !open_takes_all(load, names);
+    let circumstances = Circumstances {
+        of: several.then(|| {
+            open.groups.iter().map(|group| group_name(names, *group)).collect::<Vec<_>>().join(" + ")
+        }),
+        scope: Scope::SessionStarts,
+        asked_per_s: known.as_ref().and_then(mean_rate),
+        schedule: schedule.as_ref(),
+        lateness: lateness.finish(),
+        drops: Some(drops),
+        waited: Some(waited),
+        generator_busy: generator_busy(load.facts),
+    };
+    Ok(judge(delivered.finish(&mut random), Asked::from(law), &circumstances))
+}
+
+/// Whether no group of the run starts users of its own.
+fn open_takes_all(load: &RunLoad<'_>, names: &RunNames) -> bool {
+    let open: usize = load.facts.open.iter().map(|open| open.groups.len()).sum();
+    open >= names.groups.len()
+}
+
+fn mean_rate(process: &ArrivalProcess) -> Option<f64> {
+    let length_s = process.duration_ns() as f64 / 1e9;
+    (length_s > 0.0).then(|| process.expected_count() / length_s)
+}
+
+fn settings(known: Option<&ArrivalProcess>) -> TallySettings {
+    let settings = TallySettings::new(Resolution::Nanosecond);
+    let Some(process) = known else { return settings };
+    let (copy, end_ns) = (process.clone(), process.duration_ns());
+    match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
+        Some(rate) => settings.with_known_rate(rate),
+        None => settings,
+    }
+}
+
+/// Starts of samplers in the groups that start users of their own. In total only when there are such groups in the main
+/// part of the run; by group when there are several.
+fn judge_closed(
+    dir: &RunDir,
+    load: &RunLoad<'_>,
+    names: &RunNames,
+) -> Result<Vec<ArrivalVerdict>, ReportError> {
+    let is_open = |group: u32| load.facts.open.iter().any(|open| open.groups.contains(&group));
+    let groups = names.groups.len();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let new =
+        || (0..=groups).map(|_| ArrivalTally::new(TallySettings::new(Resolution::Nanosecond))).collect();
+    let log = Log::open(dir.path()).map_err(ReportError::Log)?;
+    let origin_ns = load.facts.wall_anchor_ms.saturating_mul(1_000_000);
+    let (tallies, _): (Vec<ArrivalTally>, _) = log
+        .scan_in_order(
+            new,
+            |tallies: &mut Vec<ArrivalTally>, row, _| {
+                let Some(group) = row.group.filter(|group| !is_open(*group)) else { return };
+                let stamp = u64::try_from(row.start_ns.saturating_sub(origin_ns)).unwrap_or(0);
+                if let Some(tally) = tallies.get_mut(group as usize) {
+                    tally.add(stamp);
+                }
+                if let Some(total) = tallies.last_mut() {
+                    total.add(stamp);
+                }
+            },
+            &mut |_| {},
+        )
+        .map_err(ReportError::Log)?;
+    let busy: Vec<usize> = (0..groups).filter(|group| tallies[*group].arrivals() > 0).collect();
+    let total = tallies.len() - 1;
+    if tallies[total].arrivals() == 0 {
+        return Ok(Vec::new());
+    }
+    let asked = Asked::Closed {
+        users: (load.users_max > 0).then(|| f64::from(load.users_max)),
+        response_s: load.service_mean_s,
+        think_s: None,
+    };
+    let verdict = |tally: usize, of: Option<String>, asked: Asked, random: &mut Xoshiro256PlusPlus| {
+        let circumstances = Circumstances {
+            of,
+            scope: Scope::SamplerStarts,
+            generator_busy: generator_busy(load.facts),
+            ..Circumstances::default()
+        };
+        judge(tallies[tally].finish(random), asked, &circumstances)
+    };
+    let of_total = (!load.facts.open.is_empty()).then(|| "groups with users of their own".to_owned());
+    let mut verdicts = vec![verdict(total, of_total, asked, &mut random)];
+    if busy.len() > 1 {
+        // Users and response times are known for all groups together only.
+        let asked = Asked::Closed { users: None, response_s: None, think_s: None };
+        for group in busy {
+            verdicts.push(verdict(group, Some(group_name(names, group as u32)), asked, &mut random));
+        }
+    }
+    Ok(verdicts)
+}
+
+/// Calls `see` with the arrivals of the record by the time at which they began or were dropped.
+fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), ReportError> {
+    let time = |arrival: &ArrivalRecord| arrival.began().unwrap_or(arrival.scheduled);
+    // Each core's come in order; they are merged as far as no other core can still have earlier ones.
+    let mut cores: Vec<VecDeque<ArrivalRecord>> = Vec::new();
+    let mut newest = Nanos::ZERO;
+    let mut pass_on = |cores: &mut Vec<VecDeque<ArrivalRecord>>, until: Nanos| {
+        loop {
+            let heads = cores.iter().enumerate().filter_map(|(core, held)| Some((time(held.front()?), core)));
+            let Some((_, core)) = heads.min().filter(|(at, _)| *at <= until) else { return };
+            if let Some(arrival) = cores[core].pop_front() {
+                see(&arrival);
+            }
+        }
+    };
+    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReportError::Samples)?;
+    let mut since = 0;
+    reader
+        .read_with_arrivals(
+            |_, _| {},
+            |core, arrival| {
+                if cores.len() <= core {
+                    cores.resize_with(core + 1, VecDeque::new);
+                }
+                newest = newest.max(time(arrival));
+                cores[core].push_back(*arrival);
+                since += 1;
+                if since >= 4_096 {
+                    since = 0;
+                    pass_on(&mut cores, newest - CORES_APART_NS);
+                }
+            },
+        )
+        .map_err(ReportError::Samples)?;
+    pass_on(&mut cores, Nanos::MAX);
+    Ok(())
+}
