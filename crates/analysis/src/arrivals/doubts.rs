@@ -208,7 +208,8 @@ impl fmt::Display for ArrivalCaveat {
                 )
             }
             ArrivalCaveat::Late { p50_us, p99_us } => {
-                write!(f, "starts were late by {p50_us:.0} µs at the median and {p99_us:.0} µs at p99")
+                let (p50, p99) = (span(p50_us / 1e6), span(p99_us / 1e6));
+                write!(f, "starts were late by {p50} at the median and {p99} at p99")
             }
             ArrivalCaveat::Dropped { arrivals } => {
                 write!(f, "{} arrivals found no free user and were given up", count(arrivals))

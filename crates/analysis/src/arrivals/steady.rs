@@ -4,7 +4,7 @@
 //! known rate, ramps and pauses are left out by a simple rule. The run is cut into up to 64 equal intervals; the part
 //! judged is the longest row of them in which
 //!
-//! 1. the cumulative count strays from a straight line by less than chance would let it: max |S_k| ≤ 1.63·s·√L, the 1 %
+//! 1. the cumulative count strays from a straight line by less than chance would let it: max |S_k| ≤ 1.95·s·√L, the 0.1 %
 //!    point of the Brownian bridge (a CUSUM test of a change of rate), or by less than 0.5 % of all, which a drift of
 //!    2 % up or down makes and which changes no conclusion; and
 //! 2. no interval lies further from the mean than 5 s, or 5 %: that would be a pause or a burst of its own.
@@ -27,8 +27,8 @@ const ROW_MIN: usize = 8;
 /// Arrivals per interval below which no change of rate could be seen.
 const COUNT_MIN: f64 = 10.0;
 
-/// 1 % point of max |Brownian bridge|.
-const BRIDGE: f64 = 1.628;
+/// 0.1 % point of max |Brownian bridge|.
+const BRIDGE: f64 = 1.949;
 
 /// A cumulative deviation that changes no conclusion, as a share of all arrivals.
 const IMMATERIAL: f64 = 0.005;

@@ -1,0 +1,92 @@
+//! Lateness, drops and waits beside the verdict, and its form in JSON.
+
+use busyhour_analysis::arrivals::{
+    ArrivalVerdict, Asked, Circumstances, LatenessTally, Scope, TallySettings, judge,
+};
+use rand::Rng;
+use rand_distr::Exp1;
+
+use crate::streams::{generator, observe, poisson};
+
+#[test]
+fn what_delivery_did_stands_beside_the_process() {
+    let schedule = poisson(1_000.0, 40_000, 1);
+    let mut random = generator(2);
+    let mut late = LatenessTally::new();
+    let mut delivered: Vec<u64> = schedule
+        .iter()
+        .map(|&at| {
+            let began = at + (14_000.0 * random.sample::<f64, _>(Exp1)) as u64;
+            late.add(at, began);
+            began
+        })
+        .collect();
+    delivered.sort_unstable();
+    let circumstances = Circumstances {
+        of: Some("Users".into()),
+        scope: Scope::SessionStarts,
+        asked_per_s: Some(1_000.0),
+        lateness: late.finish(),
+        drops: Some(0),
+        waited: Some(0),
+        generator_busy: Some(0.12),
+        ..Circumstances::default()
+    };
+    let found = judge(observe(&delivered, TallySettings::default()), Asked::Poisson, &circumstances);
+    assert_eq!(found.caveats, []);
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,004.4/s, CoV 1.00 ± 0.01: Poisson");
+    insta::assert_snapshot!(found.details().last().unwrap(), @"lateness of starts: median 9.7 µs, p99 64.8 µs, max 164 µs");
+
+    let again: ArrivalVerdict = serde_json::from_value(serde_json::to_value(&found).unwrap()).unwrap();
+    assert_eq!(again, found);
+}
+
+#[test]
+fn each_doubt_has_its_advice() {
+    let mut late = LatenessTally::new();
+    for at in 0..1_000_u64 {
+        late.add(at * 1_000_000, at * 1_000_000 + 5_000 * at);
+    }
+    let circumstances = Circumstances {
+        asked_per_s: Some(1_500.0),
+        lateness: late.finish(),
+        drops: Some(12),
+        waited: Some(340),
+        ..Circumstances::default()
+    };
+    let observed = observe(&poisson(1_000.0, 40_000, 3), TallySettings::default());
+    let found = judge(observed, Asked::Poisson, &circumstances);
+    let told: Vec<String> =
+        found.caveats.iter().map(|told| format!("{}: {}", told.message, told.advice)).collect();
+    insta::assert_snapshot!(told.join("\n"), @r"
+    1,003.7/s arrived where 1,500.0/s were asked for: look for a busy generator, too few users, or arrivals that were dropped
+    starts were late by 2.5 ms at the median and 4.9 ms at p99: read response times, which count from the intended start; use more cores or a quieter machine
+    12 arrivals found no free user and were given up: allow more users: the load offered was lower than asked for exactly when the system under test was slow
+    340 arrivals waited for a free user: allow more users; response times include the wait, the system under test saw the arrivals later
+    ");
+    let json = serde_json::to_value(&found.caveats[2]).unwrap();
+    assert_eq!((json["code"].as_str(), json["doubt"].as_str()), (Some("arrivals"), Some("dropped")));
+    let again: ArrivalVerdict = serde_json::from_value(serde_json::to_value(&found).unwrap()).unwrap();
+    assert_eq!(again, found);
+}
+
+#[test]
+fn few_or_no_arrivals_survive_json_too() {
+    for n in [0, 1, 2, 5, 50] {
+        let observed = observe(&poisson(10.0, n, 4), TallySettings::default());
+        let found = judge(observed, Asked::Unknown, &Circumstances::default());
+        let again: ArrivalVerdict = serde_json::from_value(serde_json::to_value(&found).unwrap()).unwrap();
+        assert_eq!(again, found);
+    }
+}
+
+#[test]
+fn a_schedule_that_was_not_met_is_not_what_was_asked_for() {
+    let schedule: Vec<u64> = poisson(1_000.0, 40_000, 5);
+    let meant = observe(&schedule, TallySettings::default());
+    // Everything waits for the next 5-ms tick.
+    let delivered: Vec<u64> = schedule.iter().map(|at| at.div_ceil(5_000_000) * 5_000_000).collect();
+    let circumstances = Circumstances { schedule: Some(&meant), ..Circumstances::default() };
+    let found = judge(observe(&delivered, TallySettings::default()), Asked::Replay, &circumstances);
+    insta::assert_snapshot!(found.line, @"Arrivals: 989.5/s, CoV 2.01 ± 0.01: not a replay, as asked for (CoV 2.01, expected 0.96 to 1.06)");
+}
