@@ -1,7 +1,9 @@
 //! The command line in busyhour's own form.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use busyhour_demo::Stall;
 use clap::{Args, Parser, Subcommand};
 
 use crate::exit::TABLE;
@@ -180,10 +182,15 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  busyhour demo-server ticket-monster --port 8080 --full")]
+#[command(
+    after_help = "ticket-monster is a ticket shop; probe answers ok to everything and notes when each request came: the moment it \
+    learnt that the request's first byte can be read, in nanoseconds of the monotonic clock. It says what it saw when it ends.\n\n\
+    Examples:\n  busyhour demo-server ticket-monster --port 8080 --full\n  \
+    busyhour demo-server probe --port 0 --stamps stamps.txt --stall 2s@10s"
+)]
 pub(crate) struct ServerArgs {
     /// Which server.
-    #[arg(value_parser = ["ticket-monster"], default_value = "ticket-monster")]
+    #[arg(value_parser = ["ticket-monster", "probe"], default_value = "ticket-monster")]
     pub(crate) server: String,
     /// Port on 127.0.0.1; 0 takes a free one.
     #[arg(long, default_value_t = 8080)]
@@ -200,6 +207,15 @@ pub(crate) struct ServerArgs {
     /// Begin with 100 venues and 100 events.
     #[arg(long)]
     pub(crate) full: bool,
+    /// Probe: accept and answer nothing for LENGTH, AFTER the first request (2s@10s); may be given several times.
+    #[arg(long, value_name = "LENGTH@AFTER", value_parser = crate::probe::stall)]
+    pub(crate) stall: Vec<Stall>,
+    /// Probe: how long each answer waits.
+    #[arg(long, value_name = "TIME", value_parser = crate::probe::duration)]
+    pub(crate) delay: Option<Duration>,
+    /// Probe: write the stamps into this file at the end.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stamps: Option<PathBuf>,
     /// End when standard input is closed.
     #[arg(long, hide = true)]
     pub(crate) until_stdin_closes: bool,

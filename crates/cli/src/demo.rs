@@ -109,6 +109,21 @@ fn start_shop() -> Result<Shop, String> {
 }
 
 pub(crate) fn server(args: &ServerArgs) -> Exit {
+    let is_probe = args.server == "probe";
+    let shop_flags = args.db.is_some() || args.strict || args.small || args.full;
+    let probe_flags = !args.stall.is_empty() || args.delay.is_some() || args.stamps.is_some();
+    if is_probe && shop_flags {
+        return complain(
+            Exit::Usage,
+            "--db, --strict, --small and --full are for ticket-monster, not for the probe",
+        );
+    }
+    if !is_probe && probe_flags {
+        return complain(
+            Exit::Usage,
+            "--stall, --delay and --stamps are for the probe: busyhour demo-server probe …",
+        );
+    }
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], args.port));
     let listener = match busyhour_demo::listen(address) {
         Ok(listener) => listener,
@@ -121,6 +136,40 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
             return complain(Exit::Internal, &format!("cannot listen on {address}: {error}{hint}"));
         }
     };
+    match listener.local_addr() {
+        Ok(local) => {
+            print(&format!("{LISTENING}http://{local}\n"));
+        }
+        Err(error) => return complain(Exit::Internal, &error.to_string()),
+    }
+    if is_probe {
+        return serve_probe(listener, args);
+    }
+    serve_shop(listener, address, args)
+}
+
+fn serve_probe(listener: std::net::TcpListener, args: &ServerArgs) -> Exit {
+    if args.until_stdin_closes {
+        return crate::probe::serve(listener, args, wait_for_stdin);
+    }
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return complain(Exit::Internal, &error.to_string()),
+    };
+    let mut signals = match runtime.block_on(async { crate::stop_signals::Signals::new() }) {
+        Ok(signals) => signals,
+        Err(error) => return complain(Exit::Internal, &error.to_string()),
+    };
+    say("Ctrl-C ends the probe");
+    crate::probe::serve(listener, args, move || runtime.block_on(signals.next()))
+}
+
+fn wait_for_stdin() {
+    let mut byte = [0];
+    while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}
+}
+
+fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, args: &ServerArgs) -> Exit {
     let data_set = if args.full {
         Some(DataSet::FULL)
     } else if args.small {
@@ -135,17 +184,10 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
         strict: args.strict,
         ..ShopOptions::default()
     };
-    match listener.local_addr() {
-        Ok(local) => {
-            print(&format!("{LISTENING}http://{local}\n"));
-        }
-        Err(error) => return complain(Exit::Internal, &error.to_string()),
-    }
     let (stop, stopped) = tokio::sync::oneshot::channel();
     if args.until_stdin_closes {
         let watch = move || {
-            let mut byte = [0];
-            while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}
+            wait_for_stdin();
             let _ = stop.send(());
         };
         // The thread ends with the process.

@@ -13,6 +13,7 @@ mod load_args;
 mod log_file;
 mod page_map;
 mod plan_load;
+mod probe;
 mod progress;
 mod quantities;
 mod replay_times;

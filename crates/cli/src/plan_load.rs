@@ -142,11 +142,14 @@ impl Answer {
             pairs.push(wish.for_think(think_s, &mut random(think_s.to_bits()))?);
         }
         let asked = !pairs.is_empty();
-        // With pairs of their own people still want to know what is enough.
-        let ladder = wish.ladder(&mut random(0))?;
-        let take = choose(&pairs).or_else(|| choose(&ladder)).copied();
-        if !asked {
-            pairs = ladder;
+        let mut take = choose(&pairs).copied();
+        if take.is_none() {
+            // With pairs of their own people still want to know what is enough.
+            let ladder = wish.ladder(&mut random(0))?;
+            take = choose(&ladder).copied();
+            if !asked {
+                pairs = ladder;
+            }
         }
         pairs.sort_by_key(|pair| pair.users);
         pairs.dedup_by_key(|pair| pair.users);
@@ -158,6 +161,7 @@ impl Answer {
         out.push('\n');
         let mut table =
             Columns::new(0, &["N", "Z s", "N/Z /s", "λ /s", "R s", "Q", "Q/Z /s", "R/(R+Z)", "CoV", ""]);
+        let simulated = self.is_simulated();
         let taken = |pair: &Pair| self.take.is_some_and(|take| take.users == pair.users);
         for pair in &self.pairs {
             table.row(vec![
@@ -169,7 +173,7 @@ impl Answer {
                 format!("{:.2}", pair.in_system()),
                 finite(pair.q_over_z_per_s(), 2),
                 format!("{:.3}", pair.waiting_share()),
-                cov(&pair.cov),
+                cov(&pair.cov, simulated),
                 // Left-aligned, although the others are not: the widest cell sets the column.
                 format!("{:<7}", if taken(pair) { "<- take" } else { "" }),
             ]);
@@ -196,11 +200,14 @@ impl Answer {
                 rate * response_s
             ),
             (System::Demands(demands_s), None) => format!(
-                "{rate}/s on stations with demands of {} s: the busiest is busy all the time, so the rate is only approached; \
-                 the pairs keep N/Z\n",
+                "{rate}/s on stations with demands of {} s: the busiest is busy all the time, so the rate\n  is only approached; the pairs keep N/Z\n",
                 list(demands_s)
             ),
         }
+    }
+
+    fn is_simulated(&self) -> bool {
+        self.pairs.iter().any(|pair| matches!(pair.cov, ExpectedCov::Simulation { .. }))
     }
 
     fn method(&self, args: &PlanLoadArgs) -> String {
@@ -209,23 +216,23 @@ impl Answer {
             Law::Exponential => "exponential",
             Law::Constant => "constant",
         };
-        let simulated = self.pairs.iter().any(|pair| matches!(pair.cov, ExpectedCov::Simulation { .. }));
+        let simulated = self.is_simulated();
         let mut out = format!(
-            "CoV: coefficient of variation of the gaps between arrivals that is to be expected (Poisson: 1); think times {law}.\n"
+            "CoV: expected coefficient of variation of the gaps between arrivals (Poisson: 1), with think times\n\
+             {law}. Found as the superposition of N independent users "
         );
-        if simulated {
-            out += &format!(
-                "  Where R/(R+Z) is at most {INDEPENDENT_MAX}: superposition of N independent users. With ±: simulation of the closed \
-                 network\n  (exponential service in order of arrival, seed {}) and its standard error.\n",
+        out += &match (simulated, &self.wish.system) {
+            (true, _) => format!(
+                "where R/(R+Z) is at most {INDEPENDENT_MAX};\nwith ±, by simulation of the closed network (exponential service in \
+                 order of arrival, seed {}),\nand its standard error.\n",
                 args.seed
-            );
-        } else {
-            out += "  By superposition of N independent users, each answered after R.";
-            out += match self.wish.system {
-                System::Response(_) => " How they wait for each other is unknown: --demands tells.\n",
-                System::Demands(_) => "\n",
-            };
-        }
+            ),
+            (false, System::Demands(_)) => "who are answered after R.\n".to_owned(),
+            (false, System::Response(_)) => {
+                "who are answered after R;\nhow they wait for each other is unknown (--demands tells).\n"
+                    .to_owned()
+            }
+        };
         out
     }
 
@@ -237,20 +244,18 @@ impl Answer {
             );
         };
         let shown = self.pairs.iter().any(|pair| pair.users == take.users);
-        let why = if shown && self.asked {
-            "the fewest users of these for which"
-        } else if self.asked {
-            "none of these, but the fewest users for which"
-        } else {
-            "the fewest users for which"
+        let why = match (self.asked, shown) {
+            (true, true) => "the fewest of these",
+            (true, false) => "none of these but the fewest",
+            (false, _) => "the fewest users",
         };
-        let cov = take
-            .cov
-            .value()
-            .map_or(String::new(), |cov| format!(", and the CoV of {cov:.2} is within {COV_BAND} of 1"));
+        let cov = match take.cov.value() {
+            Some(_) => format!("; the CoV is within {COV_BAND} of 1"),
+            None => "; the CoV is unknown".to_owned(),
+        };
         let mut out = format!(
-            "Take N = {} and Z = {:.3} s: {why} Q/Z is small: R/Z is at most {FEEDBACK_MAX}, so that even a system twice as slow\n\
-             lowers the rate by no more than {:.0} %{cov}. More users with a longer Z are as good.\n",
+            "Take N = {} and Z = {:.3} s, {why} for which Q/Z is small. R/Z is at most {FEEDBACK_MAX}: a system twice\n\
+             as slow lowers the rate by no more than {:.0} %{cov}. More users with a longer Z are as good.\n",
             take.users,
             take.think_s,
             100.0 * FEEDBACK_MAX
@@ -260,8 +265,8 @@ impl Answer {
         let dispersion = Cycle { think, response_s: take.response_s }.cov().powi(2);
         if dispersion < 0.8 {
             out += &format!(
-                "Over times much longer than Z the counts stay evener than Poisson's: their dispersion tends to {dispersion:.2}, whatever N{}.\n",
-                if args.think_law == Law::Exponential { "" } else { " (exponential think times: 1)" }
+                "Over times much longer than Z the counts stay evener than Poisson's, whatever N: their dispersion\n\
+                 tends to {dispersion:.2} (with --think-law exponential to 1).\n"
             );
         }
         out + &self.open_load()
@@ -330,17 +335,19 @@ fn jmeter(law: Law, pair: &Pair) -> String {
         ),
     };
     format!(
-        "In JMeter: {} threads, ramp-up of at least {:.0} s, and one {timer} for each request.\n",
+        "In JMeter: {} threads, a ramp-up of at least {:.0} s, and for each request a\n  {timer}.\n",
         pair.users,
         pair.think_s.ceil()
     )
 }
 
-fn cov(expected: &ExpectedCov) -> String {
+/// The value with its error; room is left for errors that other rows have.
+fn cov(expected: &ExpectedCov, simulated: bool) -> String {
     match expected {
-        ExpectedCov::Superposition(cov) => format!("{cov:.2}      "),
+        ExpectedCov::Superposition(cov) if simulated => format!("{cov:.2}      "),
+        ExpectedCov::Superposition(cov) => format!("{cov:.2}"),
         ExpectedCov::Simulation { cov, standard_error, .. } => {
-            format!("{cov:.2} ±{:<4}", two_digits_up(*standard_error))
+            format!("{cov:.2} ±{}", two_digits_up(*standard_error))
         }
         ExpectedCov::Unavailable => "unknown".into(),
     }

@@ -208,7 +208,7 @@ mod tests {
         };
         let (name, text) = plan.jmx().unwrap();
         assert_eq!(name, "127.0.0.1-8080.jmx");
-        let (tree, findings) = busyhour_plan::parse(text.as_bytes(), &name);
+        let (tree, findings) = busyhour_plan::parse(text.as_bytes(), name.as_str());
         assert!(findings.is_empty(), "{findings:?}");
         let find = |kind: &str| {
             tree.roots()

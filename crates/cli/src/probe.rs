@@ -1,0 +1,163 @@
+//! `busyhour demo-server probe`: a server that notes when each request came.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::Duration;
+
+use busyhour_demo::{Probe, ProbeOptions, ProbeRecord, Stall};
+use busyhour_stats::{DispersionCounter, GapStatistics};
+
+use crate::args::ServerArgs;
+use crate::exit::{Exit, complain, print, say};
+use crate::quantities::seconds;
+
+/// Gaps below this are what timers that bunch make.
+const SHORT_NS: u64 = 50_000;
+
+/// Width of the windows whose counts are compared.
+const WINDOW_NS: u64 = 100_000_000;
+
+/// A stall as it is written: how long, and how many seconds after the first request: `2s@10s`.
+pub(crate) fn stall(text: &str) -> Result<Stall, String> {
+    let (length, after) = text.split_once('@').ok_or("it is written LENGTH@AFTER, such as 2s@10s")?;
+    Ok(Stall { after: duration(after)?, length: duration(length)? })
+}
+
+/// A time as it is written.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long"))
+}
+
+/// Serves until `ended` returns, on another thread; then says what came.
+pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce() + Send + 'static) -> Exit {
+    let mut stalls = args.stall.clone();
+    stalls.sort_by_key(|stall| stall.after);
+    if let Some(two) = stalls.windows(2).find(|two| two[1].after < two[0].after + two[0].length) {
+        return complain(
+            Exit::Usage,
+            &format!("--stall: the one at {:?} begins before the one before it ends", two[1].after),
+        );
+    }
+    let options = ProbeOptions { stalls, delay: args.delay.unwrap_or_default() };
+    // The file is made before the load, so that a path that cannot be written costs no run.
+    let stamps = match args.stamps.as_deref().map(|path| File::create(path).map(|file| (path, file))) {
+        Some(Err(error)) => {
+            return complain(Exit::Internal, &format!("cannot write {}: {error}", shown(args)));
+        }
+        Some(Ok(stamps)) => Some(stamps),
+        None => None,
+    };
+    let failed = |error: std::io::Error| complain(Exit::Internal, &format!("the probe fails: {error}"));
+    let probe = match Probe::new(listener, options) {
+        Ok(probe) => probe,
+        Err(error) => return failed(error),
+    };
+    let stopper = probe.stopper();
+    let wait = move || {
+        ended();
+        // A probe that cannot be woken ends with its next event.
+        let _ = stopper.stop();
+    };
+    if let Err(error) = std::thread::Builder::new().name("until the end".into()).spawn(wait) {
+        return failed(error);
+    }
+    let record = match probe.run() {
+        Ok(record) => record,
+        Err(error) => return failed(error),
+    };
+    print(&summary(&record));
+    match stamps.map(|(path, file)| write(&record, path, file)) {
+        Some(Err(message)) => complain(Exit::ResultsLost, &message),
+        _ => Exit::Completed,
+    }
+}
+
+fn shown(args: &ServerArgs) -> String {
+    args.stamps.as_deref().map(|path| path.display().to_string()).unwrap_or_default()
+}
+
+fn write(record: &ProbeRecord, path: &Path, file: File) -> Result<(), String> {
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    record.write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
+    say(&format!("wrote {}", path.display()));
+    Ok(())
+}
+
+/// What came, in a few lines.
+fn summary(record: &ProbeRecord) -> String {
+    let stamps = &record.stamps_ns;
+    let span_s = match (stamps.first(), stamps.last()) {
+        (Some(first), Some(last)) => (last - first) as f64 / 1e9,
+        _ => 0.0,
+    };
+    let mut out = format!(
+        "{} requests on {} connections in {span_s:.3} s\n",
+        stamps.len() as u64 + record.stamps_not_kept,
+        record.connections
+    );
+    if record.stamps_not_kept > 0 {
+        out += &format!("the last {} have no stamp: there is room for no more\n", record.stamps_not_kept);
+    }
+    let gaps = GapStatistics::of_stamps(stamps);
+    let (Some(rate), Some(cov)) = (gaps.rate(), gaps.coefficient_of_variation()) else {
+        return out + "too few to say more\n";
+    };
+    let mut dispersion = DispersionCounter::new(WINDOW_NS);
+    stamps.iter().for_each(|&stamp| dispersion.add(stamp));
+    let short = stamps.windows(2).filter(|pair| pair[1] - pair[0] < SHORT_NS).count() as f64;
+    let short_share = short / (stamps.len() - 1) as f64;
+    let rate_per_s = rate.value * 1e9;
+    let expected = 1.0 - (-rate_per_s * SHORT_NS as f64 / 1e9).exp();
+    let index =
+        dispersion.index().map_or_else(|| "unavailable".to_owned(), |index| format!("{:.2}", index.value));
+    out += &format!(
+        "                          seen  Poisson\n\
+         rate per s           {rate_per_s:>9.1}\n\
+         CoV of gaps          {:>9.2}     1.00\n\
+         dispersion, 100 ms   {index:>9}     1.00\n\
+         gaps below 50 µs     {:>7.1} % {:>6.1} %\n",
+        cov.value,
+        100.0 * short_share,
+        100.0 * expected
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use insta::assert_snapshot;
+
+    #[test]
+    fn stalls_are_read() {
+        let stall_of = |length_ms, after_ms| Stall {
+            length: Duration::from_millis(length_ms),
+            after: Duration::from_millis(after_ms),
+        };
+        assert_eq!(stall("2s@10s"), Ok(stall_of(2_000, 10_000)));
+        assert_eq!(stall("0.5@1min"), Ok(stall_of(500, 60_000)));
+        assert!(stall("2s").unwrap_err().contains("LENGTH@AFTER"));
+        assert!(stall("2s@soon").is_err() && stall("1e300@1").is_err());
+    }
+
+    #[test]
+    fn even_arrivals_are_told_as_such() {
+        let stamps_ns = (0..5_001).map(|k| 7_000_000_000 + k * 1_000_000).collect();
+        let record = ProbeRecord { stamps_ns, requests: 5_001, connections: 50, ..ProbeRecord::default() };
+        assert_snapshot!(summary(&record), @r"
+        5001 requests on 50 connections in 5.000 s
+                                  seen  Poisson
+        rate per s              1000.0
+        CoV of gaps               0.00     1.00
+        dispersion, 100 ms        0.00     1.00
+        gaps below 50 µs         0.0 %    4.9 %
+        ");
+        assert_snapshot!(summary(&ProbeRecord::default()), @r"
+        0 requests on 0 connections in 0.000 s
+        too few to say more
+        ");
+    }
+}
