@@ -14,6 +14,9 @@ const PART: usize = 1 << 20;
 /// Longest row, quoted line ends included.
 const ROW_MAX: usize = 16 << 20;
 
+/// A last row that was cut off within quotes has no more lines; otherwise it is a stray quote that swallows rows.
+const CUT_LINES_MAX: u64 = 100;
+
 /// Finds whole lines in a file that is read part by part.
 struct Lines<R> {
     input: R,
@@ -23,11 +26,13 @@ struct Lines<R> {
     to: usize,
     read: u64,
     ended: bool,
+    /// Lines from a quote that is not closed to the end of the file.
+    open_lines: u64,
 }
 
 impl<R: Read> Lines<R> {
     fn new(input: R) -> Lines<R> {
-        Lines { input, buffer: vec![0; PART], from: 0, to: 0, read: 0, ended: false }
+        Lines { input, buffer: vec![0; PART], from: 0, to: 0, read: 0, ended: false, open_lines: 0 }
     }
 
     /// Reads more behind what is there; false at the end of the file.
@@ -60,20 +65,31 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The length of the line that begins `skip` bytes behind the beginning, counted from the beginning and without
-    /// its line feed; `None` when the file ends before a line feed, or `ROW_MAX` is passed.
-    fn line(&mut self, skip: usize, progress: &mut dyn FnMut(u64)) -> io::Result<Option<usize>> {
-        let mut searched = skip;
+    /// The length of the row at the beginning without its line feed, how many lines it has, and whether a quote is in
+    /// it: a line feed within quotes belongs to its cell. `None` when the file ends before, or `ROW_MAX` is passed.
+    fn row(&mut self, progress: &mut dyn FnMut(u64)) -> io::Result<Option<(usize, u64, bool)>> {
+        let (mut searched, mut lines, mut quotes) = (0, 1, 0usize);
         loop {
             let rest = &self.buffer[self.from + searched..self.to];
-            if let Some(at) = memchr::memchr(b'\n', rest) {
-                return Ok(Some(searched + at));
+            match memchr::memchr2(b'\n', b'"', rest) {
+                Some(at) if rest[at] == b'"' => {
+                    quotes += 1;
+                    searched += at + 1;
+                }
+                Some(at) if quotes.is_multiple_of(2) => return Ok(Some((searched + at, lines, quotes > 0))),
+                Some(at) => {
+                    lines += 1;
+                    searched += at + 1;
+                }
+                None => {
+                    searched = self.to - self.from;
+                    if searched > ROW_MAX || !self.more()? {
+                        self.open_lines = if quotes.is_multiple_of(2) { 0 } else { lines };
+                        return Ok(None);
+                    }
+                    progress(self.read);
+                }
             }
-            searched = self.to - self.from;
-            if searched > ROW_MAX || !self.more()? {
-                return Ok(None);
-            }
-            progress(self.read);
         }
     }
 }
@@ -87,52 +103,33 @@ pub(super) fn scan(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), LogError> {
     let mut lines = Lines::new(input);
-    let mut line = 0;
+    let mut line = 1;
     let mut ends: Vec<usize> = Vec::with_capacity(columns.last + 1);
     let mut quoted = Cells::default();
-    loop {
-        line += 1;
-        let begin = line;
-        let Some(mut len) = lines.line(0, progress)? else { break };
-        let row = &lines.buffer[lines.from..lines.from + len];
-        let quotes = memchr::memchr_iter(b'"', row).count();
-        if line == 1 && columns.named {
-            lines.from += len + 1;
-            continue;
-        }
-        if quotes > 0 {
-            let mut open = !quotes.is_multiple_of(2);
-            while open {
-                // A line feed within quotes belongs to the cell.
-                line += 1;
-                let Some(longer) = lines.line(len + 1, progress)? else {
-                    return Err(LogError::Quote { line: begin });
-                };
-                let added = &lines.buffer[lines.from + len + 1..lines.from + longer];
-                open = memchr::memchr_iter(b'"', added).count().is_multiple_of(2);
-                len = longer;
-            }
+    while let Some((len, more_lines, has_quotes)) = lines.row(progress)? {
+        let row = trimmed(&lines.buffer[lines.from..lines.from + len], line);
+        if line == 1 && columns.named || row.is_empty() {
+            // Names, or nothing.
+        } else if has_quotes {
             quoted.line.clear();
-            quoted.line.extend_from_slice(trimmed(&lines.buffer[lines.from..lines.from + len], begin));
+            quoted.line.extend_from_slice(row);
             split(&mut quoted, columns.delimiter);
             let cell = |at: usize| quoted.get(at).as_bytes();
-            take(begin, quoted.len(), cell, columns, seen, see);
+            take(line, quoted.len(), cell, columns, seen, see);
         } else {
-            let row = trimmed(row, begin);
-            if !row.is_empty() {
-                ends.clear();
-                ends.extend(memchr::memchr_iter(columns.delimiter, row).take(columns.last + 1));
-                let count = ends.len() + usize::from(ends.len() <= columns.last);
-                let cell = |at: usize| {
-                    let from = if at == 0 { 0 } else { ends.get(at - 1).map_or(row.len(), |end| end + 1) };
-                    row.get(from..ends.get(at).copied().unwrap_or(row.len())).unwrap_or_default()
-                };
-                take(begin, count, cell, columns, seen, see);
-            }
+            ends.clear();
+            ends.extend(memchr::memchr_iter(columns.delimiter, row).take(columns.last + 1));
+            let count = ends.len() + usize::from(ends.len() <= columns.last);
+            let cell = |at: usize| {
+                let from = if at == 0 { 0 } else { ends.get(at - 1).map_or(row.len(), |end| end + 1) };
+                row.get(from..ends.get(at).copied().unwrap_or(row.len())).unwrap_or_default()
+            };
+            take(line, count, cell, columns, seen, see);
         }
+        line += more_lines;
         lines.from += len + 1;
     }
-    if lines.to - lines.from > ROW_MAX {
+    if lines.open_lines > CUT_LINES_MAX || lines.to - lines.from > ROW_MAX {
         return Err(LogError::Quote { line });
     }
     // Every writer ends a row with a line feed: without one it was cut off.

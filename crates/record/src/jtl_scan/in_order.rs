@@ -10,7 +10,13 @@ use super::rows::LogRow;
 const PART: usize = 1 << 16;
 
 /// Most rows that are held at once; some 64 bytes each.
-pub const HELD_ROWS_MAX: usize = 1 << 22;
+pub const HELD_ROWS_MAX: usize = 1 << (PLACE_BITS - 1);
+
+/// Bits of the place of a held row in a key for sorting.
+const PLACE_BITS: u32 = 23;
+
+/// The rest of a key's bits: 2199 s in ns.
+const KEY_TIME_BITS: u32 = u64::BITS - PLACE_BITS;
 
 /// Rows came too late to be put in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +35,11 @@ pub struct OutOfOrder {
 /// Passes rows on in the order of their starts; equal starts keep their order.
 pub(super) struct InOrder {
     held: Vec<LogRow>,
+    /// Places in `held` in the order of starts.
+    places: Vec<u32>,
+    /// Room that is used again and again.
+    keys: Vec<u64>,
+    spare: Vec<LogRow>,
     /// When `held` is so long, it is time to sort.
     sort_at: usize,
     /// The greatest lag, when a first reading has found it.
@@ -46,6 +57,9 @@ impl InOrder {
     pub(super) fn new(window_ns: Option<u64>) -> InOrder {
         InOrder {
             held: Vec::new(),
+            places: Vec::new(),
+            keys: Vec::new(),
+            spare: Vec::new(),
             sort_at: PART,
             window_ns,
             lag_ns: 0,
@@ -84,18 +98,38 @@ impl InOrder {
         self.sort_at = (self.held.len() + self.held.len().max(PART)).min(HELD_ROWS_MAX);
     }
 
-    /// Passes on what started before `safe_ns`.
+    /// Passes on what started before `safe_ns`, and keeps the rest in order.
     fn pass_before(&mut self, safe_ns: i64, pass: &mut impl FnMut(&LogRow)) {
-        // The stable sort finds the part that is sorted already.
-        self.held.sort_by_key(|row| row.start_ns);
-        let count = self.held.partition_point(|row| row.start_ns < safe_ns);
-        for row in &self.held[..count] {
-            pass(row);
+        self.order();
+        let is_safe = |at: &u32| self.held[*at as usize].start_ns < safe_ns;
+        let count = self.places.partition_point(is_safe);
+        for at in &self.places[..count] {
+            pass(&self.held[*at as usize]);
         }
-        if let Some(last) = self.held[..count].last() {
-            self.passed_ns = last.start_ns;
+        if let Some(last) = count.checked_sub(1) {
+            self.passed_ns = self.held[self.places[last] as usize].start_ns;
         }
-        self.held.drain(..count);
+        self.spare.clear();
+        self.spare.extend(self.places[count..].iter().map(|at| self.held[*at as usize]));
+        std::mem::swap(&mut self.held, &mut self.spare);
+    }
+
+    /// Finds the places of the held rows in the order of their starts.
+    fn order(&mut self) {
+        // Rows are large: keys of start and place are sorted instead, which also keeps the order of equal starts.
+        let least = self.held.iter().map(|row| row.start_ns).min().unwrap_or_default();
+        let most = self.held.iter().map(|row| row.start_ns).max().unwrap_or_default();
+        self.places.clear();
+        if most.abs_diff(least) < 1 << KEY_TIME_BITS {
+            let key = |(at, row): (u64, &LogRow)| row.start_ns.abs_diff(least) << PLACE_BITS | at;
+            self.keys.clear();
+            self.keys.extend((0..).zip(&self.held).map(key));
+            self.keys.sort_unstable();
+            self.places.extend(self.keys.iter().map(|key| (key & ((1 << PLACE_BITS) - 1)) as u32));
+        } else {
+            self.places.extend(0..self.held.len() as u32);
+            self.places.sort_by_key(|at| self.held[*at as usize].start_ns);
+        }
     }
 
     /// Passes on the rest; gives the greatest lag in ns.
@@ -103,8 +137,10 @@ impl InOrder {
         if self.failed {
             return Err(OutOfOrder { lag_ns: self.lag_ns, held: self.held.len() });
         }
-        self.held.sort_by_key(|row| row.start_ns);
-        self.held.iter().for_each(pass);
+        self.order();
+        for at in &self.places {
+            pass(&self.held[*at as usize]);
+        }
         Ok(self.lag_ns)
     }
 }
