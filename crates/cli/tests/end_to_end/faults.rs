@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use busyhour_record::RecorderEvent;
+
 use crate::plans::{get, get_with, group, plan, text};
 use crate::program::{Room, Running, rows, wait_for};
 use crate::servers::{Gate, Server, answer};
@@ -46,6 +48,18 @@ fn a_disk_that_fills_up() {
     let rows = rows(&room.read("out.jtl"));
     assert!(!rows.is_empty() && rows.len() < 6_000);
     assert!(rows.iter().all(|row| row["success"] == "true" && row.contains_key("Connect")));
+    // And what is not there is counted to the row: the file was filled up to its last whole one.
+    let events = room.manifest().outcome.unwrap().recorder_events;
+    let lost: Vec<u64> = events
+        .iter()
+        .filter_map(|event| match event {
+            RecorderEvent::LostOutput { file, lost, .. } if file.ends_with("out.jtl") => Some(*lost),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lost, [6_000 - rows.len() as u64]);
+    let (size, most) = (room.read("out.jtl").len(), 600 * 512);
+    assert!(size <= most && size + 2 * (size / rows.len()) > most, "{size} of {most} bytes");
     let replay = room.run_dir().replay().unwrap();
     assert!(replay.totals.total.samples > 0);
 }
