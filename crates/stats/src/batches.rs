@@ -152,7 +152,8 @@ impl Centred {
 /// Coefficient of variation, sd/mean, of the values behind `parts`: consecutive batches relative to `pivot`. `None`
 /// with fewer than two values or a mean of 0. With fewer than five batches the interval is infinite.
 ///
-/// For independent exponential values the standard error tends to 1/√n.
+/// For independent exponential values the standard error tends to 1/√n. As it grows with the coefficient itself, the
+/// interval is symmetric on the logarithmic scale: with few values one symmetric about the estimate would lie too low.
 #[must_use]
 pub fn coefficient_of_variation(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
@@ -160,7 +161,12 @@ pub fn coefficient_of_variation(parts: &[PowerSums], pivot: f64) -> Option<Estim
     // d(sd/mean) = dvar / (2·sd·mean) − sd·dmean / mean²; without any spread there is nothing to propagate.
     let of_variance = if sd > 0.0 { 1.0 / (2.0 * sd * mean) } else { 0.0 };
     let found = centred.estimate(sd / mean, -sd / (mean * mean), of_variance);
-    Some(Estimate { low: if mean > 0.0 { found.low.max(0.0) } else { found.low }, ..found })
+    if found.value == 0.0 {
+        return Some(found);
+    }
+    let factor = ((found.high - found.value) / found.value.abs()).exp();
+    let (a, b) = (found.value / factor, found.value * factor);
+    Some(Estimate { low: a.min(b), high: a.max(b), ..found })
 }
 
 /// Variance-to-mean ratio of the values behind `parts` (of counts: their index of dispersion). As

@@ -243,7 +243,7 @@ impl ArrivalCaveat {
                 "look at the measures themselves; more time will hardly decide"
             }
             ArrivalCaveat::Bunched { .. } => {
-                "raise users and think time together until R is small against Z (Principle A), or offer an open load with --arrivals"
+                "where users wait for responses, raise users and think time together until R is small against Z (Principle A); otherwise look at the lateness of starts, and use more cores or machines"
             }
             ArrivalCaveat::TooEven { .. } | ArrivalCaveat::CountsTooEven { .. } => {
                 "raise users and think time together, keeping N/Z (Principle A), or offer an open load: --arrivals 'poisson(RATE)'"

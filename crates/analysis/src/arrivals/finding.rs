@@ -12,6 +12,9 @@ use super::words;
 /// With fewer gaps there is no measure worth a sentence.
 const GAPS_MIN: u64 = 30;
 
+/// A part of the cycle spent in responses from which on a closed workload follows the system under test.
+pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
+
 /// In which way arrivals are, or are not, what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -125,13 +128,14 @@ fn sentence(
         })
     };
     let closed = matches!(asked, Asked::Closed { .. } | Asked::Unknown);
-    let remedy = match r_over_r_plus_z {
-        Some(ratio) => format!("; R/(R+Z) {ratio:.2}: raise N and Z together (Principle A)"),
-        None if closed => ": raise N and Z together (Principle A)".to_owned(),
-        None => String::new(),
-    };
+    let follows = r_over_r_plus_z.filter(|ratio| *ratio > RESPONSE_IN_CYCLE);
+    let thicken = follows.map(|ratio| format!("; R/(R+Z) {ratio:.2}: raise N and Z together (Principle A)"));
+    // Too regular users are too few; what bunches them, if not the responses, is the generator.
+    let more_users = if closed { ": raise N and Z together (Principle A)".to_owned() } else { String::new() };
+    let more_users = thicken.clone().unwrap_or(more_users);
+    let thicken = thicken.unwrap_or_default();
     match finding {
-        Finding::AsAsked => as_asked(measures, asked),
+        Finding::AsAsked => as_asked(measures, asked) + &thicken,
         Finding::Bunched => {
             let mut said = "launched in bunches".to_owned();
             if let Some(short) =
@@ -144,16 +148,16 @@ fn sentence(
             if let Some((scale_s, index)) = dispersion(Measure::is_low) {
                 said += &format!(", evenly per {} (dispersion {index:.2})", words::span(scale_s));
             }
-            said + &remedy
+            said + &thicken
         }
-        Finding::TooEven => format!("too even{remedy}"),
+        Finding::TooEven => format!("too even{more_users}"),
         Finding::CountsTooEven => {
             let (scale_s, index) = dispersion(Measure::is_low).unwrap_or_default();
             let up_to = poisson_up_to(measures).map_or_else(
                 || "gaps like Poisson's".to_owned(),
                 |up_to| format!("Poisson up to {}", words::span(up_to)),
             );
-            format!("{up_to}, too even over {} (dispersion {index:.2}){remedy}", words::span(scale_s))
+            format!("{up_to}, too even over {} (dispersion {index:.2}){more_users}", words::span(scale_s))
         }
         Finding::CountsTooUneven => {
             let (scale_s, index) = dispersion(Measure::is_high).unwrap_or_default();

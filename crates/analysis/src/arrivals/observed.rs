@@ -109,6 +109,20 @@ pub struct Tests {
     pub ljung_box: Option<TestResult>,
 }
 
+/// Arrivals per tick of the clock from which on gaps cannot be told.
+const PER_TICK_MAX: f64 = 0.5;
+
+impl Observed {
+    /// Whether gaps are too short for the clock of the stamps: more than 500/s in whole milliseconds.
+    #[must_use]
+    pub fn is_too_coarse(&self) -> bool {
+        self.resolution == Resolution::Millisecond
+            && self
+                .rate_per_s
+                .is_some_and(|rate| rate.value * seconds(self.resolution.tick_ns()) > PER_TICK_MAX)
+    }
+}
+
 pub(super) fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> Observed {
     let resolution = tally.settings.resolution;
     let mut observed = Observed {
@@ -218,7 +232,7 @@ fn short_gaps(slices: &[Slice], rate_per_ns: f64, rounded: Option<RoundedExponen
     let off = |rung: usize| (RUNGS_NS[rung] as f64 * rate_per_ns / SHORT).ln().abs();
     // A length that is no whole number of ticks cannot be told.
     let rung = (0..RUNGS_NS.len())
-        .filter(|&rung| RUNGS_NS[rung] % tick_ns == 0)
+        .filter(|&rung| RUNGS_NS[rung].is_multiple_of(tick_ns))
         .min_by(|&a, &b| off(a).total_cmp(&off(b)))?;
     let length_ns = RUNGS_NS[rung];
     let share_poisson = match rounded {

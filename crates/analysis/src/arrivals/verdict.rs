@@ -5,23 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::asked::{Asked, Circumstances, Scope};
 use super::doubts::ArrivalCaveat;
-use super::finding::{self, Finding};
+use super::finding::{self, Finding, RESPONSE_IN_CYCLE};
 use super::lateness::Lateness;
 use super::measures::{self, Measure, Quantity};
 use super::observed::Observed;
-use super::settings::Resolution;
 use super::steady::Part;
 use super::words;
 use crate::caveat::{Caveat, Told};
 
-/// A part of the cycle spent in responses from which on a closed workload follows the system under test.
-const RESPONSE_IN_CYCLE: f64 = 0.05;
-
 /// A correlation that makes a difference to anything.
 const SERIAL: f64 = 0.1;
-
-/// Arrivals per tick of the clock from which on gaps cannot be told.
-const PER_TICK_MAX: f64 = 0.5;
 
 /// Lateness that is no longer that of a quiet machine, in ns: at the median and at p99.
 const LATE_NS: (u64, u64) = (100_000, 1_000_000);
@@ -49,6 +42,9 @@ pub struct ArrivalVerdict {
     pub asked: Asked,
     /// What was observed.
     pub observed: Observed,
+    /// The same of the schedule, where it was given: what the delivery did to it is the difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Observed>,
     /// Each measure against its band.
     pub measures: Vec<Measure>,
     /// R/(R + Z) of a closed workload.
@@ -88,6 +84,7 @@ pub fn judge(observed: Observed, asked: Asked, circumstances: &Circumstances<'_>
         scope: circumstances.scope,
         asked,
         observed,
+        schedule: circumstances.schedule.cloned(),
         measures,
         r_over_r_plus_z: ratio,
         lateness: circumstances.lateness,
@@ -96,12 +93,6 @@ pub fn judge(observed: Observed, asked: Asked, circumstances: &Circumstances<'_>
         generator_busy: circumstances.generator_busy,
         caveats: doubts.into_iter().map(|doubt| Told::from(Caveat::Arrivals(doubt))).collect(),
     }
-}
-
-/// Whether gaps are too short for the clock of the stamps.
-fn is_too_coarse(observed: &Observed) -> bool {
-    observed.resolution == Resolution::Millisecond
-        && observed.rate_per_s.is_some_and(|rate| rate.value * 1e-3 > PER_TICK_MAX)
 }
 
 /// One measure outside is enough; all that decide must be inside. Without a steady rate nothing is decided, and through
@@ -114,7 +105,7 @@ fn decide(observed: &Observed, measures: &[Measure]) -> Decision {
         .iter()
         .filter(|measure| measure.decides || measure.decision == Decision::Outside)
         .fold(Decision::Inside, |all, measure| all.and(measure.decision));
-    if decision == Decision::Inside && is_too_coarse(observed) { Decision::Inconclusive } else { decision }
+    if decision == Decision::Inside && observed.is_too_coarse() { Decision::Inconclusive } else { decision }
 }
 
 /// How long a run at this rate would have to be for every interval to have half the width of its band: an interval
@@ -188,7 +179,7 @@ fn doubts_of_stamps(observed: &Observed, asked: &Asked) -> Vec<ArrivalCaveat> {
         let (judged_s, span_s) = (observed.judged_s, observed.span_s);
         doubts.push(ArrivalCaveat::PartJudged { judged_s, span_s });
     }
-    if let Some(rate) = observed.rate_per_s.filter(|_| is_too_coarse(observed)) {
+    if let Some(rate) = observed.rate_per_s.filter(|_| observed.is_too_coarse()) {
         doubts.push(ArrivalCaveat::MillisecondStamps { rate_per_s: rate.value });
     }
     if observed.disordered > 0 {
@@ -196,7 +187,7 @@ fn doubts_of_stamps(observed: &Observed, asked: &Asked) -> Vec<ArrivalCaveat> {
     }
     // Other processes than Poisson and renewal ones have dependent gaps by design.
     let independent = finding::is_compared_with_poisson(asked) || matches!(asked, Asked::Renewal { .. });
-    if let Some(serial) = observed.serial.as_ref().filter(|_| independent) {
+    if let Some(serial) = observed.serial.as_ref().filter(|_| independent && !observed.is_too_coarse()) {
         let strongest = (1..).zip(&serial.coefficients).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         if let Some((lag, &coefficient)) = strongest
             && coefficient.abs() > SERIAL.max(2.0 * serial.band)
@@ -253,6 +244,23 @@ impl ArrivalVerdict {
                 "{name}: {:.3} [{:.3}, {:.3}], band {:.3} to {:.3}: {said}",
                 estimate.value, estimate.low, estimate.high, band.low, band.high
             ));
+        }
+        if let Some(schedule) = &self.schedule {
+            let said = |observed: &Observed| {
+                let cov = observed.cov.map(|cov| format!("CoV {:.3}", cov.value));
+                let short = observed.short_gaps.map(|short| {
+                    let (share, length) =
+                        (words::share(short.share.value), words::span(short.shorter_than_s));
+                    format!("{share} of the gaps < {length}")
+                });
+                let counts = observed
+                    .dispersion
+                    .iter()
+                    .map(|row| format!("dispersion {:.3} per {}", row.index.value, words::span(row.scale_s)));
+                cov.into_iter().chain(short).chain(counts).collect::<Vec<_>>().join(", ")
+            };
+            lines.push(format!("as scheduled: {}", said(schedule)));
+            lines.push(format!("as delivered: {}", said(&self.observed)));
         }
         let tests = &self.observed.tests;
         for (name, found) in [

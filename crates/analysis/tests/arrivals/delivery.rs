@@ -88,5 +88,10 @@ fn a_schedule_that_was_not_met_is_not_what_was_asked_for() {
     let delivered: Vec<u64> = schedule.iter().map(|at| at.div_ceil(5_000_000) * 5_000_000).collect();
     let circumstances = Circumstances { schedule: Some(&meant), ..Circumstances::default() };
     let found = judge(observe(&delivered, TallySettings::default()), Asked::Replay, &circumstances);
+    let both: Vec<String> = found.details().into_iter().filter(|line| line.starts_with("as ")).collect();
+    insta::assert_snapshot!(both.join("\n"), @r"
+    as scheduled: CoV 1.010, 4.8 % of the gaps < 50 µs, dispersion 1.002 per 1 ms, dispersion 1.031 per 10 ms, dispersion 1.007 per 0.1 s, dispersion 0.640 per 1 s
+    as delivered: CoV 2.006, 80 % of the gaps < 50 µs, dispersion 4.972 per 1 ms, dispersion 0.995 per 10 ms, dispersion 1.005 per 0.1 s, dispersion 0.632 per 1 s
+    ");
     insta::assert_snapshot!(found.line, @"Arrivals: 989.5/s, CoV 2.01 ± 0.01: not a replay, as asked for (CoV 2.01, expected 0.96 to 1.06)");
 }

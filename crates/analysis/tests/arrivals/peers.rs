@@ -83,7 +83,7 @@ fn a_closed_loop_under_load_is_told_about_principle_a() {
     let advice: Vec<String> =
         found.caveats.iter().map(|told| format!("{}: {}", told.message, told.advice)).collect();
     insta::assert_snapshot!(advice.join("\n"), @r"
-    requests were launched in bunches: the CoV of the gaps is 1.16: raise users and think time together until R is small against Z (Principle A), or offer an open load with --arrivals
+    requests were launched in bunches: the CoV of the gaps is 1.16: where users wait for responses, raise users and think time together until R is small against Z (Principle A); otherwise look at the lateness of starts, and use more cores or machines
     users spend 20 % of their cycle waiting for responses, R/(R+Z): the load follows the system under test: raise users and think time together, keeping N/Z (Principle A), or offer an open load with --arrivals
     ");
 }

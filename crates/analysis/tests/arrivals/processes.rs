@@ -138,6 +138,47 @@ fn a_ramp_is_poisson_on_its_own_clock_only() {
 }
 
 #[test]
+fn an_even_ramp_is_even_on_its_own_clock() {
+    // The k-th arrival where Λ(t) = k.
+    let all: Vec<u64> = (0..40_000).map(|k| ((f64::from(k) / 25.0).sqrt() * 1e9) as u64).collect();
+    let cumulative = Arc::new(|at_ns: u64| 25.0 * (at_ns as f64 / 1e9).powi(2));
+    let rate = KnownRate::new(cumulative, 40_000_000_000).unwrap();
+    let observed = observe(&all, TallySettings::default().with_known_rate(rate));
+    let found = judge(observed, Asked::Even, &Circumstances::default());
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.0/s, CoV 0.00: even, as asked for");
+}
+
+/// `users` who think for a uniform time on [0, 2Z] and then wait 5 ms.
+fn closed_loop(users: u32, think_s: f64, length_s: f64) -> Vec<u64> {
+    let mut random = generator(10);
+    let mut all = Vec::new();
+    for _ in 0..users {
+        let mut at_s = random.random::<f64>() * 2.0 * think_s;
+        while at_s < length_s {
+            all.push((at_s * 1e9) as u64);
+            at_s += random.random::<f64>() * 2.0 * think_s + 0.005;
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn a_closed_loop_is_poisson_while_its_users_do_not_come_back() {
+    let asked = |users, think_s| Asked::Closed {
+        users: Some(users),
+        response_s: Some(0.005),
+        think_s: Some(think_s),
+    };
+    let found = verdict(&closed_loop(500, 5.0, 600.0), Resolution::Nanosecond, asked(500.0, 5.0));
+    insta::assert_snapshot!(found.line, @"Arrivals: 100.0/s, CoV 1.00 ± 0.01: Poisson up to 0.1 s");
+    insta::assert_snapshot!(found.caveats[0].message, @"a closed workload: counts per 10 s vary less than those of an open one (dispersion 0.39)");
+    // One thread alone: 0.577·Z/(R + Z).
+    let found = verdict(&closed_loop(1, 0.1, 2_000.0), Resolution::Nanosecond, asked(1.0, 0.1));
+    insta::assert_snapshot!(found.line, @"Arrivals: 9.547/s, CoV 0.549 ± 0.005: too even: raise N and Z together (Principle A)");
+}
+
+#[test]
 fn ramps_and_pauses_are_left_out() {
     // 10 s of rising rate, 60 s of steady rate, 5 s of silence.
     let mut all = ramp(500.0, 10.0, 7);
