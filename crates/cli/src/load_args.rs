@@ -40,7 +40,7 @@ pub(crate) struct LoadArgs {
     /// Think time before each request to a URL: '1s', 'uniform(0s, 2s)', 'exponential(1s)', 'lognormal(1s, cov 0.5)'.
     #[arg(long, value_name = "TIME")]
     think: Option<String>,
-    /// How long users go on requesting a URL (default: 30s).
+    /// How long users go on requesting a URL (default: 30s), or the last stage of --arrivals lasts when it does not say.
     #[arg(long = "for", value_name = "TIME")]
     length: Option<String>,
     /// Leave out timers that set a rate of their own, instead of refusing them beside --arrivals.
@@ -79,12 +79,7 @@ impl LoadArgs {
             return Ok(());
         }
         let closed = match &request.open {
-            Some(_) => {
-                if self.length.is_some() {
-                    return Err("--for says how long users go on; the arrivals say their own length".into());
-                }
-                None
-            }
+            Some(_) => None,
             None => {
                 let seconds = match &self.length {
                     Some(text) => whole_seconds(text)?,
@@ -119,7 +114,7 @@ impl LoadArgs {
     fn refuse_for_plan(&self, url: &UrlArgs) -> Result<(), String> {
         let given = [
             ("--think", self.think.is_some()),
-            ("--for", self.length.is_some()),
+            ("--for", self.length.is_some() && self.arrivals.is_none()),
             ("-H", !url.headers.is_empty()),
             ("-d", url.data.is_some()),
             ("-X", url.method.is_some()),
@@ -145,8 +140,14 @@ impl LoadArgs {
                 None => Ok(None),
             };
         };
-        let process =
-            ArrivalProcess::parse(text).map_err(|error| format!("--arrivals: {}", error.render(text)))?;
+        let process = match &self.length {
+            Some(_) if ArrivalProcess::parse(text).is_ok() => {
+                return Err("--for has no part in it: each stage of --arrivals says how long it lasts".into());
+            }
+            Some(length) => ArrivalProcess::parse_for(text, time_of_for(length)?),
+            None => ArrivalProcess::parse(text),
+        };
+        let process = process.map_err(|error| format!("--arrivals: {}", error.render(text)))?;
         let process = crate::replay_times::resolved(process)?;
         let policy = self.no_free_user.as_deref().map(no_free_user).transpose();
         Ok(Some(OpenOptions {
@@ -168,8 +169,12 @@ fn weight(text: &str) -> Result<(String, f64), String> {
     }
 }
 
+fn time_of_for(text: &str) -> Result<u64, String> {
+    busyhour_arrivals::time_ns(text).map_err(|error| format!("--for: {}", error.render(text)))
+}
+
 fn whole_seconds(text: &str) -> Result<u64, String> {
-    let ns = busyhour_arrivals::time_ns(text).map_err(|error| format!("--for {}", error.render(text)))?;
+    let ns = time_of_for(text)?;
     if ns < 1_000_000_000 || ns % 1_000_000_000 != 0 {
         return Err(format!("--for {text:?}: a run lasts whole seconds"));
     }

@@ -137,7 +137,8 @@ fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -
         return None;
     };
     let text = context.now(property.text().unwrap_or(""));
-    let process = match busyhour_arrivals::jmeter::parse(&text) {
+    let seed = context.number(element, "OpenModelThreadGroup.random_seed", 0);
+    let process = match busyhour_arrivals::jmeter::parse_seeded(&text, seed) {
         Ok(process) => process,
         Err(error) => {
             tell(context, property, &text, &error);
@@ -150,14 +151,13 @@ fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -
         "the Open Model Thread Group draws a fixed number of arrivals at random times, as in JMeter: \
          their counts vary less than those of a Poisson process",
     );
-    let seed = context.number(element, "OpenModelThreadGroup.random_seed", 0);
     Some(OpenWorkload {
         process,
         groups: vec![(index, 1.0)],
         no_free_user: NoFreeUser::Grow(u32::MAX),
         users: None,
-        // JMeter's 0 stands for a new schedule each time: here that of the run's seed.
-        seed: u64::try_from(seed).ok().filter(|seed| *seed != 0),
+        // With JMeter's own seed the starts are fixed already; its 0 stands for a new schedule each time.
+        seed: None,
         ends_with_schedule: true,
     })
 }

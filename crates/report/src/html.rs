@@ -6,6 +6,7 @@ use busyhour_analysis::{Series, Summary};
 use busyhour_record::{RunEnd, SampleKind};
 
 use crate::chart::{Axis, Chart, Line};
+use crate::delivery::delivery;
 use crate::numbers::{duration, ms, percent, rate, thousands};
 
 /// Most points of a plot over time; longer runs have several seconds to a point.
@@ -28,6 +29,7 @@ pub fn html_report(summary: &Summary) -> String {
     );
     tiles(summary, &mut out);
     caveats(summary, &mut out);
+    arrivals(summary, &mut out);
     over_time(summary, &mut out);
     distribution(summary, &mut out);
     labels(summary, &mut out);
@@ -115,6 +117,27 @@ fn caveats(summary: &Summary, out: &mut String) {
         );
     }
     out.push_str("</ul></section>\n");
+}
+
+/// The verdicts on the arrivals, what they rest on folded away.
+fn arrivals(summary: &Summary, out: &mut String) {
+    if summary.arrivals.is_empty() {
+        return;
+    }
+    out.push_str("<section><h2>Arrivals</h2>");
+    for verdict in &summary.arrivals {
+        let of = verdict.of.as_ref().map(|of| format!("{of}: ")).unwrap_or_default();
+        let _ = write!(out, "<p>{}{}</p>", escape(&of), escape(&verdict.line));
+        if let Some(line) = delivery(verdict) {
+            let _ = write!(out, "<p>{}.</p>", escape(&capital(&line)));
+        }
+        out.push_str("<details><summary>What this rests on</summary><ul>");
+        for line in verdict.details() {
+            let _ = write!(out, "<li>{}</li>", escape(&line));
+        }
+        out.push_str("</ul></details>");
+    }
+    out.push_str("</section>\n");
 }
 
 fn capital(text: &str) -> String {

@@ -22,6 +22,7 @@
 
 mod arrival_plots;
 mod chart;
+mod delivery;
 mod files;
 mod html;
 mod log_tables;

@@ -3,6 +3,7 @@
 use busyhour_analysis::{Row, Summary, Times};
 use busyhour_record::{RunEnd, SampleKind};
 
+use crate::delivery::delivery;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 
 /// How text is to look.
@@ -91,6 +92,9 @@ fn arrivals(summary: &Summary, out: &mut String) {
         match &verdict.of {
             Some(of) => *out += &format!("{of}: {}\n", verdict.line),
             None => *out += &format!("{}\n", verdict.line),
+        }
+        if let Some(line) = delivery(verdict) {
+            *out += &format!("  {line}\n");
         }
     }
 }

@@ -181,13 +181,17 @@ fn what_is_dropped_is_counted_and_shown() {
 fn mistakes_are_pointed_at() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("get", "/"))));
-    let cases: [(&[&str], &[&str]); 8] = [
+    let cases: [(&[&str], &[&str]); 9] = [
+        (
+            &["run", "http://a/", "--arrivals", "even(1/s) for 1s", "--for", "3s"],
+            &["--for has no part in it"],
+        ),
         (
             &["run", "http://a/", "--arrivals", "poison(1/s) for 1s"],
             &["  poison(1/s) for 1s\n  ^", "did you mean `poisson`?"],
         ),
         (&["run", "http://a/", "--arrivals", "even(1) for 1s"], &["hint:"]),
-        (&["run", "http://a/", "--arrivals", "even(1/s) for 1s", "--for", "3s"], &["say their own length"]),
+        (&["run", "http://a/", "--arrivals", "even(1/s)", "--for", "3"], &["--for: missing unit of a time"]),
         (&["run", "http://a/", "--think", "gamma(1s)"], &["constant, uniform, exponential or lognormal"]),
         (&["run", "plan.jmx", "-c", "5"], &["-c is for a URL", "-J NAME=VALUE"]),
         (&["run", "plan.jmx", "--weight", "a=1"], &["--weight needs --arrivals"]),
