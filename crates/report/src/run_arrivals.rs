@@ -136,7 +136,8 @@ fn mean_rate(process: &ArrivalProcess) -> Option<f64> {
 
 fn settings(known: Option<&ArrivalProcess>) -> TallySettings {
     let settings = TallySettings::new(Resolution::Nanosecond);
-    let Some(process) = known else { return settings };
+    // Of a schedule that only the record knows, delivered and scheduled are compared over the same part: all of it.
+    let Some(process) = known else { return settings.judging_all() };
     let (copy, end_ns) = (process.clone(), process.duration_ns());
     match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
         Some(rate) => settings.with_known_rate(rate),

@@ -7,7 +7,7 @@ use busyhour_stats::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::settings::Resolution;
+use super::settings::{Resolution, TallySettings};
 use super::slices::{RUNGS_NS, Slice};
 use super::steady::{self, Part};
 use super::tally::{ArrivalTally, Stamps};
@@ -146,7 +146,7 @@ pub(super) fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?S
     let Some(stamps) = &tally.stamps else { return observed };
     observed.span_s = seconds(stamps.given_ns.1 - stamps.given_ns.0);
     (observed.equal_stamps, observed.disordered) = (stamps.equal, stamps.disordered);
-    let judged = Judged::choose(stamps, tally.settings.known_rate.is_some());
+    let judged = Judged::choose(stamps, &tally.settings);
     observed.part = judged.part;
     observed.judged_from_s = seconds(judged.from_ns - stamps.first_ns);
     observed.judged_s = seconds(judged.to_ns - judged.from_ns);
@@ -188,14 +188,16 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    fn choose(stamps: &Stamps, rescaled: bool) -> Judged<'_> {
+    fn choose<'a>(stamps: &'a Stamps, settings: &TallySettings) -> Judged<'a> {
         let all = stamps.slices.all();
         let width_ns = stamps.slices.width_ns();
         let begin = |slice: usize| stamps.first_ns.saturating_add(slice as u64 * width_ns);
         let over = ((stamps.last_ns - stamps.first_ns) / width_ns) as usize;
         let over = &all[..over.min(all.len())];
-        let (part, chosen) = if rescaled {
+        let (part, chosen) = if settings.known_rate.is_some() {
             (Part::Rescaled, 0..over.len())
+        } else if settings.all {
+            (Part::All, 0..over.len())
         } else {
             steady::find(&over.iter().map(|slice| slice.gaps.n).collect::<Vec<_>>())
         };

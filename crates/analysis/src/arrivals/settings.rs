@@ -74,6 +74,9 @@ pub struct TallySettings {
     pub resolution: Resolution,
     /// The rate, where it was known beforehand; otherwise the arrivals are judged where their rate is steady.
     pub known_rate: Option<KnownRate>,
+    /// Whether all arrivals are judged together although their rate is not known: right for delivered arrivals and
+    /// their schedule, which must be compared over the same part.
+    pub all: bool,
     /// Widths, in ns, of the windows in which arrivals are counted; six at most.
     pub scales_ns: Vec<u64>,
 }
@@ -86,7 +89,14 @@ impl TallySettings {
         if resolution == Resolution::Nanosecond {
             scales_ns.insert(0, 1_000_000);
         }
-        TallySettings { resolution, known_rate: None, scales_ns }
+        TallySettings { resolution, known_rate: None, all: false, scales_ns }
+    }
+
+    /// The same, with all arrivals judged together, whether or not their rate is steady.
+    #[must_use]
+    pub fn judging_all(mut self) -> TallySettings {
+        self.all = true;
+        self
     }
 
     /// The same, judged on the clock of a known rate.

@@ -51,6 +51,8 @@ pub enum Part {
     NeverSteady,
     /// All, on the clock of the known rate.
     Rescaled,
+    /// All, because the settings say so.
+    All,
     /// All: they are too few to see whether their rate was steady.
     Few,
 }
