@@ -12,6 +12,7 @@ const USAGE: &str = "\
 usage: cargo xtask CHORE
 
   bench http [OPTION…]              compare with wrk and JMeter on this machine; --help names the options
+  bench pacing [OPTION…]            what loads are as a server sees them, beside JMeter, k6, vegeta and wrk2
   conformance plans|record|verify [NAME…]  write the conformance plans; record them with JMeter; compare again
   conformance ticket [OPTION…]      run the ticket workload in JMeter and in Busyhour and compare; --help names the options
   tidy                              check layering, file lengths, banned calls, licences of dependencies";

@@ -77,10 +77,14 @@ pub fn program(name: &str, package: &str) -> Result<PathBuf> {
     find(name).with_context(|| format!("the package {package} holds no {name}"))
 }
 
-fn find(name: &str) -> Option<PathBuf> {
+/// Looks for a program.
+pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    // Where Go installs.
+    let go = std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/bin"));
     // Servers lie in sbin, which is not on everyone's path.
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    let folders =
+        std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]).chain(go);
     folders.map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 

@@ -1,10 +1,11 @@
 //! `cargo xtask bench http`: Busyhour beside wrk and JMeter on one machine, the server on one core and the
-//! generator on another.
+//! generator on another. `cargo xtask bench pacing` is in [`pacing`].
 
 mod floor;
 mod launch;
 mod machine;
 mod nginx;
+mod pacing;
 mod peers;
 pub(crate) mod process;
 pub(crate) mod results;
@@ -136,9 +137,14 @@ pub fn run(words: &[String]) -> Result<()> {
             Ok(())
         }
         Some((what, rest)) if what == "http" => http(Options::read(rest)?),
+        Some((what, rest)) if what == "pacing" && rest.iter().any(|word| word == "--help") => {
+            println!("{}", pacing::USAGE);
+            Ok(())
+        }
+        Some((what, rest)) if what == "pacing" => pacing::run(rest),
         // Not for people: the other side of the ticket section, a process of its own so that its CPU can be told.
         Some((what, rest)) if what == floor::CLIENT => floor::client(rest),
-        _ => bail!("{USAGE}"),
+        _ => bail!("{USAGE}\n\n{}", pacing::USAGE),
     }
 }
 

@@ -15,6 +15,9 @@ use super::machine::{self, Cores, KernelMemory};
 /// How often a running process is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// The same for one that must not be disturbed.
+const SELDOM: Duration = Duration::from_millis(250);
+
 /// How long a generator may go on after its steady part.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -161,6 +164,21 @@ pub fn measure(
         format!("the generator ended after {:.1} s, before its steady part:\n{}", whole.at_s, tail(log))
     })?;
     Ok(Usage { started_ms, whole, peak_kib, window: (first, last) })
+}
+
+/// Runs a generator to its end, looking at it as little as possible: the bench shares its core with the server. Gives the
+/// CPU seconds it used.
+pub fn run_to_end(command: Command, cores: &Cores, log: &Path, limit: Duration) -> Result<f64> {
+    let mut child = start(command, cores.generator, cores, log)?;
+    let started = Instant::now();
+    while !has_ended(child.0.id())? {
+        ensure!(started.elapsed() < limit, "the generator does not end:\n{}", tail(log));
+        thread::sleep(SELDOM);
+    }
+    let cpu_s = cpu_s(child.0.id())?;
+    let status = child.0.wait()?;
+    ensure!(status.success(), "the generator failed ({status}):\n{}", tail(log));
+    Ok(cpu_s)
 }
 
 /// Whether a child has ended; it is not waited for, so that its numbers can still be read.

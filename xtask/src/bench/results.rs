@@ -15,6 +15,8 @@ pub struct Row {
     pub success: bool,
     /// When it ended, milliseconds since 1970.
     pub end_ms: u64,
+    /// How long it took by JMeter's clock, in milliseconds.
+    pub elapsed_ms: u64,
     /// Bytes received, head included.
     pub received: usize,
     /// Bytes sent, head included.
@@ -43,6 +45,7 @@ pub fn each_row(path: &Path, mut take: impl FnMut(Row)) -> Result<u64> {
             label: field(label).to_owned(),
             success: field(success) == "true",
             end_ms: number(start) + number(elapsed),
+            elapsed_ms: number(elapsed),
             received: usize::try_from(number(received))?,
             sent: usize::try_from(number(sent))?,
         });
@@ -55,6 +58,13 @@ pub fn count(path: &Path) -> Result<(u64, u64)> {
     let mut failures = 0;
     let rows = each_row(path, |row| failures += u64::from(!row.success))?;
     Ok((rows, failures))
+}
+
+/// How long each row's sample took, in milliseconds, in order.
+pub fn elapsed_ms(path: &Path) -> Result<Vec<u64>> {
+    let mut all = Vec::new();
+    each_row(path, |row| all.push(row.elapsed_ms))?;
+    Ok(all)
 }
 
 /// The fields of a line; a quote opens a field in which commas mean nothing and two quotes are one. Line breaks
@@ -87,7 +97,14 @@ mod tests {
         assert_eq!(each_row(&path, |row| rows.push(row)).unwrap(), 2);
         assert_eq!(
             rows[0],
-            Row { label: "a, b".to_owned(), success: true, end_ms: 1_005, received: 193_000, sent: 120 }
+            Row {
+                label: "a, b".to_owned(),
+                success: true,
+                end_ms: 1_005,
+                elapsed_ms: 5,
+                received: 193_000,
+                sent: 120
+            }
         );
         assert_eq!(count(&path).unwrap(), (2, 1));
     }

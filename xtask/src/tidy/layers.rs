@@ -40,7 +40,7 @@ const HOUSE: &[Place] = &[
     // Beside the house.
     place("demo", &[]),
     place("standin", &[]),
-    place("xtask", &["standin", "plan"]),
+    place("xtask", &["standin", "plan", "stats", "arrivals"]),
     // Floor 5.
     Place {
         name: "cli",

@@ -1,0 +1,251 @@
+//! The generators under comparison, and how each is told to make the same load.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+
+use super::Bench;
+use super::probe::Probe;
+
+/// What a load is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    /// A Poisson process.
+    Poisson,
+    /// Even arrivals.
+    Even,
+}
+
+/// A generator and the way in which it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// This project's binary, with as many users as it takes, or so many who serve a queue of arrivals.
+    Busyhour {
+        /// Users under the policy `queue`; otherwise their number grows.
+        users: Option<u32>,
+        /// Whether it watches the clock before each start.
+        spin: bool,
+    },
+    /// JMeter's Constant Throughput Timer with so many threads.
+    JMeterConstant(u32),
+    /// JMeter's Precise Throughput Timer with so many threads.
+    JMeterPrecise(u32),
+    /// JMeter's Open Model Thread Group with random arrivals.
+    JMeterOpen,
+    /// k6 with its executor constant-arrival-rate.
+    K6,
+    /// vegeta at a constant rate.
+    Vegeta,
+    /// wrk2 at a constant rate on 64 connections.
+    Wrk2,
+}
+
+/// A run that was prepared.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Starts the generator in a folder of its own.
+    pub command: Command,
+    /// What it prints.
+    pub log: PathBuf,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+impl Prepared {
+    /// Where a run of Busyhour leaves its files.
+    pub fn run_dir(&self) -> PathBuf {
+        self.folder.join("run")
+    }
+
+    /// Where JMeter's rows go.
+    pub fn rows(&self) -> PathBuf {
+        self.folder.join("rows.jtl")
+    }
+
+    /// Where k6's summary goes.
+    pub fn summary(&self) -> PathBuf {
+        self.folder.join("summary.json")
+    }
+
+    /// Where vegeta's results go.
+    pub fn results(&self) -> PathBuf {
+        self.folder.join("results.bin")
+    }
+}
+
+impl Tool {
+    /// The tools that claim to offer a load.
+    pub fn all(load: Load) -> Vec<Self> {
+        let busyhour = |spin| Self::Busyhour { users: None, spin };
+        match load {
+            Load::Poisson => {
+                vec![busyhour(false), busyhour(true), Self::JMeterPrecise(200), Self::JMeterOpen]
+            }
+            Load::Even => {
+                vec![
+                    busyhour(false),
+                    busyhour(true),
+                    Self::JMeterConstant(200),
+                    Self::K6,
+                    Self::Vegeta,
+                    Self::Wrk2,
+                ]
+            }
+        }
+    }
+
+    /// Those that are sent against a server that stalls.
+    pub fn all_stalled() -> Vec<Self> {
+        let busyhour = |users| Self::Busyhour { users, spin: false };
+        vec![
+            busyhour(None),
+            busyhour(Some(50)),
+            busyhour(Some(500)),
+            Self::JMeterConstant(50),
+            Self::JMeterConstant(200),
+            Self::JMeterPrecise(200),
+            Self::JMeterOpen,
+            Self::K6,
+            Self::Vegeta,
+            Self::Wrk2,
+        ]
+    }
+
+    /// Its name in tables.
+    pub fn name(self) -> String {
+        match self {
+            Self::Busyhour { users, spin } => {
+                let users = users.map_or(String::new(), |users| format!(", {users} users"));
+                format!("Busyhour{users}{}", if spin { " --spin" } else { "" })
+            }
+            Self::JMeterConstant(threads) => format!("JMeter Constant Throughput, {threads} threads"),
+            Self::JMeterPrecise(threads) => format!("JMeter Precise Throughput, {threads} threads"),
+            Self::JMeterOpen => "JMeter Open Model".to_owned(),
+            Self::K6 => "k6 constant-arrival-rate".to_owned(),
+            Self::Vegeta => "vegeta".to_owned(),
+            Self::Wrk2 => "wrk2".to_owned(),
+        }
+    }
+
+    /// Whether it was found and is wanted.
+    pub fn is_there(self, bench: &Bench) -> bool {
+        match self {
+            Self::Busyhour { .. } => bench.options.allows("busyhour"),
+            Self::JMeterConstant(_) | Self::JMeterPrecise(_) | Self::JMeterOpen => bench.jmeter.is_some(),
+            Self::K6 => bench.k6.is_some(),
+            Self::Vegeta => bench.vegeta.is_some(),
+            Self::Wrk2 => bench.wrk2.is_some(),
+        }
+    }
+
+    /// Whether it grows faster while it runs.
+    pub fn is_virtual_machine(self) -> bool {
+        matches!(self, Self::JMeterConstant(_) | Self::JMeterPrecise(_) | Self::JMeterOpen)
+    }
+
+    /// Whether it has one timetable of even starts, which the server can compare with.
+    pub fn has_even_timetable(self) -> bool {
+        matches!(self, Self::K6 | Self::Vegeta)
+    }
+
+    /// Its command line for a load on the probe.
+    pub fn prepare(self, bench: &Bench, load: Load, run: Duration, probe: &Probe) -> Result<Prepared> {
+        let folder = tempfile::tempdir_in(bench.work.path())?.keep();
+        let log = folder.join("output.log");
+        let mut prepared = Prepared { command: Command::new("false"), log, folder };
+        let rate = bench.options.rate_per_s;
+        prepared.command = match self {
+            Self::Busyhour { users, spin } => {
+                let process = if load == Load::Poisson { "poisson" } else { "even" };
+                let mut command = Command::new(&bench.busyhour);
+                command.arg("run").arg(probe.url()).arg("--dir").arg(prepared.run_dir());
+                command.arg("--arrivals").arg(format!("{process}({rate}/s) for {}s", run.as_secs()));
+                if let Some(users) = users {
+                    command.args(["-c", &users.to_string(), "--no-free-user", "queue"]);
+                }
+                command.args(spin.then_some("--spin"));
+                command
+            }
+            Self::JMeterConstant(threads) => {
+                jmeter(bench, "pacing-constant.jmx", &prepared, probe, run, threads)?
+            }
+            Self::JMeterPrecise(threads) => {
+                jmeter(bench, "pacing-precise.jmx", &prepared, probe, run, threads)?
+            }
+            Self::JMeterOpen => jmeter(bench, "pacing-open.jmx", &prepared, probe, run, 0)?,
+            Self::K6 => {
+                let script = prepared.folder.join("script.js");
+                std::fs::write(&script, k6_script(rate, run, &probe.url()))?;
+                let mut command = Command::new(bench.k6.as_ref().context("k6 is missing")?);
+                command.args(["run", "--quiet", "--summary-export"]).arg(prepared.summary()).arg(script);
+                command
+            }
+            Self::Vegeta => {
+                let targets = prepared.folder.join("targets.txt");
+                std::fs::write(&targets, format!("GET {}\n", probe.url()))?;
+                let mut command = Command::new(bench.vegeta.as_ref().context("vegeta is missing")?);
+                command.args(["attack", &format!("-rate={rate}"), &format!("-duration={}s", run.as_secs())]);
+                command.arg(flag("-targets", &targets)).arg(flag("-output", &prepared.results()));
+                command
+            }
+            Self::Wrk2 => {
+                let mut command = Command::new(bench.wrk2.as_ref().context("wrk2 is missing")?);
+                command.args([
+                    "-t1",
+                    "-c64",
+                    &format!("-R{rate}"),
+                    &format!("-d{}s", run.as_secs()),
+                    "--latency",
+                ]);
+                command.arg(probe.url());
+                command
+            }
+        };
+        prepared.command.current_dir(&prepared.folder);
+        Ok(prepared)
+    }
+}
+
+fn flag(name: &str, path: &Path) -> String {
+    format!("{name}={}", path.display())
+}
+
+fn jmeter(
+    bench: &Bench,
+    plan: &str,
+    prepared: &Prepared,
+    probe: &Probe,
+    run: Duration,
+    threads: u32,
+) -> Result<Command> {
+    let mut command = bench.jmeter.as_ref().context("JMeter is missing")?.command();
+    command.arg("-n").arg("-t").arg(bench.root.join("plans").join(plan)).arg("-l").arg(prepared.rows());
+    command.arg("-j").arg(prepared.folder.join("jmeter.log"));
+    let rate = bench.options.rate_per_s;
+    for (name, value) in [
+        ("PORT", u32::from(probe.port)),
+        ("USERS", threads),
+        ("RATE", rate),
+        ("RATE_PER_MIN", rate * 60),
+        ("DURATION", u32::try_from(run.as_secs())?),
+    ] {
+        command.arg(format!("-J{name}={value}"));
+    }
+    Ok(command)
+}
+
+/// k6 is a program in JavaScript. Users enough for a stall of two seconds are there from the start.
+fn k6_script(rate: u32, run: Duration, url: &str) -> String {
+    format!(
+        "import http from 'k6/http';\n\
+         export const options = {{\n  discardResponseBodies: true,\n  \
+         summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max'],\n  scenarios: {{ even: {{\n    \
+         executor: 'constant-arrival-rate', rate: {rate}, timeUnit: '1s', duration: '{}s',\n    \
+         preAllocatedVUs: 200, maxVUs: {},\n  }} }},\n}};\n\
+         export default function () {{ http.get('{url}'); }}\n",
+        run.as_secs(),
+        rate.max(200)
+    )
+}
