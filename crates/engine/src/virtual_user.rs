@@ -127,7 +127,10 @@ impl<P: Protocol> VirtualUser<P> {
                 Next::Nothing => {
                     // A user whose passes hold no sampler must end with the schedule, too (JMeter's never ends).
                     self.stop_if_time_is_over(self.user.now());
-                    self.pause_between(true).await;
+                    // One that is through has nothing to pause for; a session's user takes up the next arrival.
+                    if self.user.running && !Walk::new(group, &mut self.place, &mut self.user).is_over() {
+                        self.pause_between(true).await;
+                    }
                     return;
                 }
                 Next::Yield => {
