@@ -30,6 +30,8 @@ pub(super) struct Layer {
 /// A plot. The y axis begins at 0.
 pub(super) struct Figure {
     pub(super) title: String,
+    /// The figures that the picture stands for, beside the title where no page tells them.
+    pub(super) measure: Option<String>,
     pub(super) x_title: &'static str,
     pub(super) y_title: &'static str,
     pub(super) x_from: f64,
@@ -50,24 +52,27 @@ const BOTTOM: f64 = 46.0;
 
 /// What an SVG needs that has no page around it: the report's colours.
 const STYLE: &str = "text{font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;fill:#5d6878}\
-    .title{font-size:15px;font-weight:600;fill:#1b2330}.page{fill:#fff}.grid{stroke:#e3e7ed}\
+    .title{font-size:15px;font-weight:600;fill:#1b2330}.of{font-size:12px;font-weight:400;fill:#5d6878}.page{fill:#fff}.grid{stroke:#e3e7ed}\
     .line{fill:none;stroke-width:1.8;stroke-linejoin:round}.a{stroke:#2f6fdf}.b{stroke:#e08a1e}.level{stroke:#5d6878;\
     stroke-dasharray:5 4}.bar{stroke:none;fill:#2f6fdf;fill-opacity:.38}.dot{stroke:none}.dot.a{fill:#2f6fdf}.dot.b{fill:#e08a1e}\
     .hover{fill:transparent}\
-    @media (prefers-color-scheme:dark){text{fill:#98a4b5}.title{fill:#e7ebf1}.page{fill:#1a2029}\
+    @media (prefers-color-scheme:dark){text{fill:#98a4b5}.title{fill:#e7ebf1}.of{fill:#98a4b5}.page{fill:#1a2029}\
     .grid{stroke:#2c3542}.a{stroke:#6ea3ff}.b{stroke:#ffb454}.level{stroke:#98a4b5}.bar{fill:#6ea3ff}\
     .dot.a{fill:#6ea3ff}.dot.b{fill:#ffb454}}";
 
 impl Figure {
-    /// A file of its own.
-    pub(super) fn svg(&self) -> String {
+    /// A file of its own; `of` says what is drawn.
+    pub(super) fn svg(&self, of: &str) -> String {
+        let measure = self.measure.iter().map(|measure| format!(" · {measure}")).collect::<String>();
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
              height=\"{HEIGHT}\" role=\"img\" aria-label=\"{0}\">\n<style>{STYLE}</style>\
              <rect class=\"page\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\
-             <text class=\"title\" x=\"14\" y=\"24\">{0}</text>\n{1}</svg>\n",
+             <text class=\"title\" x=\"14\" y=\"24\">{0}<tspan class=\"of\" dx=\"12\">{2}{3}</tspan></text>\n{1}</svg>\n",
             escape(&self.title),
-            self.drawing()
+            self.drawing(),
+            escape(of),
+            escape(&measure)
         )
     }
 

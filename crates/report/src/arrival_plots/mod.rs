@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use busyhour_analysis::{CellCounts, WebLogTables};
 
 use crate::html::escape;
-use crate::log_tables::LogReport;
+use crate::log_arrivals::LogReport;
 use figure::{Figure, Layer, Mark};
 
 /// Most bars of a plot.
@@ -40,8 +40,13 @@ pub fn arrival_plots(logs: &[LogReport]) -> Vec<PlotFile> {
     for log in logs {
         let stem = stem(&log.name, &mut stems);
         let _ = writeln!(page, "<h1>{}</h1>\n<p class=\"sub\">{}</p>", escape(&log.name), subtitle(log));
+        for verdict in &log.verdicts {
+            let of = verdict.of.as_ref().map(|of| format!("{of}: ")).unwrap_or_default();
+            let _ = writeln!(page, "<p>{}{}</p>", escape(&of), escape(&verdict.line));
+        }
         for (kind, figure, note) in figures(&log.tables) {
-            files.push(PlotFile { name: format!("{stem}-{kind}.svg"), contents: figure.svg() });
+            let of = format!("{stem} · {}", rate(log));
+            files.push(PlotFile { name: format!("{stem}-{kind}.svg"), contents: figure.svg(&of) });
             let _ = writeln!(
                 page,
                 "<section><h2>{}</h2>{}<p class=\"note\">{}</p></section>",
@@ -77,13 +82,15 @@ fn stem(name: &str, before: &mut Vec<String>) -> String {
 }
 
 fn subtitle(log: &LogReport) -> String {
-    let tables = &log.tables;
-    let mut parts = vec![crate::numbers::counted(tables.selected, "arrival")];
-    if let Some(gaps) = tables.inter_arrival.last() {
-        parts.extend(gaps.per_s.map(|rate| format!("{rate:.2} per second")));
-        parts.extend(gaps.cv.map(|cv| format!("coefficient of variation {cv:.2}")));
-    }
-    parts.join(" · ")
+    let cv = log.tables.inter_arrival.last().and_then(|gaps| gaps.cv);
+    cv.map_or_else(|| rate(log), |cv| format!("{} · coefficient of variation {cv:.2}", rate(log)))
+}
+
+/// How many arrivals, and how many per second.
+fn rate(log: &LogReport) -> String {
+    let arrivals = crate::numbers::counted(log.tables.selected, "arrival");
+    let per_s = log.tables.inter_arrival.last().and_then(|gaps| gaps.per_s);
+    per_s.map_or_else(|| arrivals.clone(), |per_s| format!("{arrivals} · {per_s:.2} per second"))
 }
 
 /// The plots that the tables have something for: a word for the file's name, the plot, and what to see in it.
@@ -143,6 +150,7 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
         if tables.tick_ms >= 1.0 { "exponential, stamped in whole ms" } else { "exponential of this mean" };
     let figure = Figure {
         title: "Gaps between arrivals".into(),
+        measure: tables.inter_arrival.last()?.cv.map(|cv| format!("CoV {cv:.2}")),
         x_title: "gap, ms",
         y_title: "% of gaps",
         x_from: 0.0,
@@ -222,6 +230,7 @@ fn counts(tables: &WebLogTables) -> Option<(Figure, String)> {
     }
     let figure = Figure {
         title: format!("Arrivals per {width}"),
+        measure: counts.dispersion.map(|dispersion| format!("index of dispersion {dispersion:.2}")),
         x_title: "arrivals in a cell",
         y_title: "% of cells",
         x_from: least as f64 - half,
@@ -259,6 +268,7 @@ fn by_threads(tables: &WebLogTables) -> Option<(Figure, String)> {
                 does alone: the coefficient of variation comes up to 1. Above 1, requests are launched in bunches.";
     let figure = Figure {
         title: "Coefficient of variation by thread-group size".into(),
+        measure: None,
         x_title: "threads counted",
         y_title: "sd / mean of gaps",
         x_from: 0.0,
