@@ -71,7 +71,9 @@ fn every_cell_of_run_1830_is_the_published_one() {
     let (found, facts) = log
         .scan_in_order(
             || WebLog::new(options.clone(), log.form().tick_ns()),
-            |into, row, _| into.add(row, true),
+            |into, row, _| {
+                into.add(row, true);
+            },
             &mut |_| {},
         )
         .unwrap();

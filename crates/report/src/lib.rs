@@ -25,6 +25,7 @@ mod chart;
 mod delivery;
 mod files;
 mod html;
+mod log_arrivals;
 mod log_tables;
 mod numbers;
 mod progress;
@@ -38,7 +39,8 @@ pub use files::{
     ReportError, add_arrivals, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports,
 };
 pub use html::html_report;
-pub use log_tables::{LogReport, LogTablesShow, log_tables, log_tables_csv, log_tables_json};
+pub use log_arrivals::{LogLoad, LogReport, LogTally};
+pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};

@@ -2,26 +2,16 @@
 
 use std::fmt::Write as _;
 
+use busyhour_analysis::arrivals::ArrivalVerdict;
 use busyhour_analysis::{CellHistogram, LogTableRow, LogWindow, QuantileRule, WebLogTables};
-use busyhour_record::LogFacts;
 use serde::Serialize;
 
+use crate::log_arrivals::LogReport;
 use crate::numbers::{counted, thousands};
-use crate::table::{LABEL_MIN, Look, cut, printable};
+use crate::table::{LABEL_MIN, Look, capital, cut, printable};
 
 /// Version of the JSON.
 const VERSION: u32 = 1;
-
-/// A log and what it came to.
-#[derive(Debug, Clone)]
-pub struct LogReport {
-    /// As the person named it.
-    pub name: String,
-    /// What was read.
-    pub facts: LogFacts,
-    /// What it came to.
-    pub tables: WebLogTables,
-}
 
 /// What is shown besides the tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +20,8 @@ pub struct LogTablesShow {
     pub by_label: bool,
     /// The histograms.
     pub histograms: bool,
+    /// What the verdicts rest on.
+    pub details: bool,
 }
 
 /// One of the four tables.
@@ -66,7 +58,7 @@ fn four(tables: &WebLogTables) -> [Table<'_>; 4] {
 pub fn log_tables(logs: &[LogReport], show: LogTablesShow, look: Look) -> String {
     let mut out = String::new();
     for log in logs {
-        out += &heading(log, look);
+        out += &heading(log, show, look);
     }
     let lone = logs.len() == 1;
     for log in logs.iter().filter(|_| lone || show.by_label) {
@@ -125,9 +117,30 @@ fn four_at(tables: &WebLogTables, at: usize) -> Table<'_> {
     }
 }
 
-fn heading(log: &LogReport, look: Look) -> String {
+/// The plain lines on a log's arrivals, the doubts about them, and what was read.
+fn heading(log: &LogReport, show: LogTablesShow, look: Look) -> String {
+    let mut out = String::new();
+    for verdict in &log.verdicts {
+        let of = verdict.of.as_ref().map(|of| format!("{}: ", printable(of))).unwrap_or_default();
+        let _ = writeln!(out, "{}: {of}{}", look.bold(&printable(&log.name)), verdict.line);
+        for told in &verdict.caveats {
+            let _ = writeln!(out, "  - {}", printable(&told.message));
+            let _ = writeln!(out, "    {}", look.dim(&format!("{}.", capital(&printable(&told.advice)))));
+        }
+        for line in verdict.details().iter().filter(|_| show.details) {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    if log.verdicts.is_empty() {
+        let _ = writeln!(out, "{}", look.bold(&printable(&log.name)));
+    }
+    out + &look.dim(&selection(log))
+}
+
+/// What was read of a log, and what was left out.
+fn selection(log: &LogReport) -> String {
     let tables = &log.tables;
-    let mut out = format!("{}: {}, ", look.bold(&printable(&log.name)), log.facts.form);
+    let mut out = format!("  {}, ", log.facts.form);
     let rows = counted(tables.rows, "sample");
     match tables.window {
         Some(LogWindow { before_s, duration_s }) => {
@@ -198,14 +211,14 @@ fn text(table: &Table<'_>, rows: Option<Vec<(String, &LogTableRow)>>, total: boo
         out.push_str("unavailable: the log does not tell\n");
         return out;
     };
-    let order = |row: &LogTableRow| [row.median, row.p90, row.p95, row.p99, row.min, row.max];
+    let order = |row: &LogTableRow| [row.median, row.p90, row.p95, row.p99];
     let is_whole = |value: f64| value.fract() == 0.0;
     let all_whole = rows.iter().flat_map(|(_, row)| order(row)).flatten().all(is_whole);
     // Values that were measured have the digits of the log's clock, those in between one more.
-    let (quantile_digits, digits) = match (table.tick < 1.0, all_whole) {
-        (true, _) => (3, 3),
-        (false, true) => (0, 2),
-        (false, false) => (1, 2),
+    let (measured_digits, quantile_digits, digits) = match (table.tick < 1.0, all_whole) {
+        (true, _) => (3, 3, 3),
+        (false, true) => (0, 0, 2),
+        (false, false) => (0, 1, 2),
     };
     let number = |value: Option<f64>, digits: usize| value.map_or("-".into(), |v| format!("{v:.digits$}"));
     let times = rows.iter().any(|(_, row)| row.error_percent.is_some());
@@ -225,7 +238,8 @@ fn text(table: &Table<'_>, rows: Option<Vec<(String, &LogTableRow)>>, total: boo
             cells.push(number(row.median, quantile_digits));
             cells.extend([row.mean, row.sdev].map(|value| number(value, digits)));
             cells.push(number(if table.cv { row.cv } else { row.vmr }, 2));
-            cells.extend([row.p90, row.p95, row.p99, row.min, row.max].map(|v| number(v, quantile_digits)));
+            cells.extend([row.p90, row.p95, row.p99].map(|value| number(value, quantile_digits)));
+            cells.extend([row.min, row.max].map(|value| number(value, measured_digits)));
             if times {
                 cells.extend([row.error_percent, row.kb_per_s].map(|value| number(value, 2)));
             }
@@ -391,6 +405,7 @@ pub fn log_tables_json(logs: &[LogReport]) -> String {
         bad_rows: u64,
         first_bad_row: Option<String>,
         cut_off: bool,
+        arrivals: &'l [ArrivalVerdict],
         #[serde(flatten)]
         tables: &'l WebLogTables,
     }
@@ -410,6 +425,7 @@ pub fn log_tables_json(logs: &[LogReport]) -> String {
             bad_rows: log.facts.bad_rows,
             first_bad_row: log.facts.first_bad.as_ref().map(ToString::to_string),
             cut_off: log.facts.cut_off,
+            arrivals: &log.verdicts,
             tables: &log.tables,
         })
         .collect();

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use busyhour_analysis::{LogWindow, QuantileRule, WebLog, WebLogOptions};
+use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
 use busyhour_record::Log;
 use busyhour_report::{
-    LogReport, LogTablesShow, Look, arrival_plots, log_tables, log_tables_csv, log_tables_json,
+    LogLoad, LogReport, LogTablesShow, LogTally, Look, arrival_plots, log_tables, log_tables_csv,
+    log_tables_json,
 };
 use insta::assert_snapshot;
 
@@ -33,15 +34,10 @@ fn log(name: &str, rows: u64, columns: &str, options: &WebLogOptions) -> LogRepo
     let path = dir.path().join("log.jtl");
     std::fs::write(&path, text).unwrap();
     let log = Log::open(&path).unwrap();
-    let (web_log, facts) = log
-        .scan_in_order(
-            || WebLog::new(options.clone(), log.form().tick_ns()),
-            |into, row, _| into.add(row, true),
-            &mut |_| {},
-        )
+    let (tally, facts) = log
+        .scan_in_order(|| LogTally::new(options, log.form()), |into, row, _| into.add(row, true), &mut |_| {})
         .unwrap();
-    let tables = web_log.finish(&facts.labels);
-    LogReport { name: name.into(), facts, tables }
+    tally.finish(name.into(), facts, LogLoad::default())
 }
 
 #[test]
@@ -50,13 +46,16 @@ fn one_log_shows_its_labels() {
     let text =
         log_tables(&[log("a.jtl", 1_000, ",bytes", &options)], LogTablesShow::default(), Look::default());
     assert_snapshot!(text, @r"
-    a.jtl: CSV, 1,000 samples
+    a.jtl: Arrivals: 25.10/s, CoV 1.02 ± 0.06: inconclusive: run for about 270 s
+      - the arrivals are too few to decide what their process is
+        Run for about 270 s at this rate.
+      CSV, 1,000 samples
 
     Inter-arrival time, ms
-    label     n    tps  median    mean    sdev    cv    p90    p95    p99  min    max
-    Home    700  17.58    35.0   56.84   59.72  1.05  134.1  182.1  261.0  0.0  399.0
-    Search  298   7.54    87.0  132.50  131.84  1.00  314.9  381.8  572.7  0.0  781.0
-    Total   999  25.08    27.0   39.84   40.75  1.02   92.0  119.1  193.0  0.0  315.0
+    label     n    tps  median    mean    sdev    cv    p90    p95    p99  min  max
+    Home    700  17.58    35.0   56.84   59.72  1.05  134.1  182.1  261.0    0  399
+    Search  298   7.54    87.0  132.50  131.84  1.00  314.9  381.8  572.7    0  781
+    Total   999  25.08    27.0   39.84   40.75  1.02   92.0  119.1  193.0    0  315
 
     Response time from the actual start (elapsed), ms
     label      n    tps  median   mean  sdev   vmr  p90  p95  p99  min  max  %error  KB/sec
@@ -101,8 +100,14 @@ fn several_logs_have_a_line_each() {
     let logs = [log("runs/a.jtl", 400, "", &options), log("runs/b.jtl", 300, ",bytes", &options)];
     let show = LogTablesShow { histograms: true, ..LogTablesShow::default() };
     assert_snapshot!(log_tables(&logs, show, Look { width: Some(60), colour: false }), @r"
-    runs/a.jtl: CSV, 212 of 400 samples, from 1 s to 9 s after the first start
-    runs/b.jtl: CSV, 212 of 300 samples, from 1 s to 9 s after the first start
+    runs/a.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 240 s
+      - the arrivals are too few to decide what their process is
+        Run for about 240 s at this rate.
+      CSV, 212 of 400 samples, from 1 s to 9 s after the first start
+    runs/b.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 240 s
+      - the arrivals are too few to decide what their process is
+        Run for about 240 s at this rate.
+      CSV, 212 of 300 samples, from 1 s to 9 s after the first start
 
     Inter-arrival time, ms
     log           n    tps  median   mean   sdev    cv  p90  p95  p99  min  max
@@ -139,8 +144,9 @@ fn several_logs_have_a_line_each() {
 
     quantiles: the web-generator-toolkit's rule
     ");
-    let by_label = LogTablesShow { by_label: true, histograms: false };
-    assert!(log_tables(&logs, by_label, Look::default()).contains("Search"));
+    let by_label = LogTablesShow { by_label: true, details: true, ..LogTablesShow::default() };
+    let text = log_tables(&logs, by_label, Look::default());
+    assert!(text.contains("Search") && text.contains("CoV of gaps"), "{text}");
 }
 
 #[test]
@@ -174,7 +180,14 @@ fn plots_stand_alone() {
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(
         names,
-        ["-x--gaps.svg", "-x--counts.svg", "-x--cov-by-threads.svg", "-x--2-gaps.svg", "-x--2-counts.svg", "arrivals.html"]
+        [
+            "-x--gaps.svg",
+            "-x--counts.svg",
+            "-x--cov-by-threads.svg",
+            "-x--2-gaps.svg",
+            "-x--2-counts.svg",
+            "arrivals.html"
+        ]
     );
     for file in &files {
         assert!(!file.contents.contains("NaN") && !file.contents.contains("inf"), "{}", file.name);

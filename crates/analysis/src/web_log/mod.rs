@@ -20,6 +20,7 @@
 //!         label: 0,
 //!         group: None,
 //!         thread: Some(1),
+//!         user: None,
 //!         success: true,
 //!     };
 //!     log.add(&row, true);
@@ -40,7 +41,10 @@ mod threads;
 #[cfg(test)]
 mod tests;
 
+use std::num::NonZeroU64;
+
 use busyhour_record::LogRow;
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 pub use cells::{CellCounts, CountFrequency};
@@ -54,6 +58,9 @@ use counted::{Budget, Counted};
 use pace::Pace;
 use table::Labelled;
 use threads::ThreadGroups;
+
+/// Most users that are told apart.
+const USERS_MAX: usize = 1 << 20;
 
 /// The label of the last row of each table.
 pub const TOTAL: &str = "Total";
@@ -96,6 +103,7 @@ pub struct WebLog {
     gaps: Counted,
     ladder: Ladder,
     threads: ThreadGroups,
+    users: FxHashSet<NonZeroU64>,
 }
 
 /// The tables of a log. Times are in ms, sizes in bytes, rates per second.
@@ -111,6 +119,9 @@ pub struct WebLogTables {
     pub selected: u64,
     /// From the first start to the end of the record that started last, in ms.
     pub duration_ms: Option<f64>,
+    /// How many users (threads) the rows that count are of; `None` when the log does not tell, or of more than a
+    /// million.
+    pub users: Option<u64>,
     /// The step of the log's clock, in ms.
     pub tick_ms: f64,
     /// How quantiles were read off.
@@ -152,17 +163,18 @@ impl WebLog {
             pace: Pace::default(),
             gaps: Counted::default(),
             ladder: Ladder::default(),
+            users: FxHashSet::default(),
         }
     }
 
-    /// Takes the next row; one that is not `wanted` only tells when the log begins.
-    pub fn add(&mut self, row: &LogRow, wanted: bool) {
+    /// Takes the next row; one that is not `wanted` only tells when the log begins. Gives whether it counts.
+    pub fn add(&mut self, row: &LogRow, wanted: bool) -> bool {
         if self.first_ns.is_none() {
             self.begin(row.start_ns);
         }
         self.rows += 1;
         if !wanted || row.start_ns < self.from_ns || row.start_ns > self.to_ns {
-            return;
+            return false;
         }
         if let Some(gap_ns) = self.pace.next(row) {
             self.gaps.add(gap_ns / self.tick_ns, &mut self.budget);
@@ -175,6 +187,12 @@ impl WebLog {
         }
         let label = self.labels[at].get_or_insert_with(Box::default);
         label.add(row, self.tick_ns, &mut self.budget);
+        if let Some(user) = row.user
+            && self.users.len() < USERS_MAX
+        {
+            self.users.insert(user);
+        }
+        true
     }
 
     fn begin(&mut self, first_ns: i64) {
@@ -213,6 +231,9 @@ impl WebLog {
             rows: self.rows,
             selected: total.elapsed.n(),
             duration_ms: total.pace.duration_ns().map(|ns| ns as f64 / 1e6),
+            users: Some(self.users.len())
+                .filter(|users| (1..USERS_MAX).contains(users))
+                .map(|users| users as u64),
             tick_ms,
             quantiles: rule,
             inter_arrival: tables.inter_arrival,

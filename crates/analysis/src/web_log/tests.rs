@@ -16,6 +16,7 @@ fn row(start_ms: i64, elapsed_ms: u64, label: u32, thread: u32) -> LogRow {
         label,
         group: None,
         thread: Some(thread),
+        user: std::num::NonZeroU64::new(thread.into()),
         success: elapsed_ms < 40,
     }
 }
@@ -58,6 +59,7 @@ fn a_small_log_gives_what_it_gives_by_hand() {
     assert_eq!(tables.size.as_ref().unwrap()[2].max, Some(400.0));
     assert_eq!(tables.first_byte, None);
 
+    assert_eq!(tables.users, Some(2));
     // Thread 1 alone: 0, 20, 40.
     let [one, two] = &tables.by_threads[..] else { panic!() };
     assert_eq!((one.threads, one.n, one.mean, one.sdev, one.cov), (1, 2, Some(20.0), Some(0.0), Some(0.0)));

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
+use busyhour_report::{LogLoad, LogTablesShow};
 use clap::Args;
 
 /// Most thread-group sizes that are looked at.
@@ -36,10 +37,17 @@ pub(crate) struct ArrivalsArgs {
     pub(crate) label: Vec<String>,
     /// With several logs: show the labels of each, not only its total.
     #[arg(long)]
-    pub(crate) by_label: bool,
+    by_label: bool,
     /// Also show histograms of gaps and response times, in cells of this many ms.
     #[arg(long, value_name = "MS", value_parser = cell)]
     histogram: Option<f64>,
+    /// The log is of an open workload: compare its arrivals with Poisson arrivals over all times. Without this, threads
+    /// are taken to wait for each response, as JMeter's do.
+    #[arg(long)]
+    open: bool,
+    /// Also show what the verdict on the arrivals rests on.
+    #[arg(long)]
+    details: bool,
     /// Read percentiles off as the web-generator-toolkit does.
     #[arg(long)]
     compat_percentiles: bool,
@@ -64,8 +72,17 @@ impl ArrivalsArgs {
         }
     }
 
-    pub(crate) fn histograms(&self) -> bool {
-        self.histogram.is_some()
+    pub(crate) fn load(&self) -> LogLoad {
+        if self.open { LogLoad::Open } else { LogLoad::Closed }
+    }
+
+    pub(crate) fn show(&self) -> LogTablesShow {
+        LogTablesShow { by_label: self.by_label, histograms: self.histogram.is_some(), details: self.details }
+    }
+
+    /// Whether all of a log counts.
+    pub(crate) fn whole(&self) -> bool {
+        self.window.is_none() && self.label.is_empty()
     }
 }
 

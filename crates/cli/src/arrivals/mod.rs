@@ -6,11 +6,11 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use busyhour_analysis::{WebLog, WebLogOptions};
+use busyhour_analysis::WebLogOptions;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_record::{Log, LogError, LogFacts, RunDir};
+use busyhour_record::{Log, LogError, RunDir};
 use busyhour_report::{
-    LogReport, LogTablesShow, Look, arrival_plots, log_tables, log_tables_csv, log_tables_json,
+    LogReport, LogTally, Look, arrival_plots, log_tables, log_tables_csv, log_tables_json, summarise,
 };
 
 pub(crate) use self::args::ArrivalsArgs;
@@ -29,16 +29,14 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     let mut logs = Vec::new();
     for path in &args.logs {
         let name = path.display().to_string();
-        match read(path, &name, &options, &args.label) {
-            Ok((tables, facts)) => {
-                let log = LogReport { name, facts, tables };
-                if log.tables.selected == 0 {
-                    exit = Exit::Refused;
-                    say(&nothing_counts(&log, args).to_string());
-                } else {
-                    doubts(&log).iter().for_each(|doubt| say(&doubt.to_string()));
-                    logs.push(log);
-                }
+        match read(path, &name, &options, args) {
+            Ok(log) if log.tables.selected == 0 => {
+                exit = Exit::Refused;
+                say(&nothing_counts(&log, args).to_string());
+            }
+            Ok(log) => {
+                doubts(&log).iter().for_each(|doubt| say(&doubt.to_string()));
+                logs.push(log);
             }
             Err(error) => {
                 exit = Exit::Refused;
@@ -56,7 +54,7 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     if logs.is_empty() {
         return exit;
     }
-    let show = LogTablesShow { by_label: args.by_label, histograms: args.histograms() };
+    let show = args.show();
     print(&if args.json {
         log_tables_json(&logs)
     } else if args.csv {
@@ -81,28 +79,36 @@ fn read(
     path: &Path,
     name: &str,
     options: &WebLogOptions,
-    labels: &[String],
-) -> Result<(busyhour_analysis::WebLogTables, LogFacts), LogError> {
+    args: &ArrivalsArgs,
+) -> Result<LogReport, LogError> {
     let log = Log::open(path)?;
-    let tick_ns = log.form().tick_ns();
     let mut progress = Progress::new(name, log.bytes());
     // What is known of each label: whether it is wanted.
-    let new = || (WebLog::new(options.clone(), tick_ns), Vec::new());
+    let new = || (LogTally::new(options, log.form()), Vec::new());
     let read = log.scan_in_order(
         new,
-        |(web_log, wanted), row, names| {
+        |(tally, wanted), row, names| {
             let at = row.label as usize;
             while wanted.len() <= at {
                 let name = names.name(wanted.len() as u32);
-                wanted.push(labels.is_empty() || labels.iter().any(|label| label == name));
+                wanted.push(args.label.is_empty() || args.label.iter().any(|label| label == name));
             }
-            web_log.add(row, wanted[at]);
+            tally.add(row, wanted[at]);
         },
         &mut |bytes| progress.show(bytes),
     );
     progress.clear();
-    let ((web_log, _), facts) = read?;
-    Ok((web_log.finish(&facts.labels), facts))
+    let ((tally, _), facts) = read?;
+    let mut report = tally.finish(name.to_owned(), facts, args.load());
+    // A run knows its workloads and their schedules; a part of it is judged as any log.
+    if path.is_dir()
+        && args.whole()
+        && let Ok(summary) = summarise(&RunDir::open(path))
+        && !summary.arrivals.is_empty()
+    {
+        report.verdicts = summary.arrivals;
+    }
+    Ok(report)
 }
 
 /// Why no row of a log counts.

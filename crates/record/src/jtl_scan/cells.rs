@@ -1,5 +1,10 @@
 //! The cells of a row, as numbers.
 
+use std::hash::Hasher as _;
+use std::num::NonZeroU64;
+
+use rustc_hash::FxHasher;
+
 /// Beyond this, ns since 1970 do not fit: the year 2262.
 const STAMP_MS_MAX: u64 = (i64::MAX / 1_000_000) as u64;
 
@@ -43,6 +48,13 @@ pub(super) fn thread(name: &[u8]) -> Option<u32> {
     number(&name[name.len() - digits..]).and_then(|number| u32::try_from(number).ok())
 }
 
+/// What tells the thread of this name from others; `None` for no name.
+pub(super) fn user(name: &[u8]) -> Option<NonZeroU64> {
+    let mut hasher = FxHasher::default();
+    hasher.write(name);
+    NonZeroU64::new(hasher.finish()).filter(|_| !name.is_empty())
+}
+
 /// Whether a sample passed, as JMeter reads it.
 pub(super) fn passed(cell: &[u8]) -> bool {
     cell.eq_ignore_ascii_case(b"true")
@@ -72,6 +84,8 @@ mod tests {
         assert_eq!(thread(b"main"), None);
         assert_eq!(thread(b"12"), Some(12));
         assert_eq!(thread(b"x-99999999999"), None);
+        assert_eq!(user(b""), None);
+        assert!(user(b"Users 1-1") != user(b"Users 2-1") && user(b"a").is_some());
         assert!(passed(b"TRUE") && !passed(b"false") && !passed(b""));
     }
 }

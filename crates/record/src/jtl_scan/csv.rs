@@ -195,6 +195,7 @@ fn take<'c>(
         return;
     }
     seen.facts.rows += 1;
+    let thread = columns.thread.map(&cell);
     let row = LogRow {
         start_ns,
         elapsed_ns,
@@ -202,7 +203,8 @@ fn take<'c>(
         bytes,
         label: seen.labels.intern(cell(columns.label)),
         group: None,
-        thread: columns.thread.and_then(|at| cells::thread(cell(at))),
+        thread: thread.and_then(cells::thread),
+        user: thread.and_then(cells::user),
         success: columns.success.is_none_or(|at| cells::passed(cell(at))),
     };
     see(&row, &seen.labels);

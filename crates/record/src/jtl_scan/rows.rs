@@ -1,5 +1,7 @@
 //! What is read of a log: rows, labels, and what was left out.
 
+use std::num::NonZeroU64;
+
 use rustc_hash::FxHashMap;
 
 use super::problem::{BadRow, LogError};
@@ -22,6 +24,9 @@ pub struct LogRow {
     pub group: Option<u32>,
     /// Number of the thread: the trailing number of its name; `None` without one.
     pub thread: Option<u32>,
+    /// Tells users (threads) of one log apart, by a hash of the thread's whole name, or of group and number; `None` when
+    /// the log does not tell.
+    pub user: Option<NonZeroU64>,
     /// Whether the sample passed; a log without that column has no failures to tell of.
     pub success: bool,
 }

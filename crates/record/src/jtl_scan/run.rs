@@ -1,6 +1,7 @@
 //! Reading the rows of a run directory's full-fidelity record.
 
 use std::io::{self, Read};
+use std::num::NonZeroU64;
 
 use super::problem::LogError;
 use super::rows::{LogLabels, LogRow, Seen};
@@ -70,6 +71,8 @@ pub(super) fn scan(
                     label,
                     group: Some(sample.group),
                     thread: Some(sample.user),
+                    // Users count from 1: this is not 0.
+                    user: NonZeroU64::new(u64::from(sample.group) << 32 | u64::from(sample.user)),
                     success: sample.success,
                 };
                 see(&row, &seen.labels);

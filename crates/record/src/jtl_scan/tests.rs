@@ -259,7 +259,7 @@ proptest! {
         let mut out = Vec::new();
         let row = |start: u64| LogRow {
             start_ns: (start * scale) as i64, elapsed_ns: 0, latency_ns: None, bytes: None, label: 0, group: None,
-            thread: None, success: true,
+            thread: None, user: None, success: true,
         };
         for start in &shuffled {
             order.push(row(*start), &mut |row| out.push(row.start_ns));

@@ -107,7 +107,7 @@ fn take(
 ) -> Outer {
     let mut label = Vec::new();
     let (mut stamp, mut elapsed, mut latency, mut bytes) = (None, None, None, None);
-    let (mut thread, mut success, mut transaction) = (None, true, false);
+    let (mut thread, mut user, mut success, mut transaction) = (None, None, true, false);
     for attribute in element.attributes().with_checks(false).flatten() {
         let value = attribute.value.as_ref();
         match attribute.key.as_ref() {
@@ -116,7 +116,7 @@ fn take(
             b"lt" => latency = Some(value.to_vec()),
             b"by" => bytes = Some(value.to_vec()),
             b"s" => success = cells::passed(value),
-            b"tn" => thread = cells::thread(value),
+            b"tn" => (thread, user) = (cells::thread(value), cells::user(value)),
             b"rm" => transaction = cells::is_transaction(value),
             b"lb" => {
                 label = match attribute.unescape_value() {
@@ -153,6 +153,7 @@ fn take(
         label: seen.labels.intern(&label),
         group: None,
         thread,
+        user,
         success,
     };
     see(&row, &seen.labels);
