@@ -66,12 +66,8 @@ impl Finding {
             Decision::Inconclusive if observed.gaps < GAPS_MIN => Finding::TooFew,
             Decision::Inconclusive if observed.part == Part::NeverSteady => Finding::NeverSteady,
             Decision::Inconclusive if measures.is_empty() => Finding::NothingToCompare,
-            Decision::Inconclusive
-                if measures.iter().any(|m| m.decides && m.decision != Decision::Inside) =>
-            {
-                Finding::Undecided
-            }
-            Decision::Inconclusive => Finding::Coarse,
+            Decision::Inconclusive if observed.is_too_coarse() => Finding::Coarse,
+            Decision::Inconclusive => Finding::Undecided,
         }
     }
 

@@ -122,7 +122,8 @@ pub(super) fn horizon_s(observed: &Observed, asked: &Asked) -> Option<f64> {
 fn against_poisson(observed: &Observed, asked: &Asked) -> Vec<Measure> {
     let mut measures = Vec::new();
     if let Some(cov) = observed.cov {
-        measures.push(Measure::new(Quantity::Cov, cov, Band::around(observed.cov_poisson, COV_HALF), true));
+        let band = Band::around(observed.cov_poisson, COV_HALF);
+        measures.push(Measure::new(Quantity::Cov, at_least_exponential(cov, observed.gaps), band, true));
     }
     let horizon_s = horizon_s(observed, asked).unwrap_or(f64::INFINITY);
     let telling = |row: &&Dispersion| row.mean_count >= COUNT_MIN && row.scale_s <= horizon_s;
@@ -140,6 +141,13 @@ fn against_poisson(observed: &Observed, asked: &Asked) -> Vec<Measure> {
         measures.push(Measure::new(quantity, short.share, band, decides));
     }
     measures
+}
+
+/// The estimate with at least the interval that exponential gaps would have, ± 2/√n on the logarithmic scale: few gaps
+/// without a long one among them look even, and surer of it than they can be.
+fn at_least_exponential(cov: Estimate, gaps: u64) -> Estimate {
+    let factor = (2.0 / (gaps.max(1) as f64).sqrt()).exp();
+    Estimate { low: cov.low.min(cov.value / factor), high: cov.high.max(cov.value * factor), ..cov }
 }
 
 fn against_even(observed: &Observed) -> Vec<Measure> {
