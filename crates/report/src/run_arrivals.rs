@@ -139,7 +139,13 @@ fn settings(known: Option<&ArrivalProcess>) -> TallySettings {
     // Of a schedule that only the record knows, delivered and scheduled are compared over the same part: all of it.
     let Some(process) = known else { return settings.judging_all() };
     let (copy, end_ns) = (process.clone(), process.duration_ns());
-    match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
+    let expected = process.expected_count();
+    // Arrivals that had to wait may begin after the schedule: there the clock goes on at the schedule's mean pace.
+    let cumulative = move |at_ns: u64| match at_ns.saturating_sub(end_ns) {
+        0 => copy.cumulative(at_ns),
+        beyond => expected * (1.0 + beyond as f64 / end_ns as f64),
+    };
+    match KnownRate::new(Arc::new(cumulative), end_ns) {
         Some(rate) => settings.with_known_rate(rate),
         None => settings,
     }

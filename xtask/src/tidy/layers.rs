@@ -36,7 +36,7 @@ const HOUSE: &[Place] = &[
         &["plan", "engine", "arrivals", "functions", "processors", "http", "script", "record", "diagnostic"],
     ),
     // Floor 4.
-    place("report", &["record", "analysis", "arrivals"]),
+    Place { name: "report", may_use: &["record", "analysis", "arrivals"], tests_may_use: &["stats"] },
     // Beside the house.
     place("demo", &[]),
     place("standin", &[]),

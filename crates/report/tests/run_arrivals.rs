@@ -1,0 +1,167 @@
+//! The verdict on a run's arrivals, made from its record.
+
+use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
+use busyhour_arrivals::ArrivalProcess;
+use busyhour_record::{
+    ArrivalCounts, ArrivalRecord, Fate, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos,
+    OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir, RunNames, Sample,
+};
+use busyhour_report::{Look, end_of_run, html_report, summarise};
+use busyhour_stats::Decision;
+
+const MS: u64 = 1_000_000;
+const SEED: u64 = 11;
+const FIRST_NS: u64 = 20 * MS;
+
+/// Records an open run of `text` over two cores, each arrival beginning as `fate` says, and a closed group beside it when
+/// `closed` names one; gives the verdicts and the page of the terminal.
+fn verdicts(
+    text: &str,
+    fate: impl Fn(u64, Nanos) -> Fate,
+    closed: &[&str],
+) -> (Vec<ArrivalVerdict>, String, String) {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(temp.path().join("run")).unwrap();
+    let labels = Labels::new();
+    let groups = ["Open"].iter().chain(closed);
+    let groups = groups.zip(1..).map(|(name, number)| GroupName { name: (*name).into(), number }).collect();
+    let names = RunNames { groups, ..RunNames::default() };
+    let config = RecorderConfig {
+        dir: Some(dir.path().to_owned()),
+        labels: labels.clone(),
+        names,
+        wall_anchor_ms: 1_706_933_106_007,
+        writers: 2,
+        batches: 4_000,
+        ..RecorderConfig::default()
+    };
+    let (recorder, mut writers) = Recorder::start(config).unwrap();
+    let mut schedule: Vec<(Nanos, Fate)> = ArrivalProcess::parse(text)
+        .unwrap()
+        .schedule(SEED)
+        .map(|arrival| {
+            let at = Nanos(FIRST_NS + arrival.at_ns);
+            (at, fate(arrival.index, at))
+        })
+        .collect();
+    let begin = |(at, fate): &(Nanos, Fate)| match fate {
+        Fate::Dropped => *at,
+        Fate::Begun { at } | Fate::Waited { until: at } => *at,
+    };
+    schedule.sort_by_key(begin);
+    let (mut counts, mut second) = (ArrivalCounts::default(), 0);
+    for (index, (scheduled, fate)) in schedule.iter().enumerate() {
+        let now = begin(&(*scheduled, *fate));
+        counts.scheduled += 1;
+        counts.dropped += u64::from(*fate == Fate::Dropped);
+        if now.second() > second {
+            second = now.second();
+            writers.iter_mut().for_each(|writer| writer.flush(now));
+        }
+        // Cores take what is theirs.
+        let writer = &mut writers[index % 2];
+        writer.record_arrival(&ArrivalRecord { group: 0, scheduled: *scheduled, fate: *fate }, now);
+    }
+    let label = labels.intern("get");
+    for (group, _) in (1..).zip(closed) {
+        for n in 0..2_000 {
+            let start = Nanos(n * 5 * MS + u64::from(group) * MS);
+            let end = start + MS;
+            let sample =
+                Sample { label, group, start, intended: start, end, users_all: 2, ..Sample::default() };
+            writers[0].record(&Sample { sample_count: 1, success: true, ..sample }).unwrap();
+        }
+    }
+    drop(writers);
+    let totals = recorder.finish();
+    let open = OpenFacts { process: text.into(), groups: vec![0], first_ns: FIRST_NS, seed: SEED };
+    let outcome = Outcome {
+        open: vec![open],
+        arrivals: Some(counts),
+        duration_ns: 60_000 * MS,
+        recorder_events: totals.events,
+        ..Outcome::default()
+    };
+    let manifest = Manifest {
+        version: MANIFEST_VERSION,
+        busyhour: "0.1.0".into(),
+        plan: PlanFile { path: "plan.jmx".into(), name: "Plan".into(), sha256: String::new() },
+        seed: 7,
+        command_line: Vec::new(),
+        properties: [].into(),
+        machine: Machine { hostname: "gen".into(), os: "linux".into(), arch: "x86_64".into(), cpus: 2 },
+        wall_anchor_ms: 1_706_933_106_007,
+        notes: Vec::new(),
+        outcome: Some(outcome),
+    };
+    dir.write_manifest(&manifest).unwrap();
+    let summary = summarise(&dir).unwrap();
+    let text = end_of_run(&summary, &[], Look { width: None, colour: false });
+    (summary.arrivals.clone(), text, html_report(&summary))
+}
+
+#[test]
+fn a_poisson_load_that_was_met_is_called_that() {
+    let begun = |_, at: Nanos| Fate::Begun { at: at + 15_000 };
+    let (verdicts, text, page) =
+        verdicts("poisson(1000/s) for 30s, ramp(1000/s -> 2000/s) over 10s", begun, &[]);
+    let [verdict] = verdicts.as_slice() else { panic!("{verdicts:?}") };
+    assert_eq!((verdict.scope, verdict.of.as_deref()), (Scope::SessionStarts, None));
+    assert!(verdict.line.ends_with(": Poisson"), "{}", verdict.line);
+    let late = verdict.lateness.unwrap();
+    assert!((14_900..15_200).contains(&late.p50_ns), "{late:?}");
+    assert!(
+        text.contains(&verdict.line) && text.contains("starts were late by 15 µs at the median"),
+        "{text}"
+    );
+    assert!(text.contains("none waited for a free user; none dropped"));
+    assert!(page.contains("<h2>Arrivals</h2>") && page.contains("CoV of gaps"));
+}
+
+#[test]
+fn bunches_drops_and_waits_are_told() {
+    // A timer that ticks once in 5 ms.
+    let ticks = |_, at: Nanos| Fate::Begun { at: Nanos((at.0 / (5 * MS) + 1) * 5 * MS) };
+    let (bunched, text, _) = verdicts("poisson(1000/s) for 20s", ticks, &[]);
+    assert!(bunched[0].line.contains("bunches"), "{}", bunched[0].line);
+    assert!(text.contains("Caveats"));
+    let some = |index: u64, at: Nanos| match index % 10 {
+        0 => Fate::Dropped,
+        1 => Fate::Waited { until: at + 3 * MS },
+        _ => Fate::Begun { at },
+    };
+    let (some, text, _) = verdicts("even(100/s) for 20s", some, &[]);
+    assert_eq!((some[0].drops, some[0].waited), (Some(200), Some(200)));
+    assert!(text.contains("200 arrivals waited for a free user; 200 arrivals dropped"), "{text}");
+}
+
+#[test]
+fn laws_without_a_theory_are_compared_with_their_schedule() {
+    let met = |_, at: Nanos| Fate::Begun { at };
+    for text in
+        ["mmpp(200/s for 1s, 2000/s for 500ms) for 60s", "poisson(500/s) for 20s, even(500/s) for 20s"]
+    {
+        let (verdicts, ..) = verdicts(text, met, &[]);
+        assert_eq!(verdicts[0].decision, Decision::Inside, "{}", verdicts[0].line);
+    }
+}
+
+#[test]
+fn groups_with_users_of_their_own_are_judged_beside_it_and_by_group() {
+    let met = |_, at: Nanos| Fate::Begun { at };
+    let (verdicts, text, _) = verdicts("poisson(1000/s) for 10s", met, &["A", "B"]);
+    let of: Vec<_> = verdicts.iter().map(|verdict| (verdict.scope, verdict.of.as_deref())).collect();
+    let samplers = Scope::SamplerStarts;
+    assert_eq!(
+        of,
+        [
+            (Scope::SessionStarts, Some("Open")),
+            (samplers, Some("groups with users of their own")),
+            (samplers, Some("A")),
+            (samplers, Some("B"))
+        ]
+    );
+    assert_eq!(verdicts[2].observed.arrivals, 2_000);
+    assert!(verdicts[3].line.contains("too even"), "{}", verdicts[3].line);
+    assert!(text.contains("\nA: Arrivals: 200.0/s"), "{text}");
+}
