@@ -18,6 +18,9 @@ use crate::virtual_user::VirtualUser;
 /// How often a workload that waits for its last sessions looks whether the run was stopped, in nanoseconds.
 const LOOK_NS: u64 = 50_000_000;
 
+/// Arrivals dealt out in a row, when several are due, before others may run.
+const AT_ONCE_MAX: u32 = 64;
+
 /// An open workload about to run.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenStart {
@@ -70,10 +73,19 @@ pub(crate) async fn dispatch<P: Protocol>(
     let weights: Vec<f64> = workload.groups.iter().map(|(_, weight)| *weight).collect();
     // A core is always one of the cores there are.
     let share = LoadShare::part(u64::from(core.index), u64::from(cores.max(1))).unwrap_or(LoadShare::WHOLE);
-    for arrival in workload.process.schedule(workload.schedule_seed(core.run.seed, start.workload)).share(share) {
+    for arrival in
+        workload.process.schedule(workload.schedule_seed(core.run.seed, start.workload)).share(share)
+    {
         let scheduled = start.first + arrival.at_ns;
         if scheduled > core.run.clock.now() {
             core.timers.sleep_until(scheduled).await;
+            at_once = 0;
+        } else if at_once >= AT_ONCE_MAX {
+            // Behind its schedule it must not keep the core from those who are to do the work.
+            tokio::task::yield_now().await;
+            at_once = 0;
+        } else {
+            at_once += 1;
         }
         if core.run.stop() != Stop::No {
             break;
