@@ -73,7 +73,8 @@ impl ArrivalsArgs {
     }
 
     pub(crate) fn load(&self) -> LogLoad {
-        if self.open { LogLoad::Open } else { LogLoad::Closed }
+        // Users do not wait between the requests of one label alone.
+        if self.open || !self.label.is_empty() { LogLoad::Open } else { LogLoad::Closed }
     }
 
     pub(crate) fn show(&self) -> LogTablesShow {

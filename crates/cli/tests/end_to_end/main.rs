@@ -3,6 +3,7 @@
 
 #![cfg(unix)]
 
+mod arrivals;
 mod bad_servers;
 mod check;
 mod command_line;

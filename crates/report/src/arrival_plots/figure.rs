@@ -107,7 +107,7 @@ impl Figure {
                  <text class=\"unit\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 WIDTH - RIGHT,
                 WIDTH - RIGHT - 4.0,
-                at - 6.0,
+                at + 15.0,
                 escape(name)
             );
         }
