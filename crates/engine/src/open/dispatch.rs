@@ -73,6 +73,7 @@ pub(crate) async fn dispatch<P: Protocol>(
     let weights: Vec<f64> = workload.groups.iter().map(|(_, weight)| *weight).collect();
     // A core is always one of the cores there are.
     let share = LoadShare::part(u64::from(core.index), u64::from(cores.max(1))).unwrap_or(LoadShare::WHOLE);
+    let mut at_once = 0;
     for arrival in
         workload.process.schedule(workload.schedule_seed(core.run.seed, start.workload)).share(share)
     {
