@@ -223,6 +223,8 @@ fn jmeter(
     let mut command = bench.jmeter.as_ref().context("JMeter is missing")?.command();
     command.arg("-n").arg("-t").arg(bench.root.join("plans").join(plan)).arg("-l").arg(prepared.rows());
     command.arg("-j").arg(prepared.folder.join("jmeter.log"));
+    // The threads of an Open Model Thread Group would keep the process for another minute.
+    command.arg("-Jjmeterengine.force.system.exit=true");
     let rate = bench.options.rate_per_s;
     for (name, value) in [
         ("PORT", u32::from(probe.port)),
