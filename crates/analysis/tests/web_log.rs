@@ -1,6 +1,7 @@
 //! The tables of a published log, cell by cell as the web-generator-toolkit prints them.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use busyhour_analysis::{
@@ -53,7 +54,8 @@ fn printed(tables: &WebLogTables) -> String {
 fn every_cell_of_run_1830_is_the_published_one() {
     let (data, oracle) = (shared("data/1830_AggRpt.csv"), shared("oracles/wgt/expected_1830.txt"));
     let Ok(expected) = std::fs::read_to_string(oracle) else {
-        println!("SKIPPED: the published log and its tables are not here");
+        // Shown by `cargo test -- --nocapture`, and when the test fails.
+        std::io::stderr().write_all(b"SKIPPED: the published log and its tables are not here\n").unwrap();
         return;
     };
     let sizes: Vec<u32> = expected
