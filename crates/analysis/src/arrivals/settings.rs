@@ -39,6 +39,7 @@ pub struct KnownRate {
     cumulative: Arc<dyn Fn(u64) -> f64 + Send + Sync>,
     /// ns on the new clock per expected arrival.
     per_arrival_ns: f64,
+    end_ns: u64,
 }
 
 impl KnownRate {
@@ -48,13 +49,19 @@ impl KnownRate {
     pub fn new(cumulative: Arc<dyn Fn(u64) -> f64 + Send + Sync>, end_ns: u64) -> Option<KnownRate> {
         let expected = cumulative(end_ns);
         let per_arrival_ns = end_ns as f64 / expected;
-        (expected > 0.0 && per_arrival_ns > 0.0 && per_arrival_ns.is_finite())
-            .then_some(KnownRate { cumulative, per_arrival_ns })
+        (expected > 0.0 && per_arrival_ns > 0.0 && per_arrival_ns.is_finite()).then_some(KnownRate {
+            cumulative,
+            per_arrival_ns,
+            end_ns,
+        })
     }
 
-    /// The stamp on the clock on which the rate is constant, in ns.
+    /// The stamp on the clock on which the rate is constant, in ns. After the schedule's end the clock goes on as it is:
+    /// arrivals that are late there are not all at one instant.
     pub(super) fn rescale(&self, stamp_ns: u64) -> u64 {
-        ((self.cumulative)(stamp_ns) * self.per_arrival_ns).round() as u64
+        let expected = (self.cumulative)(stamp_ns.min(self.end_ns));
+        let after_ns = stamp_ns.saturating_sub(self.end_ns);
+        ((expected * self.per_arrival_ns).round() as u64).saturating_add(after_ns)
     }
 }
 

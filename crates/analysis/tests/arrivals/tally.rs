@@ -1,10 +1,15 @@
 //! The tally against the same measures from all stamps, and its bounds.
 
-use busyhour_analysis::arrivals::{ArrivalTally, Part, TallySettings};
-use busyhour_stats::{DispersionCounter, GapStatistics};
+use std::sync::Arc;
+
+use busyhour_analysis::arrivals::{
+    ArrivalTally, ArrivalVerdict, Asked, Circumstances, Finding, KnownRate, Part, Resolution, TallySettings,
+    judge,
+};
+use busyhour_stats::{Decision, DispersionCounter, GapStatistics};
 use proptest::prelude::*;
 
-use crate::streams::{generator, observe, poisson};
+use crate::streams::{generator, in_milliseconds, observe, poisson};
 
 #[test]
 fn it_sums_what_the_stamps_are() {
@@ -50,6 +55,15 @@ fn rates_from_one_an_hour_to_ten_million_a_second() {
     }
 }
 
+#[test]
+fn what_comes_after_the_schedule_is_not_at_one_instant() {
+    // 100/s for 10 s, all of it a second late.
+    let rate = KnownRate::new(Arc::new(|at_ns: u64| at_ns as f64 / 1e7), 10_000_000_000).unwrap();
+    let late: Vec<u64> = (0..1_000).map(|i| 1_000_000_000 + i * 10_000_000).collect();
+    let observed = observe(&late, TallySettings::default().with_known_rate(rate));
+    assert_eq!((observed.equal_stamps, observed.cov.unwrap().value), (0, 0.0));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -65,6 +79,42 @@ proptest! {
             let observed = observe(&all, TallySettings::default());
             prop_assert_eq!(observed.arrivals, all.len() as u64);
             prop_assert!(!sorted || observed.disordered == 0);
+        }
+    }
+
+    #[test]
+    fn whatever_comes_there_is_a_verdict(
+        gaps in prop::collection::vec(prop_oneof![Just(0), 0..1_000_u64, 0..10_000_000_u64, 0..3_000_000_000_u64], 0..300),
+        milliseconds in any::<bool>(),
+        cov in 0.0..5.0_f64,
+    ) {
+        let mut at_ns = 0;
+        let mut all: Vec<u64> = gaps.iter().map(|gap| { at_ns += gap; at_ns }).collect();
+        let resolution = if milliseconds { Resolution::Millisecond } else { Resolution::Nanosecond };
+        if milliseconds {
+            all = in_milliseconds(&all);
+        }
+        let observed = observe(&all, TallySettings::new(resolution));
+        for estimate in [observed.cov, observed.rate_per_s, observed.short_gaps.map(|short| short.share)] {
+            prop_assert!(estimate.is_none_or(|it| it.low <= it.value && it.value <= it.high), "{:?}", estimate);
+        }
+        let schedule = Some(&observed);
+        for asked in [
+            Asked::Unknown,
+            Asked::Even,
+            Asked::Jittered,
+            Asked::Renewal { cov },
+            Asked::Bursty,
+            Asked::Closed { users: Some(3.0), response_s: Some(0.2), think_s: None },
+        ] {
+            for schedule in [None, schedule] {
+                let circumstances = Circumstances { schedule, ..Circumstances::default() };
+                let found = judge(observed.clone(), asked, &circumstances);
+                prop_assert!(found.line.starts_with("Arrivals: ") && !found.line.contains("NaN"), "{}", found.line);
+                prop_assert!(found.decision == Decision::Inside || found.finding != Finding::AsAsked);
+                let json = serde_json::to_value(&found).unwrap();
+                prop_assert_eq!(serde_json::from_value::<ArrivalVerdict>(json).unwrap(), found);
+            }
         }
     }
 }
