@@ -33,8 +33,10 @@ pub enum Asked {
     /// Stages of different laws; compared with its own schedule.
     Mixed,
     /// Users who wait for each response and then think: compared with Poisson arrivals, in windows up to a tenth of a
-    /// cycle. In longer ones each user comes back so regularly that counts vary less, for any N: for a constant think
-    /// time the index of dispersion falls as 1 − t/(R + Z) (its slope at 0 is that of the superposition's covariance).
+    /// cycle. In longer ones each user comes back so regularly that counts vary less, for any N: the index of
+    /// dispersion of N independent users is that of one, I(t) = 1 + (2/t)·∫ (t − u)(h(u) − 1/(R + Z)) du over \[0, t\]
+    /// with the renewal density h (Cox, "Renewal Theory", 1962), and with users who never come back at once,
+    /// h = 0, that is 1 − t/(R + Z).
     Closed {
         /// Users, N.
         users: Option<f64>,
