@@ -54,6 +54,7 @@ mod java_random;
 pub mod jmeter;
 mod linear_rate;
 mod notation;
+mod precise;
 mod process;
 mod random;
 mod schedule;
@@ -62,6 +63,7 @@ mod stage;
 
 pub use error::ParseError;
 pub use notation::time_ns;
+pub use precise::{PreciseError, PreciseSchedule};
 pub use process::{ArrivalProcess, Law};
 pub use random::{pick, stream};
 pub use schedule::{Arrival, Schedule, SharedSchedule};

@@ -7,6 +7,7 @@ use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_engine::clock::Clock;
 use busyhour_engine::delays::SharedSchedule;
 use busyhour_engine::element::{Assertion, IterationStep, Processor, Timer};
+use busyhour_engine::precise::PreciseSchedules;
 use busyhour_engine::result::Keep;
 use busyhour_engine::run::{GroupShared, Properties, RunShared};
 use busyhour_engine::symbols::Symbols;
@@ -43,6 +44,7 @@ pub(crate) struct Context<'p> {
     pub(crate) auths: Once<AuthManager>,
     pub(crate) schedule_all: Arc<SharedSchedule>,
     pub(crate) schedules: Arc<[SharedSchedule]>,
+    pub(crate) schedules_precise: Arc<PreciseSchedules>,
     /// What every sample keeps, because a script of the plan may look at it.
     pub(crate) keep: Keep,
     /// Somebody may look at the loops' own counters (`__jm__<name>__idx`).
@@ -92,6 +94,7 @@ impl<'p> Context<'p> {
             auths: HashMap::new(),
             schedule_all: Arc::default(),
             schedules: (0..groups).map(|_| SharedSchedule::default()).collect(),
+            schedules_precise: Arc::new(PreciseSchedules::new(groups)),
             keep: kept_for_scripts(plan),
             // A property may name one too: `sample_variables`, or what `__eval` finds behind `__P`.
             shows_indices: ["__jm__", "Debug", "vars"].iter().any(|word| plan.source().contains(word))

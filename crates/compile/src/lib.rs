@@ -15,6 +15,7 @@ mod numbers;
 mod open;
 mod outline;
 mod processors;
+mod rate_timers;
 mod samplers;
 mod scope;
 mod start;

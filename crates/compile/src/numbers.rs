@@ -20,6 +20,7 @@ const NUMBERS: &[(&[&str], &[&str])] = &[
         &["ConstantTimer.delay", "RandomTimer.range"],
     ),
     (&["ConstantThroughputTimer"], &["throughput"]),
+    (&["PreciseThroughputTimer"], &["throughput", "throughputPeriod", "duration", "batchSize", "randomSeed"]),
     (
         &["ThroughputController"],
         &["ThroughputController.maxThroughput", "ThroughputController.percentThroughput"],

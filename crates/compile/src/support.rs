@@ -86,6 +86,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("GaussianRandomTimer", "Gaussian Random Timer", Role::Timer, ""),
     ("PoissonRandomTimer", "Poisson Random Timer", Role::Timer, ""),
     ("ConstantThroughputTimer", "Constant Throughput Timer", Role::Timer, ""),
+    ("PreciseThroughputTimer", "Precise Throughput Timer", Role::Timer, ""),
     ("Arguments", "User Defined Variables", Role::Config, ""),
     ("HeaderManager", "HTTP Header Manager", Role::Config, ""),
     ("CookieManager", "HTTP Cookie Manager", Role::Config, "RFC 6265; older policies are taken for it"),

@@ -9,11 +9,15 @@ use busyhour_engine::template::Template;
 use busyhour_plan::Element;
 
 use crate::context::Context;
-use crate::{open, think};
+use crate::{open, rate_timers, think};
+
+/// Timers that set a rate instead of a pause: what sets the rate of a group whose sessions begin by schedule is that
+/// schedule.
+const RATE_TIMERS: [&str; 2] = ["ConstantThroughputTimer", "PreciseThroughputTimer"];
 
 /// The timer an element is.
 pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
-    if context.in_open_group && element.kind() == "ConstantThroughputTimer" {
+    if context.in_open_group && RATE_TIMERS.contains(&element.kind()) {
         open::rate_timer(context, element);
         return None;
     }
@@ -22,6 +26,7 @@ pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
     }
     let made: Option<Arc<dyn Timer>> = match element.kind() {
         "ConstantThroughputTimer" => constant_throughput(context, element),
+        "PreciseThroughputTimer" => rate_timers::precise(context, element),
         kind => match think::native(context, element) {
             Some(think) => think,
             None => {

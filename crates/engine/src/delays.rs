@@ -19,7 +19,7 @@ fn wait_ms(ms: i64) -> Delay {
 }
 
 /// A template as a `double`; what is no number counts as 0, as JMeter's properties do.
-fn number(template: &Template, user: &mut UserState) -> f64 {
+pub(crate) fn number(template: &Template, user: &mut UserState) -> f64 {
     template.text(user).trim().parse().unwrap_or(0.0)
 }
 

@@ -10,6 +10,7 @@ pub mod core;
 pub mod delays;
 pub mod element;
 pub mod open;
+pub mod precise;
 pub mod program;
 mod reporting;
 pub mod result;

@@ -15,6 +15,11 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
+    /// Uniform points only.
+    pub(crate) fn flat(count: u64) -> Layers {
+        Layers { flat: count, slope: 0, density: Density::Flat }
+    }
+
     pub(crate) fn new(stage: &Stage, count: u64) -> Layers {
         let (begin, end) = (stage.rate_begin.per_s(), stage.rate_end.per_s());
         let seconds = stage.duration_ns() as f64 / NS_PER_S;

@@ -10,7 +10,7 @@ mod renewal;
 mod replay;
 
 use even::Even;
-use fixed_count::{FixedCount, Layers, Listed};
+pub(crate) use fixed_count::{FixedCount, Layers, Listed};
 use jittered::Jittered;
 use mmpp::Switched;
 use poisson::Poisson;

@@ -14,6 +14,7 @@ mod open_load;
 mod planning;
 mod plans;
 mod program;
+mod rate_timers;
 mod screens;
 mod seeds;
 mod servers;

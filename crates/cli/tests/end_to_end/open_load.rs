@@ -97,18 +97,20 @@ fn any_plan_takes_arrivals_and_groups_share_them_by_weight() {
 fn timers_that_set_a_rate_are_refused_or_left_out() {
     let server = Server::quick();
     let room = Room::new();
-    let timer = element(
-        "ConstantThroughputTimer",
-        "Rate",
-        &(text("throughput", "1") + "<intProp name=\"calcMode\">0</intProp>\n"),
-        "",
-    );
-    room.file("plan.jmx", plan(&group("1", "1", &(timer + &get("get", "/")))));
-    let port = format!("-JPORT={}", server.port());
-    let line = ["run", "plan.jmx", &port, "--arrivals", "even(100/s) for 200ms"];
-    room.run(line).expect(3).says(&["sets a rate of its own", "--ignore-rate-timers"]);
-    let ended = room.run(line.iter().chain(&["--ignore-rate-timers"])).expect(0);
-    ended.prints(&["20 requests", "it is left out"]);
+    for class in ["ConstantThroughputTimer", "PreciseThroughputTimer"] {
+        let timer = element(
+            class,
+            "Rate",
+            &(text("throughput", "1") + "<intProp name=\"calcMode\">0</intProp>\n"),
+            "",
+        );
+        room.file("plan.jmx", plan(&group("1", "1", &(timer + &get("get", "/")))));
+        let port = format!("-JPORT={}", server.port());
+        let line = ["run", "plan.jmx", &port, "--arrivals", "even(100/s) for 200ms"];
+        room.run(line).expect(3).says(&[class, "sets a rate of its own", "--ignore-rate-timers"]);
+        let ended = room.run(line.iter().chain(&["--ignore-rate-timers"])).expect(0);
+        ended.prints(&["20 requests", "it is left out"]);
+    }
 }
 
 #[test]

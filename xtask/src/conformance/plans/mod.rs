@@ -10,6 +10,7 @@ mod invocation;
 mod managers;
 mod nesting;
 mod processors;
+mod rates;
 mod results;
 mod threads;
 
@@ -120,6 +121,7 @@ fn all() -> Vec<Description> {
     all.extend(managers::cases());
     all.extend(nesting::cases());
     all.extend(processors::cases());
+    all.extend(rates::cases());
     all.extend(results::cases());
     all.extend(threads::cases());
     all

@@ -1,0 +1,225 @@
+//! JMeter's Precise Throughput Timer: so many samples in each window, at random times that are drawn beforehand.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use busyhour_arrivals::{PreciseSchedule, stream};
+use busyhour_record::Nanos;
+
+use crate::delays::number;
+use crate::element::{Delay, Timer};
+use crate::run::Level;
+use crate::template::Template;
+use crate::user::UserState;
+
+/// Keeps the starts apart from what else is keyed by a group and a number.
+const STARTS: u64 = 0x7072_6563_6973_6501;
+
+/// The schedules of a plan's thread groups. As in JMeter a group has one, however many timers stand in it: that of the
+/// timer and the user that came first, whose settings count for as long as it lasts.
+#[derive(Debug)]
+pub struct PreciseSchedules(Box<[Mutex<Option<Owned>>]>);
+
+#[derive(Debug)]
+struct Owned {
+    schedule: PreciseSchedule,
+    /// Timer and user that came first: a change of their settings, and of no others, is heard.
+    owner: (u32, u32),
+    rate_per_s: f64,
+    duration_s: i64,
+}
+
+impl PreciseSchedules {
+    /// Schedules for groups with numbers below `groups`.
+    pub fn new(groups: usize) -> PreciseSchedules {
+        PreciseSchedules((0..groups).map(|_| Mutex::default()).collect())
+    }
+}
+
+/// The timer. Its starts count from the beginning of the run, set-up groups included, as in JMeter; a user that comes
+/// late for a start begins at once, and the start stays the intended one.
+#[derive(Debug)]
+pub struct PreciseThroughput {
+    /// `throughput`: samples in a period.
+    pub throughput: Template,
+    /// `throughputPeriod`, in seconds.
+    pub period_s: Template,
+    /// `duration`: length of a window, in seconds.
+    pub duration_s: Template,
+    /// `batchSize`: samples that begin together.
+    pub batch_size: Template,
+    /// `randomSeed`: with it starts are JMeter's own; 0: they come from the seed of the run.
+    pub random_seed: Template,
+    /// The schedules, which all timers of the plan share.
+    pub schedules: Arc<PreciseSchedules>,
+    /// Which of the plan's timers this is.
+    pub timer: u32,
+}
+
+impl Timer for PreciseThroughput {
+    fn delay(&self, user: &mut UserState) -> Delay {
+        // Before the lock is taken: a text may hold a script.
+        let rate_per_s = number(&self.throughput, user) / self.period_s.integer(user, 0) as f64;
+        let duration_s = self.duration_s.integer(user, 0);
+        let batch_size = self.batch_size.integer(user, 0);
+        let random_seed = self.random_seed.integer(user, 0);
+        let me = (self.timer, user.number);
+        let mut guard = self.schedules.0[user.group as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let owned = guard.get_or_insert_with(|| Owned {
+            schedule: PreciseSchedule::new(
+                random_seed,
+                stream(user.run.seed, user.group, STARTS),
+                batch_size,
+            ),
+            owner: me,
+            rate_per_s,
+            duration_s,
+        });
+        if owned.owner == me {
+            (owned.rate_per_s, owned.duration_s) = (rate_per_s, duration_s);
+        }
+        let next = owned.schedule.next_ns(owned.rate_per_s, owned.duration_s);
+        drop(guard);
+        match next {
+            Ok(start_ns) => {
+                let slot = Nanos(start_ns);
+                let now = user.now();
+                Delay { wait_ns: if slot > now { slot.since(now) } else { 0 }, slot: Some(slot) }
+            }
+            Err(error) => {
+                user.log(Level::Error, &format!("the Precise Throughput Timer has no next start: {error}"));
+                user.running = false;
+                Delay::default()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::testing::{lone_user, shared_with, still};
+    use crate::variables::Names;
+
+    /// `throughput` samples a second in windows of 5 s.
+    fn timer(throughput: &str, batch_size: &str, schedules: &Arc<PreciseSchedules>) -> PreciseThroughput {
+        PreciseThroughput {
+            throughput: Template::literal(throughput),
+            period_s: Template::literal("1"),
+            duration_s: Template::literal("5"),
+            batch_size: Template::literal(batch_size),
+            random_seed: Template::literal("42"),
+            schedules: Arc::clone(schedules),
+            timer: 0,
+        }
+    }
+
+    fn one_group() -> Arc<PreciseSchedules> {
+        Arc::new(PreciseSchedules::new(1))
+    }
+
+    /// JMeter's starts at 2/s in windows of 5 s with seed 42, in nanoseconds.
+    fn starts(count: usize) -> Vec<u64> {
+        let mut schedule = PreciseSchedule::new(42, 0, 1);
+        (0..count).map(|_| schedule.next_ns(2.0, 5).unwrap()).collect()
+    }
+
+    #[test]
+    fn users_take_the_starts_in_order_and_wait_for_them() {
+        let clock = Clock::manual(0);
+        let shared = still(&clock);
+        let timer = timer("2", "1", &one_group());
+        let mut users = [0, 1, 2].map(|number| lone_user(&shared, number));
+        for (turn, start) in starts(30).into_iter().enumerate() {
+            let delay = timer.delay(&mut users[turn % 3]);
+            assert_eq!(delay.slot, Some(Nanos(start)));
+            assert_eq!(clock.now() + delay.wait_ns, Nanos(start));
+            if turn == 0 {
+                assert_eq!(start / 1_000, 1_378_740, "the first of JMeter's own test");
+            }
+            clock.advance(Duration::from_nanos(delay.wait_ns));
+        }
+    }
+
+    #[test]
+    fn a_late_user_keeps_the_start_it_missed() {
+        let clock = Clock::manual(0);
+        let timer = timer("2", "1", &one_group());
+        let mut user = lone_user(&still(&clock), 0);
+        clock.advance(Duration::from_secs(2));
+        let starts = starts(5);
+        for start in &starts[..4] {
+            assert_eq!(timer.delay(&mut user), Delay { wait_ns: 0, slot: Some(Nanos(*start)) });
+        }
+        let delay = timer.delay(&mut user);
+        assert_eq!(delay, Delay { wait_ns: starts[4] - 2_000_000_000, slot: Some(Nanos(starts[4])) });
+    }
+
+    #[test]
+    fn groups_have_schedules_of_their_own_and_timers_of_a_group_share_one() {
+        let (shared, _) = shared_with(Clock::manual(0), 1, 2, Names::default(), 4);
+        let schedules = Arc::new(PreciseSchedules::new(2));
+        let first = timer("2", "1", &schedules);
+        let second = PreciseThroughput { timer: 1, ..timer("500", "1", &schedules) };
+        let mut users = [0, 1].map(|group| UserState::new(Arc::clone(&shared), None, group, 0));
+        for (turn, start) in starts(5).into_iter().enumerate() {
+            for user in &mut users {
+                // The second timer's own rate is not asked for.
+                let timer = if turn % 2 == 0 { &first } else { &second };
+                assert_eq!(timer.delay(user).slot, Some(Nanos(start)));
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_first_users_rate_is_heard() {
+        let mut names = Names::default();
+        let slot = names.slot("rate");
+        let (shared, _) = shared_with(Clock::manual(0), 1, 1, names, 4);
+        let schedules = one_group();
+        let varying = PreciseThroughput {
+            throughput: Template::new("${rate}", vec![crate::template::Segment::Variable(slot)]),
+            ..timer("", "1", &schedules)
+        };
+        let mut users = [0, 1].map(|number| lone_user(&shared, number));
+        for (user, rate) in users.iter_mut().zip(["2", "7"]) {
+            user.variables.set("rate", rate);
+        }
+        let [first, second] = &mut users;
+        let starts = starts(10);
+        assert_eq!(varying.delay(first).slot, Some(Nanos(starts[0])));
+        assert_eq!(varying.delay(second).slot, Some(Nanos(starts[1])));
+        first.variables.set("rate", "7");
+        assert_eq!(varying.delay(second).slot, Some(Nanos(starts[2])), "the first user was not there since");
+        let next = varying.delay(first).slot.unwrap();
+        assert!(next >= Nanos::from_secs(5), "a new rate begins a new window, as in JMeter: {next:?}");
+    }
+
+    #[test]
+    fn without_a_random_seed_the_run_s_seed_counts() {
+        let of = |seed, random_seed| {
+            let (shared, _) = shared_with(Clock::manual(0), seed, 1, Names::default(), 4);
+            let timer = PreciseThroughput {
+                random_seed: Template::literal(random_seed),
+                ..timer("2", "1", &one_group())
+            };
+            timer.delay(&mut lone_user(&shared, 0)).slot
+        };
+        assert_eq!(of(1, "0"), of(1, ""));
+        assert_ne!(of(1, "0"), of(2, "0"));
+        assert_eq!(of(1, "42"), of(2, "42"));
+    }
+
+    #[test]
+    fn without_starts_the_user_stops_and_says_why() {
+        for throughput in ["0", "-1", "none"] {
+            let (shared, log) = shared_with(Clock::manual(0), 1, 1, Names::default(), 4);
+            let mut user = lone_user(&shared, 0);
+            assert_eq!(timer(throughput, "1", &one_group()).delay(&mut user), Delay::default());
+            assert!(!user.running);
+            assert!(log.lock().unwrap()[0].contains("throughput or its duration is not above 0"));
+        }
+    }
+}
