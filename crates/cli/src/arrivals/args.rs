@@ -41,6 +41,9 @@ pub(crate) struct ArrivalsArgs {
     /// Also show histograms of gaps and response times, in cells of this many ms.
     #[arg(long, value_name = "MS", value_parser = cell)]
     histogram: Option<f64>,
+    /// Time stamps are the ends of samples (sampleresult.timestamp.start=false), not their starts.
+    #[arg(long)]
+    pub(crate) end_stamps: bool,
     /// The log is of an open workload: compare its arrivals with Poisson arrivals over all times. Without this, threads
     /// are taken to wait for each response, as JMeter's do.
     #[arg(long)]

@@ -81,7 +81,10 @@ fn read(
     options: &WebLogOptions,
     args: &ArrivalsArgs,
 ) -> Result<LogReport, LogError> {
-    let log = Log::open(path)?;
+    let mut log = Log::open(path)?;
+    if args.end_stamps {
+        log = log.with_end_stamps();
+    }
     let mut progress = Progress::new(name, log.bytes());
     // What is known of each label: whether it is wanted.
     let new = || (LogTally::new(options, log.form()), Vec::new());
@@ -143,6 +146,15 @@ fn doubts(log: &LogReport) -> Vec<Diagnostic> {
             "{} of its rows cannot be read and are left out; the first: {first}",
             log.facts.bad_rows
         )));
+    }
+    if log.facts.of_several > 0 {
+        doubts.push(
+            doubt(format!(
+                "{} of its rows stand for several samples each: when those started is not in it",
+                log.facts.of_several
+            ))
+            .with_hint("take the log of a sender that keeps every sample (mode=StrippedBatch instead of Statistical)"),
+        );
     }
     if log.facts.cut_off {
         doubts.push(doubt("it ends within a row, which is left out; was the run killed?".into()));

@@ -42,6 +42,15 @@ pub(super) fn stamp_ns(cell: &[u8]) -> Option<i64> {
     ms.checked_mul(1_000_000)
 }
 
+/// The start of a sample from its stamp and, when that is its end, from its length and idle time (an empty cell is none).
+pub(super) fn start_ns(stamp_ns: i64, elapsed_ns: u64, idle: &[u8], stamp_is_end: bool) -> Option<i64> {
+    if !stamp_is_end {
+        return Some(stamp_ns);
+    }
+    let idle_ns = if idle.is_empty() { 0 } else { span_ns(idle)? };
+    Some(stamp_ns.saturating_sub_unsigned(elapsed_ns.saturating_add(idle_ns)))
+}
+
 /// The trailing number of a thread's name: `Thread Group 1-25` is 25.
 pub(super) fn thread(name: &[u8]) -> Option<u32> {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();

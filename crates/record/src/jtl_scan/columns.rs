@@ -38,6 +38,10 @@ pub(super) struct Columns {
     pub(super) success: Option<usize>,
     pub(super) bytes: Option<usize>,
     pub(super) latency: Option<usize>,
+    pub(super) sample_count: Option<usize>,
+    /// Read when stamps are ends only.
+    pub(super) idle: Option<usize>,
+    pub(super) stamps_are_ends: bool,
 }
 
 impl Columns {
@@ -80,8 +84,19 @@ impl Columns {
             success: place("success"),
             bytes: place("bytes"),
             latency: place("Latency"),
+            sample_count: place("SampleCount"),
+            idle: place("IdleTime"),
+            stamps_are_ends: false,
         };
-        Ok(Columns { last: columns.places().max().unwrap_or_default(), ..columns })
+        Ok(columns.with_stamps(false))
+    }
+
+    /// The same for stamps that are ends of samples, or starts.
+    pub(super) fn with_stamps(mut self, are_ends: bool) -> Columns {
+        self.stamps_are_ends = are_ends;
+        let idle = self.idle.filter(|_| are_ends);
+        self.last = self.places().chain(idle).max().unwrap_or_default();
+        self
     }
 
     /// A first line that is a row already.
@@ -118,7 +133,7 @@ impl Columns {
     fn places(&self) -> impl Iterator<Item = usize> {
         [Some(self.stamp), Some(self.elapsed), Some(self.label), self.message, self.thread]
             .into_iter()
-            .chain([self.success, self.bytes, self.latency])
+            .chain([self.success, self.bytes, self.latency, self.sample_count])
             .flatten()
     }
 }

@@ -190,10 +190,17 @@ fn take<'c>(
         Some((_, known)) => known,
         None => None,
     };
+    let idle = columns.idle.filter(|_| columns.stamps_are_ends).map(&cell).unwrap_or_default();
+    let Some(start_ns) = cells::start_ns(start_ns, elapsed_ns, idle, columns.stamps_are_ends) else {
+        seen.bad(|| BadRow::new(line, "IdleTime", idle, "is no length of time in ms"));
+        return;
+    };
     if columns.message.is_some_and(|at| cells::is_transaction(cell(at))) {
         seen.facts.transactions += 1;
         return;
     }
+    let count = columns.sample_count.and_then(|at| cells::number(cell(at)));
+    seen.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
     seen.facts.rows += 1;
     let thread = columns.thread.map(&cell);
     let row = LogRow {

@@ -32,7 +32,7 @@ const HEAD_MAX: u64 = 1 << 20;
 #[derive(Debug, Clone)]
 enum Kind {
     Csv(Columns),
-    Xml,
+    Xml { stamps_are_ends: bool },
     Run,
 }
 
@@ -64,12 +64,24 @@ impl Log {
         Ok(Log { kind: kind(&head)?, file })
     }
 
+    /// The same log read as one whose time stamps are the ends of samples (`sampleresult.timestamp.start=false`); a run of
+    /// ours has both anyway.
+    #[must_use]
+    pub fn with_end_stamps(mut self) -> Log {
+        self.kind = match self.kind {
+            Kind::Csv(columns) => Kind::Csv(columns.with_stamps(true)),
+            Kind::Xml { .. } => Kind::Xml { stamps_are_ends: true },
+            Kind::Run => Kind::Run,
+        };
+        self
+    }
+
     /// What kind of log it is.
     #[must_use]
     pub const fn form(&self) -> LogForm {
         match &self.kind {
             Kind::Csv(columns) => LogForm::Csv { names: columns.named, columns: columns.count },
-            Kind::Xml => LogForm::Xml,
+            Kind::Xml { .. } => LogForm::Xml,
             Kind::Run => LogForm::Run,
         }
     }
@@ -94,8 +106,11 @@ impl Log {
         let mut seen = Seen::new(self.form());
         match &self.kind {
             Kind::Csv(columns) => csv::scan(input, columns, &mut seen, &mut see, progress)?,
-            Kind::Xml => xml::scan(BufReader::with_capacity(1 << 18, input), &mut seen, &mut see, progress)
-                .map_err(|error| error.with_line_of(&self.file))?,
+            Kind::Xml { stamps_are_ends } => {
+                let input = BufReader::with_capacity(1 << 18, input);
+                xml::scan(input, *stamps_are_ends, &mut seen, &mut see, progress)
+                    .map_err(|error| error.with_line_of(&self.file))?;
+            }
             Kind::Run => {
                 run::scan(BufReader::with_capacity(1 << 18, input), &mut seen, &mut see, progress)?;
             }
@@ -149,7 +164,7 @@ fn kind(head: &[u8]) -> Result<Kind, LogError> {
         return Err(LogError::Empty);
     }
     if begin.starts_with(b"<") {
-        return Ok(Kind::Xml);
+        return Ok(Kind::Xml { stamps_are_ends: false });
     }
     Columns::of(text).map(Kind::Csv)
 }

@@ -122,6 +122,9 @@ pub struct LogFacts {
     pub sub_results: u64,
     /// Rows before the measured part of a run, left out.
     pub warmup: u64,
+    /// Rows that each stand for several samples (`SampleCount`): they count as one arrival, because when the others
+    /// started is not in the log.
+    pub of_several: u64,
     /// Rows that could not be understood, left out.
     pub bad_rows: u64,
     /// The first of them.
@@ -156,6 +159,7 @@ impl Seen {
                 transactions: 0,
                 sub_results: 0,
                 warmup: 0,
+                of_several: 0,
                 bad_rows: 0,
                 first_bad: None,
                 cut_off: false,

@@ -230,6 +230,21 @@ fn a_row_that_comes_too_late_makes_the_log_be_read_again() {
 }
 
 #[test]
+fn stamps_may_be_ends_and_rows_may_be_of_several_samples() {
+    let csv = "timeStamp,elapsed,label,SampleCount,IdleTime\n100,30,a,1,0\n100,20,b,3,5\n";
+    let xml = "<testResults><sample t=\"30\" it=\"0\" ts=\"100\" lb=\"a\" sc=\"1\"/>\n\
+               <sample t=\"20\" it=\"5\" ts=\"100\" lb=\"b\" sc=\"3\"/></testResults>";
+    for text in [csv, xml] {
+        let (_dir, log) = log(text);
+        let log = log.unwrap();
+        let stamps = |log: &Log| in_order(log).unwrap().0.iter().map(|row| row.0).collect::<Vec<_>>();
+        assert_eq!(stamps(&log), [100, 100]);
+        assert_eq!(stamps(&log.clone().with_end_stamps()), [70, 75]);
+        assert_eq!(in_order(&log).unwrap().1.of_several, 1);
+    }
+}
+
+#[test]
 fn labels_without_end_share_one() {
     let mut labels = LogLabels::default();
     for number in 0..crate::LABELS_MAX + 5 {

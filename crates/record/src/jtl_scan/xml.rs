@@ -21,6 +21,7 @@ enum Outer {
 /// Reads all rows.
 pub(super) fn scan(
     input: impl BufRead,
+    stamps_are_ends: bool,
     seen: &mut Seen,
     see: &mut impl FnMut(&LogRow, &LogLabels),
     progress: &mut dyn FnMut(u64),
@@ -80,7 +81,7 @@ pub(super) fn scan(
             told = at;
             progress(at);
         }
-        let outer = take(element, samples, open.last().copied(), seen, see);
+        let outer = take(element, stamps_are_ends, samples, open.last().copied(), seen, see);
         if !is_empty {
             open.push(outer);
         }
@@ -100,6 +101,7 @@ fn at_end<R: BufRead>(reader: &mut Reader<R>) -> bool {
 /// Makes a row of a sample's attributes, unless it stands inside another sampler's.
 fn take(
     element: &BytesStart<'_>,
+    stamp_is_end: bool,
     number: u64,
     outer: Option<Outer>,
     seen: &mut Seen,
@@ -107,6 +109,7 @@ fn take(
 ) -> Outer {
     let mut label = Vec::new();
     let (mut stamp, mut elapsed, mut latency, mut bytes) = (None, None, None, None);
+    let (mut idle, mut count) = (Vec::new(), None);
     let (mut thread, mut user, mut success, mut transaction) = (None, None, true, false);
     for attribute in element.attributes().with_checks(false).flatten() {
         let value = attribute.value.as_ref();
@@ -114,6 +117,8 @@ fn take(
             b"ts" => stamp = Some(value.to_vec()),
             b"t" => elapsed = Some(value.to_vec()),
             b"lt" => latency = Some(value.to_vec()),
+            b"it" => idle = value.to_vec(),
+            b"sc" => count = cells::number(value),
             b"by" => bytes = Some(value.to_vec()),
             b"s" => success = cells::passed(value),
             b"tn" => (thread, user) = (cells::thread(value), cells::user(value)),
@@ -144,6 +149,11 @@ fn take(
         });
         return Outer::Sampler;
     };
+    let Some(start_ns) = cells::start_ns(start_ns, elapsed_ns, &idle, stamp_is_end) else {
+        seen.bad(|| BadRow::new(number, "it", &idle, "is no length of time in ms"));
+        return Outer::Sampler;
+    };
+    seen.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
     seen.facts.rows += 1;
     let row = LogRow {
         start_ns,
