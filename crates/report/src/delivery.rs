@@ -12,18 +12,24 @@ fn span(ns: u64) -> String {
     }
 }
 
+fn arrivals(count: Option<u64>, what: &str) -> String {
+    match count {
+        Some(0) => format!("; none {what}"),
+        Some(count) => format!("; {} {what}", counted(count, "arrival")),
+        None => String::new(),
+    }
+}
+
 /// `starts were late by 12 µs at the median, …; no arrival waited for a user, none was dropped`; `None` where no
 /// schedule is known.
 pub(crate) fn delivery(verdict: &ArrivalVerdict) -> Option<String> {
     let late = verdict.lateness?;
     let [p50, p99, max] = [late.p50_ns, late.p99_ns, late.max_ns].map(span);
     let mut line = format!("starts were late by {p50} at the median, {p99} at p99, {max} at most");
-    let mut add = |count: Option<u64>, what: &str| match count {
-        Some(0) => line += &format!("; none {what}"),
-        Some(count) => line += &format!("; {} {what}", counted(count, "arrival")),
-        None => {}
-    };
-    add(verdict.waited, "waited for a free user");
-    add(verdict.drops, "dropped");
+    line += &arrivals(verdict.waited, "waited for a free user");
+    if let Some(waits) = verdict.waits {
+        line += &format!(" ({} at the median, {} at most)", span(waits.p50_ns), span(waits.max_ns));
+    }
+    line += &arrivals(verdict.drops, "dropped");
     Some(line)
 }

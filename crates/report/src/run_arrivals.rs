@@ -70,7 +70,7 @@ fn judge_open(
     let law = known.as_ref().map_or(Law::Replay, ArrivalProcess::law);
     let settings = settings(known.as_ref());
     let mut delivered = ArrivalTally::new(settings.clone());
-    let mut lateness = LatenessTally::new();
+    let (mut lateness, mut waits) = (LatenessTally::new(), LatenessTally::new());
     let mut planned: Vec<u64> = Vec::new();
     let (mut drops, mut waited, mut last_ns) = (0, 0, 0);
     in_order(dir, |arrival| {
@@ -83,7 +83,10 @@ fn judge_open(
         }
         match arrival.fate {
             Fate::Dropped => drops += 1,
-            Fate::Waited { .. } => waited += 1,
+            Fate::Waited { until } => {
+                waited += 1;
+                waits.add(arrival.scheduled.0, until.0);
+            }
             Fate::Begun { at } => lateness.add(arrival.scheduled.0, at.0),
         }
         if let Some(began) = arrival.began() {
@@ -118,6 +121,7 @@ fn judge_open(
         lateness: lateness.finish(),
         drops: Some(drops),
         waited: Some(waited),
+        waits: waits.finish(),
         generator_busy: generator_busy(load.facts),
     };
     Ok(judge(delivered.finish(&mut random), Asked::from(law), &circumstances))
@@ -187,8 +191,9 @@ fn judge_closed(
         return Ok(Vec::new());
     }
     let asked = Asked::Closed {
-        users: (load.users_max > 0).then(|| f64::from(load.users_max)),
-        response_s: load.service_mean_s,
+        // Beside an open workload the numbers of users and the times are those of both.
+        users: (load.facts.open.is_empty() && load.users_max > 0).then(|| f64::from(load.users_max)),
+        response_s: load.service_mean_s.filter(|_| load.facts.open.is_empty()),
         think_s: None,
     };
     let verdict = |tally: usize, of: Option<String>, asked: Asked, random: &mut Xoshiro256PlusPlus| {

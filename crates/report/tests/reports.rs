@@ -8,8 +8,8 @@ use busyhour_record::{
     PlanFile, PlanNote, Recorder, RecorderConfig, RunDir, RunEnd, RunNames, Sample, SampleFlags,
 };
 use busyhour_report::{
-    Look, Progress, UserCounts, end_of_run, html_report, prepare_dashboard, progress_line, statistics_json,
-    summarise, summarise_jtl, write_dashboard, write_reports,
+    Look, Progress, UserCounts, add_arrivals, end_of_run, html_report, prepare_dashboard, progress_line,
+    statistics_json, summarise, summarise_jtl, write_dashboard, write_reports,
 };
 
 /// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
@@ -103,7 +103,8 @@ fn run(dir: &RunDir) -> Manifest {
         ..Outcome::default()
     });
     dir.write_manifest(&manifest).unwrap();
-    let summary = Summary::new(RunFacts::from_manifest(&manifest), &totals);
+    let mut summary = Summary::new(RunFacts::from_manifest(&manifest), &totals);
+    add_arrivals(dir, &mut summary).unwrap();
     write_reports(dir, &summary).unwrap();
     assert_eq!(summarise(dir).unwrap(), summary);
     manifest
@@ -123,8 +124,11 @@ fn a_run_directory_gives_every_report_again() {
     // Two tables stand below one another where one is too wide; no row is wider than the terminal.
     assert!(narrow.contains("\x1b[1m") && narrow.contains("requests\x1b[0m\n"));
     let plain = |width| end_of_run(&summary, &[], Look { width: Some(width), colour: false });
-    let rows =
-        |text: &str| text.split("Most frequent").next().unwrap().lines().map(|l| l.chars().count()).max();
+    // Sentences are left to the terminal to break.
+    let rows = |text: &str| {
+        let table = text.split("Most frequent").next().unwrap().lines();
+        table.filter(|line| !line.starts_with("Arrivals: ")).map(|line| line.chars().count()).max()
+    };
     assert!(rows(&plain(100)) <= Some(100) && rows(&plain(80)) <= Some(80) && plain(60).contains('…'));
 
     let page = html_report(&summary);

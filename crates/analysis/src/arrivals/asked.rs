@@ -124,6 +124,8 @@ pub struct Circumstances<'a> {
     pub drops: Option<u64>,
     /// Arrivals that waited for a free user.
     pub waited: Option<u64>,
+    /// How long these waited.
+    pub waits: Option<Lateness>,
     /// CPU time of the generator's busiest core over the run's length, 0 to 1.
     pub generator_busy: Option<f64>,
 }

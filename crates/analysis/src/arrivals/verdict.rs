@@ -55,6 +55,9 @@ pub struct ArrivalVerdict {
     pub drops: Option<u64>,
     /// Arrivals that waited for a free user.
     pub waited: Option<u64>,
+    /// How long these waited; it is part of their response times and of nobody's service times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Lateness>,
     /// CPU time of the generator's busiest core over the run's length, 0 to 1.
     pub generator_busy: Option<f64>,
     /// What is in doubt.
@@ -90,6 +93,7 @@ pub fn judge(observed: Observed, asked: Asked, circumstances: &Circumstances<'_>
         lateness: circumstances.lateness,
         drops: circumstances.drops,
         waited: circumstances.waited,
+        waits: circumstances.waits,
         generator_busy: circumstances.generator_busy,
         caveats: doubts.into_iter().map(|doubt| Told::from(Caveat::Arrivals(doubt))).collect(),
     }
