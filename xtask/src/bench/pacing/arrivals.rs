@@ -74,7 +74,7 @@ pub fn run(bench: &Bench, load: Load) {
 }
 
 fn measure(bench: &Bench, tool: Tool, load: Load, schedules: &mut Vec<Fingerprint>) -> Result<Seen> {
-    let (run, skip) = bench.length(&tool);
+    let (run, skip) = bench.length(tool);
     let probe = Probe::start(bench, None)?;
     let mut prepared = tool.prepare(bench, load, run, &probe)?;
     let command = std::mem::replace(&mut prepared.command, std::process::Command::new("false"));

@@ -145,6 +145,11 @@ impl Tool {
         matches!(self, Self::JMeterConstant(_) | Self::JMeterPrecise(_) | Self::JMeterOpen)
     }
 
+    /// How long it first only finds out about the server, recording nothing.
+    pub fn calibration(self) -> Duration {
+        if self == Self::Wrk2 { Duration::from_secs(10) } else { Duration::ZERO }
+    }
+
     /// Whether it has one timetable of even starts, which the server can compare with.
     pub fn has_even_timetable(self) -> bool {
         matches!(self, Self::K6 | Self::Vegeta)

@@ -96,7 +96,11 @@ impl Bench {
     }
 
     /// How long a tool runs, and how much of its beginning does not count.
-    fn length(&self, tool: &Tool) -> (Duration, Duration) {
+    fn length(&self, tool: Tool) -> (Duration, Duration) {
+        let calibration = tool.calibration();
+        if !calibration.is_zero() {
+            return (self.options.run + calibration, calibration);
+        }
         if tool.is_virtual_machine() {
             // It compiles what runs often, for ten seconds and more.
             (self.options.jmeter_run, self.options.jmeter_run / 2)

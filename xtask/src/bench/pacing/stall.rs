@@ -15,7 +15,7 @@ use super::reported::{self, Reported};
 /// Measures and prints.
 pub fn run(bench: &Bench) {
     let run_s = bench.options.run.as_secs_f64();
-    // A tenth of the run, in its middle.
+    // A tenth of the run, a little before its middle.
     let stall_s = run_s / 10.0;
     println!(
         "\n## Stall: a server that does nothing for {stall_s} s in {run_s} s of {} even arrivals per second; \
@@ -56,8 +56,9 @@ pub fn run(bench: &Bench) {
 }
 
 fn measure(bench: &Bench, tool: Tool, stall_s: f64) -> Result<Vec<(String, Reported)>> {
-    let run = bench.options.run;
-    let probe = Probe::start(bench, Some(&format!("{stall_s}s@{}s", run.as_secs_f64() * 0.4)))?;
+    let run = bench.options.run + tool.calibration();
+    let after_s = tool.calibration().as_secs_f64() + bench.options.run.as_secs_f64() * 0.4;
+    let probe = Probe::start(bench, Some(&format!("{stall_s}s@{after_s}s")))?;
     let mut prepared = tool.prepare(bench, Load::Even, run, &probe)?;
     let command = std::mem::replace(&mut prepared.command, Command::new("false"));
     process::run_to_end(command, &bench.cores, &prepared.log, run + PATIENCE)?;
