@@ -75,7 +75,9 @@ pub use arrival::{ArrivalCounts, ArrivalRecord, Fate};
 pub use batch::{BatchReader, CorruptBatch};
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use jtl::{JtlError, JtlReader};
-pub use jtl_scan::{BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder};
+pub use jtl_scan::{
+    BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder, RowPlace,
+};
 pub use labels::Labels;
 pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
 pub use live_arrivals::LiveArrivals;

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::cells;
 use super::columns::Columns;
-use super::problem::{BadRow, LogError};
+use super::problem::{BadRow, LogError, RowPlace};
 use super::rows::{LogLabels, LogRow, Seen};
 use crate::jtl::{Cells, split};
 
@@ -155,7 +155,9 @@ fn take<'c>(
 ) {
     if count <= columns.last {
         if !is_names(cell(columns.stamp)) {
-            seen.bad(|| BadRow::new(line, "timeStamp", cell(0), "begins a row with too few columns"));
+            seen.bad(|| {
+                BadRow::new(RowPlace::Line(line), "timeStamp", cell(0), "begins a row with too few columns")
+            });
         }
         return;
     }
@@ -163,19 +165,19 @@ fn take<'c>(
     let Some(start_ns) = cells::stamp_ns(stamp) else {
         // Runs that were appended to a file may repeat the names.
         if !is_names(stamp) {
-            seen.bad(|| BadRow::new(line, "timeStamp", stamp, "is no time in ms since 1970"));
+            seen.bad(|| BadRow::new(RowPlace::Line(line), "timeStamp", stamp, "is no time in ms since 1970"));
         }
         return;
     };
     let elapsed = cell(columns.elapsed);
     let Some(elapsed_ns) = cells::span_ns(elapsed) else {
-        seen.bad(|| BadRow::new(line, "elapsed", elapsed, "is no length of time in ms"));
+        seen.bad(|| BadRow::new(RowPlace::Line(line), "elapsed", elapsed, "is no length of time in ms"));
         return;
     };
     let latency_ns = columns.latency.map(&cell).filter(|cell| !cell.is_empty());
     let latency_ns = match latency_ns.map(|cell| (cell, cells::span_ns(cell))) {
         Some((cell, None)) => {
-            seen.bad(|| BadRow::new(line, "Latency", cell, "is no length of time in ms"));
+            seen.bad(|| BadRow::new(RowPlace::Line(line), "Latency", cell, "is no length of time in ms"));
             return;
         }
         Some((_, known)) => known,
@@ -184,7 +186,7 @@ fn take<'c>(
     let bytes = columns.bytes.map(&cell).filter(|cell| !cell.is_empty());
     let bytes = match bytes.map(|cell| (cell, cells::number(cell))) {
         Some((cell, None)) => {
-            seen.bad(|| BadRow::new(line, "bytes", cell, "is no number of bytes"));
+            seen.bad(|| BadRow::new(RowPlace::Line(line), "bytes", cell, "is no number of bytes"));
             return;
         }
         Some((_, known)) => known,
@@ -192,7 +194,7 @@ fn take<'c>(
     };
     let idle = columns.idle.filter(|_| columns.stamps_are_ends).map(&cell).unwrap_or_default();
     let Some(start_ns) = cells::start_ns(start_ns, elapsed_ns, idle, columns.stamps_are_ends) else {
-        seen.bad(|| BadRow::new(line, "IdleTime", idle, "is no length of time in ms"));
+        seen.bad(|| BadRow::new(RowPlace::Line(line), "IdleTime", idle, "is no length of time in ms"));
         return;
     };
     if columns.message.is_some_and(|at| cells::is_transaction(cell(at))) {

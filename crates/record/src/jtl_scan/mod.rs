@@ -18,7 +18,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 pub use in_order::{HELD_ROWS_MAX, OutOfOrder};
-pub use problem::{BadRow, LogError};
+pub use problem::{BadRow, LogError, RowPlace};
 pub use rows::{LogFacts, LogForm, LogLabels, LogRow};
 
 use columns::Columns;

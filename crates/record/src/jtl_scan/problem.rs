@@ -9,11 +9,11 @@ use crate::samples_file::SamplesError;
 
 /// A row that could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {text:?} {problem}")]
+#[error("{place}{}{column}: {text:?} {problem}", if matches!(place, RowPlace::Line(_)) { ", column " } else { ", attribute " })]
 pub struct BadRow {
-    /// Line at which the row begins, from 1; in XML the number of the sample, from 1.
-    pub line: u64,
-    /// Name of the column, or attribute, as JMeter has it.
+    /// Where it begins.
+    pub place: RowPlace,
+    /// Name of the column, or of the XML attribute, as JMeter has it.
     pub column: &'static str,
     /// What stands there, cut short.
     pub text: String,
@@ -21,10 +21,28 @@ pub struct BadRow {
     pub problem: &'static str,
 }
 
+/// Where a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowPlace {
+    /// On this line of a CSV, from 1.
+    Line(u64),
+    /// In this sample of an XML log, from 1; those inside other ones count too.
+    Sample(u64),
+}
+
+impl std::fmt::Display for RowPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RowPlace::Line(line) => write!(f, "line {line}"),
+            RowPlace::Sample(number) => write!(f, "sample {number}"),
+        }
+    }
+}
+
 impl BadRow {
-    pub(super) fn new(line: u64, column: &'static str, cell: &[u8], problem: &'static str) -> BadRow {
+    pub(super) fn new(place: RowPlace, column: &'static str, cell: &[u8], problem: &'static str) -> BadRow {
         let text = String::from_utf8_lossy(cell).chars().take(40).collect();
-        BadRow { line, column, text, problem }
+        BadRow { place, column, text, problem }
     }
 }
 
@@ -64,7 +82,7 @@ pub enum LogError {
         line: u64,
     },
     /// Too many rows are no rows.
-    #[error("{bad} rows of {} cannot be read; the first: {first}", rows + bad)]
+    #[error("{bad} of {} rows cannot be read; the first: {first}", rows + bad)]
     BadRows {
         /// How many.
         bad: u64,

@@ -195,6 +195,10 @@ fn what_is_broken_is_said_with_its_place() {
     assert!(matches!(quote, LogError::Quote { line: 2 }));
     assert!(matches!(error("<testResults>\n<sample t=\"1\"></x>"), LogError::Xml { line: 2, .. }));
     assert!(matches!(error("<html/>"), LogError::XmlRoot(root) if root == "html"));
+    let unstamped = error("<testResults><sample t=\"1\" lb=\"a\"/></testResults>").to_string();
+    let expected =
+        "1 of 1 rows cannot be read; the first: sample 1, attribute ts: \"\" is no time in ms since 1970";
+    assert_eq!(unstamped, expected);
     // A run that was killed has written no end.
     let (told, facts) = rows("timeStamp,elapsed,label\n1,1,a\n2,2,\"b\n");
     assert_eq!((told.len(), facts.cut_off), (1, true));

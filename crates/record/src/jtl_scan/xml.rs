@@ -6,7 +6,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::cells;
-use super::problem::{BadRow, LogError};
+use super::problem::{BadRow, LogError, RowPlace};
 use super::rows::{LogLabels, LogRow, Seen};
 
 /// What an open sample means for those inside it.
@@ -144,13 +144,23 @@ fn take(
     let elapsed_ns = elapsed.as_deref().and_then(cells::span_ns);
     let (Some(start_ns), Some(elapsed_ns)) = (start_ns, elapsed_ns) else {
         seen.bad(|| match start_ns {
-            None => BadRow::new(number, "ts", &stamp.unwrap_or_default(), "is no time in ms since 1970"),
-            Some(_) => BadRow::new(number, "t", &elapsed.unwrap_or_default(), "is no length of time in ms"),
+            None => BadRow::new(
+                RowPlace::Sample(number),
+                "ts",
+                &stamp.unwrap_or_default(),
+                "is no time in ms since 1970",
+            ),
+            Some(_) => BadRow::new(
+                RowPlace::Sample(number),
+                "t",
+                &elapsed.unwrap_or_default(),
+                "is no length of time in ms",
+            ),
         });
         return Outer::Sampler;
     };
     let Some(start_ns) = cells::start_ns(start_ns, elapsed_ns, &idle, stamp_is_end) else {
-        seen.bad(|| BadRow::new(number, "it", &idle, "is no length of time in ms"));
+        seen.bad(|| BadRow::new(RowPlace::Sample(number), "it", &idle, "is no length of time in ms"));
         return Outer::Sampler;
     };
     seen.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
