@@ -13,8 +13,14 @@ use figure::{Figure, Layer, Mark};
 /// Most bars of a plot.
 const BARS_MAX: usize = 70;
 
-/// Gaps are shown up to the mean times this: the exponential has one in 1,100 beyond.
+/// Gaps are shown up to the mean times this at least: the exponential has one in 1,100 beyond.
 const MEANS_SHOWN: f64 = 7.0;
+
+/// And up to the mean times this at most: what is seen far out is that there is something.
+const MEANS_MOST: f64 = 30.0;
+
+/// Between the two, until at most one gap in so many is longer: pauses between bunches are to be seen.
+const BEYOND_ONE_IN: u64 = 200;
 
 /// A file of plots.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +125,9 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
             None => bars.push(zero),
         }
     }
-    bars.truncate(((mean_ms * MEANS_SHOWN / cell_ms).ceil() as usize).max(1));
+    // A little more than there are, so that the last bar does not lean on the edge.
+    let shown = cells_shown(&bars, n, cell_ms / mean_ms).min(bars.len() + bars.len() / 20);
+    bars.resize(shown, 0);
     let together = bars.len().div_ceil(BARS_MAX);
     let width_ms = cell_ms * together as f64;
     let percent = |count: f64| count * 100.0 / n as f64;
@@ -163,6 +171,18 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
         level: None,
     };
     Some((figure, note))
+}
+
+/// How many of the first `cells` are drawn, of a width of `cell_means` times the mean gap; `n` gaps in all.
+fn cells_shown(cells: &[u64], n: u64, cell_means: f64) -> usize {
+    let mut longer = n;
+    let enough = cells.iter().position(|gaps| {
+        longer -= gaps;
+        longer <= n / BEYOND_ONE_IN
+    });
+    let enough = enough.map_or(cells.len(), |at| at + 1 + at / 20);
+    let of_means = |means: f64| ((means / cell_means).ceil() as usize).max(1);
+    enough.clamp(of_means(MEANS_SHOWN), of_means(MEANS_MOST))
 }
 
 /// The probability that an exponential gap with this mean is at most `ms` when both its stamps are cut to multiples of
@@ -296,6 +316,20 @@ mod tests {
         // Its mean is that of the gaps: stamps that are cut do not drift.
         let mean: f64 = (0..2000).map(|d| 1.0 - exponential_below(f64::from(d), 7.3, 1.0)).sum();
         assert!((mean - 7.3).abs() < 1e-9);
+    }
+
+    #[test]
+    fn pauses_between_bunches_are_shown() {
+        // Cells of a hundredth of the mean: nine gaps in ten are short, the others ten means long.
+        let mut cells = vec![0; 1_001];
+        (cells[0], cells[1_000]) = (900, 100);
+        assert_eq!(cells_shown(&cells, 1_000, 0.01), 1_051);
+        // One gap in a thousand does not press the others together.
+        (cells[0], cells[1_000]) = (999, 1);
+        assert_eq!(cells_shown(&cells, 1_000, 0.01), 700);
+        assert_eq!(cells_shown(&[10], 1_000, 0.01), 700);
+        assert_eq!(cells_shown(&[0; 10_000], 1_000, 0.01), 3_000);
+        assert_eq!(cells_shown(&[5], 5, 1e9), 1);
     }
 
     #[test]
