@@ -246,18 +246,20 @@ impl Answer {
         let shown = self.pairs.iter().any(|pair| pair.users == take.users);
         let why = match (self.asked, shown) {
             (true, true) => "the fewest of these",
-            (true, false) => "none of these but the fewest",
-            (false, _) => "the fewest users",
+            _ => "the fewest users",
         };
+        let none = if self.asked && !shown { "None of these is near to an open load. " } else { "" };
         let cov = match take.cov.value() {
-            Some(_) => format!("; the CoV is within {COV_BAND} of 1"),
-            None => "; the CoV is unknown".to_owned(),
+            Some(_) => format!("the CoV is within {COV_BAND} of 1"),
+            None => "the CoV is unknown".to_owned(),
         };
         let mut out = format!(
-            "Take N = {} and Z = {:.3} s, {why} for which Q/Z is small. R/Z is at most {FEEDBACK_MAX}: a system twice\n\
-             as slow lowers the rate by no more than {:.0} %{cov}. More users with a longer Z are as good.\n",
+            "{none}Take N = {} and Z = {} s, {why} for which Q/Z is small.\n\
+             R/Z is at most {FEEDBACK_MAX}: a system twice as slow lowers the rate by no more than {:.0} %; {cov}.\n\
+             More users with a longer Z are as good.\n",
             take.users,
-            take.think_s,
+            // To the millisecond, as in the table.
+            (take.think_s * 1e3).round() / 1e3,
             100.0 * FEEDBACK_MAX
         );
         out += &jmeter(args.think_law, take);

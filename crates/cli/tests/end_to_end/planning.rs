@@ -31,8 +31,9 @@ fn a_rate_is_planned() {
     uniform on [0, 2Z]. Found as the superposition of N independent users who are answered after R;
     how they wait for each other is unknown (--demands tells).
 
-    Take N = 101 and Z = 5.000 s, the fewest users for which Q/Z is small. R/Z is at most 0.01: a system twice
-    as slow lowers the rate by no more than 1 %; the CoV is within 0.05 of 1. More users with a longer Z are as good.
+    Take N = 101 and Z = 5 s, the fewest users for which Q/Z is small.
+    R/Z is at most 0.01: a system twice as slow lowers the rate by no more than 1 %; the CoV is within 0.05 of 1.
+    More users with a longer Z are as good.
     In JMeter: 101 threads, a ramp-up of at least 5 s, and for each request a
       Uniform Random Timer with Random Delay Maximum 10000 ms and Constant Delay Offset 0 ms.
     Over times much longer than Z the counts stay evener than Poisson's, whatever N: their dispersion
@@ -58,8 +59,9 @@ fn the_published_pairs_are_planned() {
     with ±, by simulation of the closed network (exponential service in order of arrival, seed 1),
     and its standard error.
 
-    Take N = 12000 and Z = 600.000 s, none of these but the fewest for which Q/Z is small. R/Z is at most 0.01: a system twice
-    as slow lowers the rate by no more than 1 %; the CoV is within 0.05 of 1. More users with a longer Z are as good.
+    None of these is near to an open load. Take N = 12000 and Z = 600 s, the fewest users for which Q/Z is small.
+    R/Z is at most 0.01: a system twice as slow lowers the rate by no more than 1 %; the CoV is within 0.05 of 1.
+    More users with a longer Z are as good.
     In JMeter: 12000 threads, a ramp-up of at least 600 s, and for each request a
       Uniform Random Timer with Random Delay Maximum 1200000 ms and Constant Delay Offset 0 ms.
     Over times much longer than Z the counts stay evener than Poisson's, whatever N: their dispersion
