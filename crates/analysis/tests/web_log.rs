@@ -111,3 +111,43 @@ fn every_cell_of_run_1830_is_the_published_one() {
     };
     assert!((0.97..1.03).contains(&dispersion(0.1)) && dispersion(10.0) < 0.5);
 }
+
+/// The tables of rows of start, elapsed, label and thread, written in this order.
+fn tables_of(rows: &[(u32, u16, u8, u8)]) -> WebLogTables {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.jtl");
+    let mut text = String::from("timeStamp,elapsed,label,threadName\n");
+    for (start, elapsed, label, thread) in rows {
+        let _ = writeln!(text, "{start},{elapsed},page {label},Users 1-{thread}");
+    }
+    std::fs::write(&path, text).unwrap();
+    let log = Log::open(&path).unwrap();
+    let options = WebLogOptions { threads: vec![1, 2, 3], ..WebLogOptions::default() };
+    let (found, facts) = log
+        .scan_in_order(
+            || WebLog::new(options.clone(), log.form().tick_ns()),
+            |into, row, _| {
+                into.add(row, true);
+            },
+            &mut |_| {},
+        )
+        .unwrap();
+    found.finish(&facts.labels)
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn the_order_of_a_log_does_not_matter(
+        mut rows in proptest::collection::vec((0u32..3_000, 0u16..500, 0u8..3, 1u8..4), 2..80)
+    ) {
+        // As loggers write them, as samples began, and backwards.
+        rows.sort_by_key(|row| row.0 + u32::from(row.1));
+        let by_end = tables_of(&rows);
+        rows.sort();
+        proptest::prop_assert_eq!(&tables_of(&rows), &by_end);
+        rows.reverse();
+        proptest::prop_assert_eq!(&tables_of(&rows), &by_end);
+    }
+}
