@@ -134,7 +134,7 @@ fn heading(log: &LogReport, show: LogTablesShow, look: Look) -> String {
     if log.verdicts.is_empty() {
         let _ = writeln!(out, "{}", look.bold(&printable(&log.name)));
     }
-    out + &look.dim(&selection(log))
+    out + &look.dim(selection(log).trim_end()) + "\n"
 }
 
 /// What was read of a log, and what was left out.
