@@ -31,5 +31,8 @@ pub(crate) fn delivery(verdict: &ArrivalVerdict) -> Option<String> {
         line += &format!(" ({} at the median, {} at most)", span(waits.p50_ns), span(waits.max_ns));
     }
     line += &arrivals(verdict.drops, "dropped");
+    if let Some(cov) = verdict.schedule.as_ref().and_then(|schedule| schedule.cov) {
+        line += &format!("; the schedule's own CoV is {:.2}", cov.value);
+    }
     Some(line)
 }

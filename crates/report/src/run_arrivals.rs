@@ -94,8 +94,9 @@ fn judge_open(
         }
     })?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    // Laws without a theory of their own are compared with their schedule.
-    let schedule: Option<Observed> = matches!(law, Law::Bursty | Law::Replay | Law::Mixed).then(|| {
+    // What the delivery did to the schedule is told by both side by side; laws without a theory of their own are judged by
+    // it, too.
+    let schedule: Observed = {
         let mut tally = ArrivalTally::new(settings);
         match &known {
             Some(process) => process
@@ -109,7 +110,7 @@ fn judge_open(
             }
         }
         tally.finish(&mut random)
-    });
+    };
     let several = load.facts.open.len() > 1 || !open_takes_all(load, names);
     let circumstances = Circumstances {
         of: several.then(|| {
@@ -117,7 +118,7 @@ fn judge_open(
         }),
         scope: Scope::SessionStarts,
         asked_per_s: known.as_ref().and_then(mean_rate),
-        schedule: schedule.as_ref(),
+        schedule: Some(&schedule),
         lateness: lateness.finish(),
         drops: Some(drops),
         waited: Some(waited),
