@@ -28,8 +28,6 @@ const KEY_TIME_BITS: u32 = u64::BITS - PLACE_BITS;
 pub struct OutOfOrder {
     /// The greatest lag of a row, in ns.
     pub lag_ns: u64,
-    /// Rows that were held when there were too many.
-    pub held: usize,
 }
 
 /// Passes rows on in the order of their starts; equal starts keep their order.
@@ -42,6 +40,7 @@ pub(super) struct InOrder {
     spare: Vec<LogRow>,
     /// When `held` is so long, it is time to sort.
     sort_at: usize,
+    held_max: usize,
     /// The greatest lag, when a first reading has found it.
     window_ns: Option<u64>,
     lag_ns: u64,
@@ -61,6 +60,7 @@ impl InOrder {
             keys: Vec::new(),
             spare: Vec::new(),
             sort_at: PART,
+            held_max: HELD_ROWS_MAX,
             window_ns,
             lag_ns: 0,
             latest_ns: i64::MIN,
@@ -94,8 +94,8 @@ impl InOrder {
         let window = self.window_ns.unwrap_or_else(|| self.lag_ns.saturating_mul(2));
         let safe = self.latest_ns.saturating_sub(i64::try_from(window).unwrap_or(i64::MAX));
         self.pass_before(safe, pass);
-        self.failed = self.held.len() + PART > HELD_ROWS_MAX;
-        self.sort_at = (self.held.len() + self.held.len().max(PART)).min(HELD_ROWS_MAX);
+        self.failed = self.held.len() + PART > self.held_max;
+        self.sort_at = (self.held.len() + self.held.len().max(PART)).min(self.held_max);
     }
 
     /// Passes on what started before `safe_ns`, and keeps the rest in order.
@@ -135,12 +135,41 @@ impl InOrder {
     /// Passes on the rest; gives the greatest lag in ns.
     pub(super) fn finish(mut self, pass: &mut impl FnMut(&LogRow)) -> Result<u64, OutOfOrder> {
         if self.failed {
-            return Err(OutOfOrder { lag_ns: self.lag_ns, held: self.held.len() });
+            return Err(OutOfOrder { lag_ns: self.lag_ns });
         }
         self.order();
         for at in &self.places {
             pass(&self.held[*at as usize]);
         }
         Ok(self.lag_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_would_need_too_much_room_are_refused() {
+        let row = |start_ns| LogRow {
+            start_ns,
+            elapsed_ns: 0,
+            latency_ns: None,
+            bytes: None,
+            label: 0,
+            group: None,
+            thread: None,
+            user: None,
+            success: true,
+        };
+        let rows = 4 * PART as i64;
+        for window_ns in [None, Some(rows as u64)] {
+            let mut order = InOrder { held_max: 2 * PART, ..InOrder::new(window_ns) };
+            let mut passed = 0;
+            // All of it backwards: nothing may be passed on before the end.
+            (0..rows).rev().for_each(|start| order.push(row(start), &mut |_| passed += 1));
+            assert_eq!(order.finish(&mut |_| ()), Err(OutOfOrder { lag_ns: rows as u64 - 1 }));
+            assert_eq!(passed, 0);
+        }
     }
 }

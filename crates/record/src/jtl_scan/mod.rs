@@ -146,7 +146,7 @@ impl Log {
                     facts.lag_ns = lag_ns;
                     return Ok((into, facts));
                 }
-                Err(OutOfOrder { lag_ns, .. }) if window_ns.is_none() => window_ns = Some(lag_ns),
+                Err(OutOfOrder { lag_ns }) if window_ns.is_none() => window_ns = Some(lag_ns),
                 Err(out) => return Err(LogError::Order(out)),
             }
         }
