@@ -9,6 +9,10 @@ use anyhow::{Context as _, Result};
 use super::Bench;
 use super::probe::Probe;
 
+/// Plans in the `plans` folder.
+const CONSTANT: &str = "pacing-constant.jmx";
+const PRECISE: &str = "pacing-precise.jmx";
+
 /// What a load is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
@@ -17,6 +21,9 @@ pub enum Load {
     /// Even arrivals.
     Even,
 }
+
+/// Threads of a plan whose timer sets the rate.
+const THREADS: u32 = 200;
 
 /// A generator and the way in which it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +35,8 @@ pub enum Tool {
         /// Whether it watches the clock before each start.
         spin: bool,
     },
+    /// This project's binary with the plan that JMeter gets for such a load: 200 users and a timer of JMeter's.
+    BusyhourPlan(Load),
     /// JMeter's Constant Throughput Timer with so many threads.
     JMeterConstant(u32),
     /// JMeter's Precise Throughput Timer with so many threads.
@@ -79,21 +88,12 @@ impl Tool {
     /// The tools that claim to offer a load.
     pub fn all(load: Load) -> Vec<Self> {
         let busyhour = |spin| Self::Busyhour { users: None, spin };
-        match load {
-            Load::Poisson => {
-                vec![busyhour(false), busyhour(true), Self::JMeterPrecise(200), Self::JMeterOpen]
-            }
-            Load::Even => {
-                vec![
-                    busyhour(false),
-                    busyhour(true),
-                    Self::JMeterConstant(200),
-                    Self::K6,
-                    Self::Vegeta,
-                    Self::Wrk2,
-                ]
-            }
-        }
+        let own = [busyhour(false), busyhour(true), Self::BusyhourPlan(load)];
+        let others = match load {
+            Load::Poisson => vec![Self::JMeterPrecise(THREADS), Self::JMeterOpen],
+            Load::Even => vec![Self::JMeterConstant(THREADS), Self::K6, Self::Vegeta, Self::Wrk2],
+        };
+        own.into_iter().chain(others).collect()
     }
 
     /// Those that are sent against a server that stalls.
@@ -104,8 +104,8 @@ impl Tool {
             busyhour(Some(50)),
             busyhour(Some(500)),
             Self::JMeterConstant(50),
-            Self::JMeterConstant(200),
-            Self::JMeterPrecise(200),
+            Self::JMeterConstant(THREADS),
+            Self::JMeterPrecise(THREADS),
             Self::JMeterOpen,
             Self::K6,
             Self::Vegeta,
@@ -120,6 +120,8 @@ impl Tool {
                 let users = users.map_or(String::new(), |users| format!(", {users} users"));
                 format!("Busyhour{users}{}", if spin { " --spin" } else { "" })
             }
+            Self::BusyhourPlan(Load::Poisson) => "Busyhour, the plan with Precise Throughput".to_owned(),
+            Self::BusyhourPlan(Load::Even) => "Busyhour, the plan with Constant Throughput".to_owned(),
             Self::JMeterConstant(threads) => format!("JMeter Constant Throughput, {threads} threads"),
             Self::JMeterPrecise(threads) => format!("JMeter Precise Throughput, {threads} threads"),
             Self::JMeterOpen => "JMeter Open Model".to_owned(),
@@ -132,7 +134,7 @@ impl Tool {
     /// Whether it was found and is wanted.
     pub fn is_there(self, bench: &Bench) -> bool {
         match self {
-            Self::Busyhour { .. } => bench.options.allows("busyhour"),
+            Self::Busyhour { .. } | Self::BusyhourPlan(_) => bench.options.allows("busyhour"),
             Self::JMeterConstant(_) | Self::JMeterPrecise(_) | Self::JMeterOpen => bench.jmeter.is_some(),
             Self::K6 => bench.k6.is_some(),
             Self::Vegeta => bench.vegeta.is_some(),
@@ -173,12 +175,14 @@ impl Tool {
                 command.args(spin.then_some("--spin"));
                 command
             }
-            Self::JMeterConstant(threads) => {
-                jmeter(bench, "pacing-constant.jmx", &prepared, probe, run, threads)?
+            Self::BusyhourPlan(load) => {
+                let plan = if load == Load::Poisson { PRECISE } else { CONSTANT };
+                let mut command = Command::new(&bench.busyhour);
+                plan_arguments(&mut command, bench, plan, &prepared, probe, run, THREADS)?;
+                command
             }
-            Self::JMeterPrecise(threads) => {
-                jmeter(bench, "pacing-precise.jmx", &prepared, probe, run, threads)?
-            }
+            Self::JMeterConstant(threads) => jmeter(bench, CONSTANT, &prepared, probe, run, threads)?,
+            Self::JMeterPrecise(threads) => jmeter(bench, PRECISE, &prepared, probe, run, threads)?,
             Self::JMeterOpen => jmeter(bench, "pacing-open.jmx", &prepared, probe, run, 0)?,
             Self::K6 => {
                 let script = prepared.folder.join("script.js");
@@ -226,10 +230,24 @@ fn jmeter(
     threads: u32,
 ) -> Result<Command> {
     let mut command = bench.jmeter.as_ref().context("JMeter is missing")?.command();
-    command.arg("-n").arg("-t").arg(bench.root.join("plans").join(plan)).arg("-l").arg(prepared.rows());
+    plan_arguments(&mut command, bench, plan, prepared, probe, run, threads)?;
     command.arg("-j").arg(prepared.folder.join("jmeter.log"));
     // The threads of an Open Model Thread Group would keep the process for another minute.
     command.arg("-Jjmeterengine.force.system.exit=true");
+    Ok(command)
+}
+
+/// The same for JMeter and for whoever runs its plans.
+fn plan_arguments(
+    command: &mut Command,
+    bench: &Bench,
+    plan: &str,
+    prepared: &Prepared,
+    probe: &Probe,
+    run: Duration,
+    threads: u32,
+) -> Result<()> {
+    command.arg("-n").arg("-t").arg(bench.root.join("plans").join(plan)).arg("-l").arg(prepared.rows());
     let rate = bench.options.rate_per_s;
     for (name, value) in [
         ("PORT", u32::from(probe.port)),
@@ -240,7 +258,7 @@ fn jmeter(
     ] {
         command.arg(format!("-J{name}={value}"));
     }
-    Ok(command)
+    Ok(())
 }
 
 /// k6 is a program in JavaScript. Users enough for a stall of two seconds are there from the start.

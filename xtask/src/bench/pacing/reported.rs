@@ -40,7 +40,8 @@ pub fn by(bench: &Bench, tool: Tool, prepared: &Prepared) -> Result<Vec<(String,
                 (format!("{name}: service time"), busyhour(&summary, "service")),
             ]
         }
-        Tool::JMeterConstant(_) | Tool::JMeterPrecise(_) | Tool::JMeterOpen => {
+        // In the same form of result file.
+        Tool::BusyhourPlan(_) | Tool::JMeterConstant(_) | Tool::JMeterPrecise(_) | Tool::JMeterOpen => {
             vec![(name, jmeter(&prepared.rows())?)]
         }
         Tool::K6 => vec![(name, k6(&json(&prepared.summary())?))],
