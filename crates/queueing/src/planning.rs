@@ -324,7 +324,7 @@ fn simulated(users: u64, think: Think, demands_s: &[f64], random: &mut impl Rng)
     if users > SIMULATED_USERS_MAX {
         return ExpectedCov::Unavailable;
     }
-    let gaps = (users * 20).max(100_000);
+    let gaps = (users * 20).max(40_000);
     let network = ClosedLoop { users: few, think, demands_s: demands_s.to_vec() };
     network.simulate(gaps, random).map_or(ExpectedCov::Unavailable, |seen| ExpectedCov::Simulation {
         cov: seen.cov,

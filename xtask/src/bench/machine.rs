@@ -109,6 +109,21 @@ impl KernelMemory {
     }
 }
 
+/// CPU seconds that all cores have been busy since the machine began, with what other machines took from them (`steal`);
+/// `None` where the kernel does not tell.
+pub fn busy_s() -> Option<f64> {
+    let ticks = busy_ticks(&fs::read_to_string("/proc/stat").ok()?)?;
+    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// The first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal.
+fn busy_ticks(stat: &str) -> Option<u64> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let fields: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).take(8).collect();
+    let [user, nice, system, _idle, _wait, irq, softirq, steal] = fields[..] else { return None };
+    Some(user + nice + system + irq + softirq + steal)
+}
+
 fn tcp_pages(sockstat: &str) -> Option<u64> {
     let line = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"))?;
     let mut words = line.split_whitespace();
@@ -119,6 +134,13 @@ fn tcp_pages(sockstat: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn idle_time_is_not_busy() {
+        let stat = "cpu  100 1 20 9000 50 3 4 5 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+        assert_eq!(busy_ticks(stat), Some(133));
+        assert_eq!(busy_ticks("cpu  1 2\n"), None);
+    }
 
     #[test]
     fn pages_of_tcp_are_read() {

@@ -189,7 +189,7 @@ fn has_ended(pid: u32) -> Result<bool> {
 }
 
 /// CPU seconds that a process has used, all its threads together; the kernel tells them in ticks.
-fn cpu_s(pid: u32) -> Result<f64> {
+pub fn cpu_s(pid: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let ticks = cpu_ticks(&stat).context("a process without CPU times")?;
     Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::super::process;
 use super::super::table::{Table, median, number};
+use super::super::{machine, process};
 use super::Bench;
 use super::generators::{Load, Prepared, Tool};
 use super::probe::Probe;
@@ -21,6 +21,15 @@ struct Seen {
     load: Fingerprint,
     late_ns: (f64, f64),
     cpu_s: f64,
+    /// What neither the generator nor the probe used of the machine.
+    others_cpu_s: f64,
+}
+
+impl Seen {
+    /// Of no run: in time, and at no cost that is known.
+    fn of(load: Fingerprint) -> Self {
+        Self { load, late_ns: (0.0, 0.0), cpu_s: f64::NAN, others_cpu_s: f64::NAN }
+    }
 }
 
 /// Measures and prints.
@@ -56,10 +65,10 @@ pub fn run(bench: &Bench, load: Load) {
         "late p50, µs",
         "late p99, µs",
         "CPU s",
+        "others' CPU s",
     ]);
-    table.row(row("(in theory)", &[Seen { load: ideal, late_ns: (0.0, 0.0), cpu_s: f64::NAN }]));
-    let scheduled: Vec<Seen> =
-        schedules.into_iter().map(|load| Seen { load, late_ns: (0.0, 0.0), cpu_s: f64::NAN }).collect();
+    table.row(row("(in theory)", &[Seen::of(ideal)]));
+    let scheduled: Vec<Seen> = schedules.into_iter().map(Seen::of).collect();
     if !scheduled.is_empty() {
         table.row(row("(Busyhour's schedules)", &scheduled));
     }
@@ -68,7 +77,8 @@ pub fn run(bench: &Bench, load: Load) {
     }
     print!("{table}");
     println!(
-        "\nLate: against the generator's own timetable, from its most punctual request on; – where the server cannot know the timetable."
+        "\nLate: against the generator's own timetable, from its most punctual request on; – where the server cannot know the timetable.\n\
+         Others' CPU: what neither the generator nor the probe used. Where it is more than a second or two, somebody else spoilt the run."
     );
     failed.iter().for_each(|failure| println!("FAILED: {failure}"));
 }
@@ -78,7 +88,10 @@ fn measure(bench: &Bench, tool: Tool, load: Load, schedules: &mut Vec<Fingerprin
     let probe = Probe::start(bench, None)?;
     let mut prepared = tool.prepare(bench, load, run, &probe)?;
     let command = std::mem::replace(&mut prepared.command, std::process::Command::new("false"));
+    let busy_before_s = machine::busy_s();
     let cpu_s = process::run_to_end(command, &bench.cores, &prepared.log, run + PATIENCE)?;
+    let busy_s = machine::busy_s().zip(busy_before_s).map(|(after, before)| after - before);
+    let probe_cpu_s = probe.cpu_s()?;
     let stamps = probe.end()?;
     let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let part = judged(&stamps, ns(skip), ns(run - skip));
@@ -88,7 +101,8 @@ fn measure(bench: &Bench, tool: Tool, load: Load, schedules: &mut Vec<Fingerprin
     }
     let late = scheduled.and_then(|scheduled| lateness_ns(&stamps, &scheduled)).unwrap_or_default();
     let late_ns = (quantile(&late, 0.5), quantile(&late, 0.99));
-    Ok(Seen { load: Fingerprint::of(part), late_ns, cpu_s })
+    let others_cpu_s = busy_s.map_or(f64::NAN, |busy_s| (busy_s - cpu_s - probe_cpu_s).max(0.0));
+    Ok(Seen { load: Fingerprint::of(part), late_ns, cpu_s, others_cpu_s })
 }
 
 /// When each request should have come, from an origin of the generator's.
@@ -112,5 +126,6 @@ fn row(name: &str, runs: &[Seen]) -> Vec<String> {
         number(middle(|seen| seen.late_ns.0) / 1_000.0),
         number(middle(|seen| seen.late_ns.1) / 1_000.0),
         number(middle(|seen| seen.cpu_s)),
+        number(middle(|seen| seen.others_cpu_s)),
     ]
 }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 
+use super::super::process;
 use super::Bench;
 
 /// A probe that runs on the server's core; it ends with its owner.
@@ -48,6 +49,11 @@ impl Probe {
     /// The address to ask.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)
+    }
+
+    /// CPU seconds it has used.
+    pub fn cpu_s(&self) -> Result<f64> {
+        process::cpu_s(self.child.id())
     }
 
     /// Ends it; gives its stamps in nanoseconds.
