@@ -1,8 +1,10 @@
 //! Reading the rows of an XML log.
 
+use std::borrow::Cow;
 use std::io::BufRead;
 
 use quick_xml::Reader;
+use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
 use super::cells;
@@ -107,28 +109,23 @@ fn take(
     seen: &mut Seen,
     see: &mut impl FnMut(&LogRow, &LogLabels),
 ) -> Outer {
-    let mut label = Vec::new();
-    let (mut stamp, mut elapsed, mut latency, mut bytes) = (None, None, None, None);
-    let (mut idle, mut count) = (Vec::new(), None);
+    let mut label = Cow::Borrowed(&b""[..]);
+    let (mut stamp_ns, mut elapsed_ns, mut latency_ns, mut bytes) = (None, None, None, None);
+    let (mut idle, mut count) = (Cow::Borrowed(&b""[..]), None);
     let (mut thread, mut user, mut success, mut transaction) = (None, None, true, false);
     for attribute in element.attributes().with_checks(false).flatten() {
         let value = attribute.value.as_ref();
         match attribute.key.as_ref() {
-            b"ts" => stamp = Some(value.to_vec()),
-            b"t" => elapsed = Some(value.to_vec()),
-            b"lt" => latency = Some(value.to_vec()),
-            b"it" => idle = value.to_vec(),
+            b"ts" => stamp_ns = cells::stamp_ns(value),
+            b"t" => elapsed_ns = cells::span_ns(value),
+            b"lt" => latency_ns = cells::span_ns(value),
+            b"it" => idle = attribute.value,
             b"sc" => count = cells::number(value),
-            b"by" => bytes = Some(value.to_vec()),
+            b"by" => bytes = cells::number(value),
             b"s" => success = cells::passed(value),
             b"tn" => (thread, user) = (cells::thread(value), cells::user(value)),
             b"rm" => transaction = cells::is_transaction(value),
-            b"lb" => {
-                label = match attribute.unescape_value() {
-                    Ok(text) => text.into_owned().into_bytes(),
-                    Err(_) => value.to_vec(),
-                }
-            }
+            b"lb" => label = attribute.value,
             _ => {}
         }
     }
@@ -140,23 +137,14 @@ fn take(
         seen.facts.transactions += 1;
         return Outer::Transaction;
     }
-    let start_ns = stamp.as_deref().and_then(cells::stamp_ns);
-    let elapsed_ns = elapsed.as_deref().and_then(cells::span_ns);
-    let (Some(start_ns), Some(elapsed_ns)) = (start_ns, elapsed_ns) else {
-        seen.bad(|| match start_ns {
-            None => BadRow::new(
-                RowPlace::Sample(number),
-                "ts",
-                &stamp.unwrap_or_default(),
-                "is no time in ms since 1970",
-            ),
-            Some(_) => BadRow::new(
-                RowPlace::Sample(number),
-                "t",
-                &elapsed.unwrap_or_default(),
-                "is no length of time in ms",
-            ),
-        });
+    let (Some(start_ns), Some(elapsed_ns)) = (stamp_ns, elapsed_ns) else {
+        let (key, problem) = match stamp_ns {
+            None => ("ts", "is no time in ms since 1970"),
+            Some(_) => ("t", "is no length of time in ms"),
+        };
+        let found = element.try_get_attribute(key).ok().flatten();
+        let text = found.as_ref().map(|attribute| attribute.value.as_ref()).unwrap_or_default();
+        seen.bad(|| BadRow::new(RowPlace::Sample(number), key, text, problem));
         return Outer::Sampler;
     };
     let Some(start_ns) = cells::start_ns(start_ns, elapsed_ns, &idle, stamp_is_end) else {
@@ -165,17 +153,11 @@ fn take(
     };
     seen.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
     seen.facts.rows += 1;
-    let row = LogRow {
-        start_ns,
-        elapsed_ns,
-        latency_ns: latency.as_deref().and_then(cells::span_ns),
-        bytes: bytes.as_deref().and_then(cells::number),
-        label: seen.labels.intern(&label),
-        group: None,
-        thread,
-        user,
-        success,
+    let label = match std::str::from_utf8(&label).ok().and_then(|text| unescape(text).ok()) {
+        Some(text) => seen.labels.intern(text.as_bytes()),
+        None => seen.labels.intern(&label),
     };
+    let row = LogRow { start_ns, elapsed_ns, latency_ns, bytes, label, group: None, thread, user, success };
     see(&row, &seen.labels);
     Outer::Sampler
 }
