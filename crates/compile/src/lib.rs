@@ -10,6 +10,7 @@ mod controllers;
 mod groups;
 mod http;
 mod listeners;
+mod load_profile;
 mod managers;
 mod numbers;
 mod open;

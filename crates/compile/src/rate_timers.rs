@@ -5,9 +5,24 @@ use std::sync::Arc;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::element::Timer;
 use busyhour_engine::precise::PreciseThroughput;
-use busyhour_plan::Element;
+use busyhour_engine::shaping::{Shape, ShapeRow, ThroughputShaping};
+use busyhour_engine::template::Template;
+use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
+use crate::load_profile;
+
+/// Class of the jmeter-plugins' Throughput Shaping Timer.
+pub(crate) const SHAPING: &str = "kg.apc.jmeter.timers.VariableThroughputTimer";
+
+/// Its table: a property of the element, and the property of JMeter that replaces it.
+const LOAD_PROFILE: &str = "load_profile";
+
+/// A table whose starts differ from what its rows ask for by more than this part is worth a word.
+const STARTS_OFF_MAX: f64 = 0.05;
+
+/// Tables up to this length, in seconds, are added up.
+const SECONDS_MAX: i64 = 1_000_000;
 
 /// JMeter's Precise Throughput Timer.
 pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
@@ -54,4 +69,99 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         schedules: Arc::clone(&context.schedules_precise),
         timer,
     }))
+}
+
+/// The jmeter-plugins' Throughput Shaping Timer.
+pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
+    let name = context.now(element.name());
+    for what in ["rps", "cntDelayed", "cntSent", "totalDuration"] {
+        if !name.is_empty() && context.plan.source().contains(&format!("{name}_{what}")) {
+            let text = format!("the property {name}_{what} of the Throughput Shaping Timer is not set here");
+            let finding = element.locate(Diagnostic::error("unsupported-setting", text));
+            context.unsupported(finding.with_hint("change what uses the property"));
+        }
+    }
+    let rows = match profile(context, &name) {
+        Some(Ok(rows)) => rows.into_iter().map(literal).collect(),
+        Some(Err(message)) => {
+            let finding = element.locate(Diagnostic::error("invalid-value", message));
+            context
+                .tell(finding.with_hint("write for instance -Jload_profile='const(10,60s) line(10,100,1m)'"));
+            return None;
+        }
+        None => table(context, element)?,
+    };
+    if rows.is_empty() {
+        let text = "the Throughput Shaping Timer has no schedule: the users in its scope stop at once";
+        context.warn(element, "no-schedule", text);
+    }
+    if let Some((starts, asked)) = counted(&rows) {
+        let text = format!(
+            "the Throughput Shaping Timer makes {starts} starts where its rows ask for {asked:.1}: like the plugin it \
+             rounds each second up to a whole number and goes on for a second after its last row"
+        );
+        context.warn(element, "shape-rounded", text);
+    }
+    Some(Arc::new(ThroughputShaping::new(&name, rows)))
+}
+
+/// The table of the command line, that for this timer before that for all.
+fn profile(context: &Context<'_>, name: &str) -> Option<Result<Vec<load_profile::Row>, String>> {
+    let properties = &context.options.properties;
+    let text = properties.get(&format!("{name}.{LOAD_PROFILE}")).filter(|text| !text.is_empty());
+    let text = text.or_else(|| properties.get(LOAD_PROFILE)).filter(|text| !text.is_empty())?;
+    Some(load_profile::parse(&text))
+}
+
+fn literal((from, to, seconds): load_profile::Row) -> ShapeRow {
+    ShapeRow {
+        from_per_s: Template::literal(&from.to_string()),
+        to_per_s: Template::literal(&to.to_string()),
+        duration_s: Template::literal(&seconds.to_string()),
+    }
+}
+
+/// The table of the element: rows of three cells each, whatever the cells are called.
+fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<ShapeRow>> {
+    let mut rows = Vec::new();
+    for row in element.property(LOAD_PROFILE).into_iter().flat_map(Property::items) {
+        let cells: Vec<Property<'p>> = row.items().collect();
+        let [from, to, seconds] = cells.as_slice() else {
+            let text = format!("a row of the Throughput Shaping Timer has {} cells", cells.len());
+            let finding = row.locate(Diagnostic::error("invalid-value", text));
+            context.tell(finding.with_hint("a row has a rate at its beginning, one at its end, and seconds"));
+            return None;
+        };
+        for cell in [from, to, seconds] {
+            let text = cell.text().unwrap_or("").trim();
+            if !text.contains("${")
+                && !text.parse::<f64>().is_ok_and(|number| number >= 0.0 && number.is_finite())
+            {
+                let text =
+                    format!("{text:?} is no rate and no time in a row of the Throughput Shaping Timer");
+                let finding = cell.locate(Diagnostic::error("invalid-value", text));
+                context.tell(finding.with_hint("write a number from 0 up"));
+                return None;
+            }
+        }
+        let mut parse = |cell: &Property<'p>| context.parse(cell.text().unwrap_or(""), *cell);
+        rows.push(ShapeRow { from_per_s: parse(from), to_per_s: parse(to), duration_s: parse(seconds) });
+    }
+    Some(rows)
+}
+
+/// The starts that a table makes and those that it asks for, if both are known and differ by much.
+fn counted(rows: &[ShapeRow]) -> Option<(u64, f64)> {
+    let number = |template: &Template| template.as_literal()?.trim().parse::<f64>().ok();
+    let known = rows.iter().map(|row| {
+        let seconds = row.duration_s.as_literal()?.trim().parse().unwrap_or(0_i64);
+        Some((number(&row.from_per_s)?, number(&row.to_per_s)?, seconds))
+    });
+    let known: Vec<load_profile::Row> = known.collect::<Option<_>>()?;
+    if known.is_empty() || known.iter().try_fold(0_i64, |sum, row| sum.checked_add(row.2))? > SECONDS_MAX {
+        return None;
+    }
+    let shape = Shape::new(known);
+    let (starts, asked) = (shape.starts(), shape.asked());
+    ((starts as f64 - asked).abs() > asked * STARTS_OFF_MAX).then_some((starts, asked))
 }

@@ -87,6 +87,12 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("PoissonRandomTimer", "Poisson Random Timer", Role::Timer, ""),
     ("ConstantThroughputTimer", "Constant Throughput Timer", Role::Timer, ""),
     ("PreciseThroughputTimer", "Precise Throughput Timer", Role::Timer, ""),
+    (
+        crate::rate_timers::SHAPING,
+        "Throughput Shaping Timer (jmeter-plugins)",
+        Role::Timer,
+        "its seconds count from its first sample, not by the wall clock; its properties (NAME_rps, …) are not set",
+    ),
     ("Arguments", "User Defined Variables", Role::Config, ""),
     ("HeaderManager", "HTTP Header Manager", Role::Config, ""),
     ("CookieManager", "HTTP Cookie Manager", Role::Config, "RFC 6265; older policies are taken for it"),

@@ -13,7 +13,7 @@ use crate::{open, rate_timers, think};
 
 /// Timers that set a rate instead of a pause: what sets the rate of a group whose sessions begin by schedule is that
 /// schedule.
-const RATE_TIMERS: [&str; 2] = ["ConstantThroughputTimer", "PreciseThroughputTimer"];
+const RATE_TIMERS: [&str; 3] = ["ConstantThroughputTimer", "PreciseThroughputTimer", rate_timers::SHAPING];
 
 /// The timer an element is.
 pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
@@ -27,6 +27,7 @@ pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
     let made: Option<Arc<dyn Timer>> = match element.kind() {
         "ConstantThroughputTimer" => constant_throughput(context, element),
         "PreciseThroughputTimer" => rate_timers::precise(context, element),
+        rate_timers::SHAPING => rate_timers::shaping(context, element),
         kind => match think::native(context, element) {
             Some(think) => think,
             None => {

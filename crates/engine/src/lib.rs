@@ -16,6 +16,7 @@ mod reporting;
 pub mod result;
 pub mod run;
 pub mod runner;
+pub mod shaping;
 pub mod symbols;
 pub mod template;
 #[cfg(test)]

@@ -97,7 +97,9 @@ fn any_plan_takes_arrivals_and_groups_share_them_by_weight() {
 fn timers_that_set_a_rate_are_refused_or_left_out() {
     let server = Server::quick();
     let room = Room::new();
-    for class in ["ConstantThroughputTimer", "PreciseThroughputTimer"] {
+    for class in
+        ["ConstantThroughputTimer", "PreciseThroughputTimer", "kg.apc.jmeter.timers.VariableThroughputTimer"]
+    {
         let timer = element(
             class,
             "Rate",

@@ -43,6 +43,67 @@ fn the_precise_timers_starts_are_intended_whenever_their_users_come() {
     assert!(starts.iter().all(|(intended, start)| start >= intended), "{starts:?}");
 }
 
+/// A Throughput Shaping Timer with these rows; cells have names that say nothing, as the plugin writes them.
+fn shaping(name: &str, rows: &[[&str; 3]]) -> String {
+    let cell = |value: &&str| text("49", value);
+    let row = |cells: &[&str; 3]| {
+        format!(
+            "<collectionProp name=\"-7\">{}</collectionProp>\n",
+            cells.iter().map(cell).collect::<String>()
+        )
+    };
+    let rows: String = rows.iter().map(row).collect();
+    let table = format!("<collectionProp name=\"load_profile\">{rows}</collectionProp>\n");
+    element("kg.apc.jmeter.timers.VariableThroughputTimer", name, &table, "")
+}
+
+#[test]
+fn the_shaping_timer_gives_each_second_its_rate_and_ends_the_run() {
+    let server = Server::quick();
+    let room = Room::new();
+    let timer = shaping("shape", &[["${__P(rate)}", "40", "1"], ["100", "20", "1"]]);
+    // More users than starts: each start has its user from the beginning, and none is given up on a slow machine.
+    room.file("plan.jmx", plan(&group("150", "-1", &(timer + &get("get", "/")))));
+    let port = format!("-JPORT={}", server.port());
+    room.run(["run", "plan.jmx", &port, "-Jrate=80"]).expect(0).prints(&["140 requests", "no errors"]);
+    let starts = starts(&room);
+    let first = starts[0].0;
+    let intended: Vec<u64> = starts.iter().map(|(intended, _)| intended.since(first) / 1_000).collect();
+    let second = |second: u64, rate: u64| (0..rate).map(move |k| second * 1_000_000 + k * 1_000_000 / rate);
+    assert_eq!(intended, second(0, 80).chain(second(1, 40)).chain(second(2, 20)).collect::<Vec<_>>());
+    assert!(starts.iter().all(|(intended, start)| start >= intended), "{starts:?}");
+}
+
+#[test]
+fn the_table_of_the_command_line_replaces_the_plans() {
+    let server = Server::quick();
+    let room = Room::new();
+    let timer = shaping("shape", &[["9", "9", "3600"]]);
+    room.file("plan.jmx", plan(&group("70", "-1", &(timer + &get("get", "/")))));
+    let port = format!("-JPORT={}", server.port());
+    let line = |profile: &str| room.run(["run", "plan.jmx", &port, profile, "-Jload_profile=const(1,9h)"]);
+    line("-Jshape.load_profile=const(30,1s)")
+        .expect(0)
+        .prints(&["60 requests", "60 starts where its rows ask for 30.0"]);
+    line("-Jshape.load_profile=const(30)").expect(3).says(&["is no part of a load profile"]);
+}
+
+#[test]
+fn a_shaping_timer_that_cannot_be_is_refused() {
+    let room = Room::new();
+    let check = |rows: &[[&str; 3]], path: &str| {
+        room.file("plan.jmx", plan(&group("1", "1", &(shaping("shape", rows) + &get("get", path)))));
+        room.type_in("check plan.jmx")
+    };
+    check(&[["10", "10", "60"], ["${a}", "0.5", "${b}"]], "/").expect(0);
+    check(&[], "/").expect(0).prints(&["has no schedule"]);
+    check(&[["10", "x", "60"]], "/").expect(3).prints(&["\"x\" is no rate"]);
+    check(&[["10", "-1", "60"]], "/").expect(3).prints(&["\"-1\" is no rate"]);
+    check(&[["10", "10", "60"]], "/?rps=${__P(shape_rps)}")
+        .expect(3)
+        .prints(&["shape_rps", "is not set here"]);
+}
+
 #[test]
 fn a_precise_timer_without_starts_is_refused() {
     let room = Room::new();

@@ -1,0 +1,318 @@
+//! The Throughput Shaping Timer of the jmeter-plugins project: a rate for each second, from a table.
+
+use std::sync::{Mutex, PoisonError};
+
+use busyhour_record::Nanos;
+
+use crate::delays::number;
+use crate::element::{Delay, Timer};
+use crate::run::Level;
+use crate::template::Template;
+use crate::user::UserState;
+
+/// A row of the timer's table.
+#[derive(Clone, Debug)]
+pub struct ShapeRow {
+    /// Samples a second at the beginning.
+    pub from_per_s: Template,
+    /// Samples a second at the end; between the two the rate is linear.
+    pub to_per_s: Template,
+    /// How many seconds it lasts.
+    pub duration_s: Template,
+}
+
+/// The rates of a table, second by second, as the plugin takes them: the rate of a whole second is that of its
+/// beginning. The second in which a row ends still belongs to that row, so that the first rate of a later row is never
+/// used, and the whole lasts a second longer than its rows do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Rate at the beginning, rate at the end, whole seconds.
+    rows: Vec<(f64, f64, u64)>,
+}
+
+impl Shape {
+    /// Rows of rate at the beginning, rate at the end (per second) and whole seconds; those that last no time are never
+    /// used.
+    pub fn new(rows: impl IntoIterator<Item = (f64, f64, i64)>) -> Shape {
+        let lasting = |(from, to, seconds): (f64, f64, i64)| {
+            Some((from, to, u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?))
+        };
+        Shape { rows: rows.into_iter().filter_map(lasting).collect() }
+    }
+
+    /// The rate in second `second`, from 0; `None` when the table is over. A rate below 0 ends it, too.
+    pub fn rate_per_s(&self, second: u64) -> Option<f64> {
+        let mut left = second;
+        for &(from, to, seconds) in &self.rows {
+            if left <= seconds {
+                let rate = from + left as f64 * (to - from) / seconds as f64;
+                return (rate >= 0.0).then_some(rate);
+            }
+            left -= seconds;
+        }
+        None
+    }
+
+    /// Samples that start in a second of this rate: one at its beginning and then one each 1/rate, as long as the second
+    /// lasts. That is the next whole number, but for the last digits of the rate.
+    fn starts_in_second(rate_per_s: f64) -> u64 {
+        (rate_per_s * (1.0 - 1e-12)).ceil() as u64
+    }
+
+    /// How many samples start in all, if a user is free for each.
+    pub fn starts(&self) -> u64 {
+        let rates = (0..).map_while(|second| self.rate_per_s(second));
+        rates.fold(0, |sum, rate| sum.saturating_add(Self::starts_in_second(rate)))
+    }
+
+    /// The area under the table: the samples that its rows ask for.
+    pub fn asked(&self) -> f64 {
+        self.rows.iter().map(|(from, to, seconds)| (from + to) / 2.0 * *seconds as f64).sum()
+    }
+}
+
+/// The timer: one schedule for all users in its scope, of whatever group.
+///
+/// The plugin counts seconds of the wall clock and makes up for what it missed of the first one in a burst; here the
+/// schedule begins with the first user that comes. In both, starts that no user was free for are made up for within
+/// their second and given up after it; when the table is over, users stop.
+#[derive(Debug)]
+pub struct ThroughputShaping {
+    name: String,
+    rows: Box<[ShapeRow]>,
+    state: Mutex<Option<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    begin: Nanos,
+    shape: Shape,
+    second: u64,
+    /// Rate of this second; `None` when the table is over.
+    rate_per_s: Option<f64>,
+    /// Starts of this second that were given out.
+    given: u64,
+    /// Starts that no user was free for.
+    missed: u64,
+    end_told: bool,
+}
+
+impl State {
+    fn new(begin: Nanos, shape: Shape) -> State {
+        let rate_per_s = shape.rate_per_s(0);
+        State { begin, shape, second: 0, rate_per_s, given: 0, missed: 0, end_told: false }
+    }
+
+    /// The next start, given that it is `now`; `None` when the table is over.
+    fn next(&mut self, now: Nanos) -> Option<Nanos> {
+        let second_now = now.since(self.begin) / 1_000_000_000;
+        loop {
+            let rate_per_s = self.rate_per_s?;
+            let starts = Shape::starts_in_second(rate_per_s);
+            if self.second >= second_now && self.given < starts {
+                let offset_ns = (self.given as f64 * 1e9 / rate_per_s) as u64;
+                self.given += 1;
+                return Some(self.begin + Nanos::from_secs(self.second).0 + offset_ns);
+            }
+            self.missed = self.missed.saturating_add(starts - self.given);
+            self.second += 1;
+            self.given = 0;
+            self.rate_per_s = self.shape.rate_per_s(self.second);
+        }
+    }
+}
+
+impl ThroughputShaping {
+    /// A timer of this name and with these rows.
+    pub fn new(name: &str, rows: Vec<ShapeRow>) -> ThroughputShaping {
+        ThroughputShaping { name: name.to_owned(), rows: rows.into(), state: Mutex::default() }
+    }
+
+    fn shape(&self, user: &mut UserState) -> Shape {
+        Shape::new(self.rows.iter().map(|row| {
+            let rates = (number(&row.from_per_s, user), number(&row.to_per_s, user));
+            (rates.0, rates.1, row.duration_s.integer(user, 0))
+        }))
+    }
+}
+
+impl Timer for ThroughputShaping {
+    fn delay(&self, user: &mut UserState) -> Delay {
+        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = lock().is_some();
+        if !begun {
+            // Not under the lock: a text may hold a script. Of several first users one is taken.
+            let shape = self.shape(user);
+            lock().get_or_insert_with(|| State::new(user.now(), shape));
+        }
+        let now = user.now();
+        let mut guard = lock();
+        let Some(state) = guard.as_mut() else { return Delay::default() };
+        let missed_before = state.missed;
+        let next = state.next(now.max(state.begin));
+        let missed = state.missed;
+        let tell_end = next.is_none() && !std::mem::replace(&mut state.end_told, next.is_none());
+        drop(guard);
+        if missed > missed_before {
+            let late = missed - missed_before;
+            let line = format!(
+                "{}: no user was free for {late} starts ({missed} so far): it takes more users",
+                self.name
+            );
+            user.log(Level::Warn, &line);
+        }
+        match next {
+            Some(slot) => Delay { wait_ns: if slot > now { slot.since(now) } else { 0 }, slot: Some(slot) },
+            None => {
+                if tell_end {
+                    user.log(Level::Info, &format!("{}: the schedule is over, its users stop", self.name));
+                }
+                user.running = false;
+                Delay::default()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::testing::{lone_user, shared_with};
+    use crate::variables::Names;
+
+    const MS: u64 = 1_000_000;
+
+    fn timer(rows: &[(&str, &str, &str)]) -> ThroughputShaping {
+        let row = |(from, to, seconds): &(&str, &str, &str)| ShapeRow {
+            from_per_s: Template::literal(from),
+            to_per_s: Template::literal(to),
+            duration_s: Template::literal(seconds),
+        };
+        ThroughputShaping::new("shape", rows.iter().map(row).collect())
+    }
+
+    /// The rows are those of the plugin's own test.
+    #[test]
+    fn a_second_has_the_rate_of_its_beginning_and_a_row_keeps_the_second_it_ends_in() {
+        let shape = Shape::new([(1.0, 10.0, 3), (15.0, 15.0, 3), (15.0, 1.0, 3)]);
+        let rates: Vec<f64> = (0..).map_while(|second| shape.rate_per_s(second)).collect();
+        let third = 14.0 / 3.0;
+        let expected = [1.0, 4.0, 7.0, 10.0, 15.0, 15.0, 15.0, 15.0 - third, 15.0 - 2.0 * third, 1.0];
+        assert_eq!(rates, expected);
+        assert_eq!(shape.starts(), 1 + 4 + 7 + 10 + 45 + 11 + 6 + 1);
+        assert_eq!(shape.asked(), 16.5 + 45.0 + 24.0);
+    }
+
+    #[test]
+    fn rows_without_time_and_rates_below_zero() {
+        assert_eq!(Shape::new([]).rate_per_s(0), None);
+        assert_eq!(Shape::new([(5.0, 5.0, 0), (5.0, 5.0, -3)]).rate_per_s(0), None);
+        let shape = Shape::new([(9.0, 9.0, 0), (2.0, 2.0, 1), (-1.0, -1.0, 5), (3.0, 3.0, 5)]);
+        assert_eq!(
+            [0, 1, 2, 9].map(|second| shape.rate_per_s(second)),
+            [Some(2.0), Some(2.0), None, Some(3.0)]
+        );
+        assert_eq!(Shape::new([(f64::NAN, 1.0, 5)]).rate_per_s(0), None);
+    }
+
+    #[test]
+    fn users_take_even_starts_within_each_second() {
+        let clock = Clock::manual(0);
+        let (shared, log) = shared_with(clock.clone(), 1, 1, Names::default(), 4);
+        clock.advance(Duration::from_millis(1_730));
+        let timer = timer(&[("4", "4", "1"), ("9", "5", "2")]);
+        let mut users = [0, 1, 2].map(|number| lone_user(&shared, number));
+        let mut slots = Vec::new();
+        for turn in 0.. {
+            let user = &mut users[turn % 3];
+            let delay = timer.delay(user);
+            let Some(slot) = delay.slot else { break };
+            assert_eq!(slot, clock.now() + delay.wait_ns);
+            slots.push(slot.0 / MS - 1_730);
+            clock.advance(Duration::from_nanos(delay.wait_ns));
+        }
+        // The rates are 4, 4 and, from the row 9 → 5 in two seconds, 7 and 5.
+        let expected = [(0, 4), (1, 4), (2, 7), (3, 5)];
+        let expected =
+            expected.map(|(second, rate)| (0..rate).map(move |k| second * 1_000 + k * 1_000 / rate));
+        assert_eq!(slots, expected.into_iter().flatten().collect::<Vec<u64>>());
+        assert_eq!(*log.lock().unwrap(), ["Info shape: the schedule is over, its users stop"]);
+        assert_eq!(users.each_ref().map(|user| user.running).iter().filter(|runs| !**runs).count(), 1);
+        for user in &mut users {
+            assert_eq!(timer.delay(user), Delay::default());
+            assert!(!user.running);
+        }
+        assert_eq!(log.lock().unwrap().len(), 1, "it is said once");
+    }
+
+    #[test]
+    fn late_starts_are_made_up_for_within_their_second_and_given_up_after_it() {
+        let clock = Clock::manual(0);
+        let (shared, log) = shared_with(clock.clone(), 1, 1, Names::default(), 4);
+        let timer = timer(&[("10", "10", "5")]);
+        let mut user = lone_user(&shared, 0);
+        let mut slot_ms = |clock_ms: u64| {
+            clock.advance(Duration::from_millis(clock_ms) - Duration::from_nanos(clock.now().0));
+            let delay = timer.delay(&mut user);
+            (delay.slot.map(|slot| slot.0 / MS), delay.wait_ns / MS)
+        };
+        assert_eq!(slot_ms(0), (Some(0), 0));
+        assert_eq!(slot_ms(350), (Some(100), 0), "the response time counts from when it was due");
+        assert_eq!(slot_ms(350), (Some(200), 0));
+        assert_eq!(slot_ms(350), (Some(300), 0));
+        assert_eq!(slot_ms(350), (Some(400), 50));
+        assert_eq!(slot_ms(2_120), (Some(2_000), 0));
+        assert_eq!(slot_ms(2_120), (Some(2_100), 0));
+        assert_eq!(slot_ms(2_120), (Some(2_200), 80));
+        // 5 of the first second, 10 of the second one.
+        let expected = "Warn shape: no user was free for 15 starts (15 so far): it takes more users";
+        assert_eq!(*log.lock().unwrap(), [expected]);
+        assert_eq!(slot_ms(3_600_000), (None, 0));
+    }
+
+    #[test]
+    fn a_second_without_rate_has_no_starts_and_a_small_rate_one() {
+        let clock = Clock::manual(0);
+        let (shared, _) = shared_with(clock, 1, 1, Names::default(), 4);
+        let timer = timer(&[("0", "0.5", "5")]);
+        let mut user = lone_user(&shared, 0);
+        let slots = std::iter::from_fn(|| timer.delay(&mut user).slot);
+        let expected = [1, 2, 3, 4, 5].map(Nanos::from_secs);
+        assert_eq!(slots.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn rows_may_hold_variables_of_the_first_user() {
+        let mut names = Names::default();
+        let slot = names.slot("rate");
+        let (shared, _) = shared_with(Clock::manual(0), 1, 1, names, 4);
+        let rate = || Template::new("${rate}", vec![crate::template::Segment::Variable(slot)]);
+        let row = ShapeRow { from_per_s: rate(), to_per_s: rate(), duration_s: Template::literal("1") };
+        let timer = ThroughputShaping::new("shape", vec![row]);
+        let mut users = [0, 1].map(|number| UserState::new(Arc::clone(&shared), None, 0, number));
+        users[0].variables.set("rate", "2");
+        let slots: Vec<_> =
+            (0..4).map(|turn| timer.delay(&mut users[turn % 2]).slot.unwrap().0 / MS).collect();
+        assert_eq!(slots, [0, 500, 1_000, 1_500]);
+    }
+
+    proptest! {
+        #[test]
+        fn starts_ascend_and_are_as_many_as_the_table_says(
+            rows in prop::collection::vec((0.0..50.0_f64, 0.0..50.0_f64, -1..5_i64), 0..5),
+        ) {
+            let shape = Shape::new(rows);
+            let mut state = State::new(Nanos(7), shape.clone());
+            let starts: Vec<Nanos> = std::iter::from_fn(|| state.next(Nanos(7))).collect();
+            prop_assert!(starts.windows(2).all(|pair| pair[0] < pair[1]));
+            prop_assert_eq!(starts.len() as u64, shape.starts());
+            prop_assert_eq!(state.missed, 0);
+        }
+    }
+}
