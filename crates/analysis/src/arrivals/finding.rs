@@ -159,7 +159,9 @@ fn sentence(
             let (scale_s, index) = dispersion(Measure::is_high).unwrap_or_default();
             format!("the rate varies: counts per {} have dispersion {index:.2}", words::span(scale_s))
         }
-        Finding::NotAsAsked => format!("not {}, as asked for{}", asked.name(), first_outside(measures)),
+        Finding::NotAsAsked => {
+            format!("{} was asked for, and not delivered{}", asked.name(), first_outside(measures))
+        }
         Finding::Undecided => match run_for_s {
             Some(run_for_s) => format!("inconclusive: run for about {}", words::span(run_for_s)),
             None => "inconclusive: at the edge of what would be accepted".to_owned(),

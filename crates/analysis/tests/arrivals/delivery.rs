@@ -100,5 +100,5 @@ fn a_schedule_that_was_not_met_is_not_what_was_asked_for() {
     as scheduled: CoV 1.555, 4.4 % of the gaps < 50 µs, dispersion 1.190 per 1 ms, dispersion 2.928 per 10 ms, dispersion 19.943 per 0.1 s, dispersion 187.211 per 1 s
     as delivered: CoV 2.026, 76 % of the gaps < 50 µs, dispersion 4.874 per 1 ms, dispersion 2.888 per 10 ms, dispersion 19.948 per 0.1 s, dispersion 187.289 per 1 s
     ");
-    insta::assert_snapshot!(found.line, @"Arrivals: 727.9/s, CoV 2.03 ± 0.05: not a replay, as asked for (CoV 2.03, expected 1.48 to 1.63)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 727.9/s, CoV 2.03 ± 0.05: a replay was asked for, and not delivered (CoV 2.03, expected 1.48 to 1.63)");
 }

@@ -68,7 +68,7 @@ fn even_arrivals_are_even_and_not_poisson() {
     let found = verdict(&in_milliseconds(&all), Resolution::Millisecond, Asked::Even);
     assert_eq!(found.decision, Decision::Inside, "{}", found.line);
     let found = verdict(&poisson(300.0, 30_000, 3), Resolution::Nanosecond, Asked::Even);
-    insta::assert_snapshot!(found.line, @"Arrivals: 301.3/s, CoV 1.00 ± 0.01: not even, as asked for (CoV 1.00, expected 0.00 to 0.10)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 301.3/s, CoV 1.00 ± 0.01: even was asked for, and not delivered (CoV 1.00, expected 0.00 to 0.10)");
 }
 
 #[test]
