@@ -34,6 +34,8 @@ pub(crate) struct VirtualUser<P: Protocol> {
     place: Place,
     last_package: Option<SamplerId>,
     previous_end: Nanos,
+    /// How late a session of an open workload began, until its first sample: pauses before that do not make up for it.
+    late_ns: u64,
     /// Slot of [`LAST_SAMPLE_OK`], if the program has one.
     last_ok: Option<Slot>,
     steps: u32,
@@ -93,6 +95,7 @@ impl<P: Protocol> VirtualUser<P> {
             place,
             last_package: None,
             previous_end: start,
+            late_ns: 0,
             last_ok,
             steps: 0,
         }
@@ -309,7 +312,7 @@ impl<P: Protocol> VirtualUser<P> {
             SamplerKind::Flow(action) => {
                 self.act(action).await;
                 // A user that only jumps must see its time go by, too.
-                self.previous_end = self.user.now();
+                self.previous_end = self.user.now() - self.late_ns;
                 return;
             }
             SamplerKind::Immediate(sampler) => {
@@ -326,6 +329,7 @@ impl<P: Protocol> VirtualUser<P> {
                 self.previous_end = self.user.result.end;
             }
         }
+        self.late_ns = 0;
         self.finish_sample(group, package, transaction);
     }
 

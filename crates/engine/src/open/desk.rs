@@ -107,12 +107,15 @@ impl Desk {
         self.busy.get() == 0 && (self.waiting.borrow().is_empty() || self.alive.get() == 0)
     }
 
-    /// Sends free users home, and the others when they are through; gives how many arrivals still waited.
+    /// Sends free users home, and the others when they are through; gives how many arrivals nobody has taken up.
     pub(crate) fn close(&self) -> u64 {
         self.closed.set(true);
-        let left = std::mem::take(&mut *self.waiting.borrow_mut()).len();
-        let wakers: Vec<_> =
-            self.seats.borrow_mut().iter_mut().filter_map(|seat| seat.waker.take()).collect();
+        let mut left = std::mem::take(&mut *self.waiting.borrow_mut()).len();
+        let mut wakers = Vec::new();
+        for seat in self.seats.borrow_mut().iter_mut() {
+            left += usize::from(seat.ticket.take().is_some());
+            wakers.extend(seat.waker.take());
+        }
         for waker in wakers {
             waker.wake();
         }
@@ -121,10 +124,14 @@ impl Desk {
 }
 
 impl Attendance {
-    /// The next arrival for this user; `None` when there will be none any more.
-    pub(crate) async fn next(&mut self) -> Option<Ticket> {
+    /// The next arrival for this user; `None` when there will be none any more. Once the run `is_stopped` no arrival is
+    /// taken up: those that are here wait until the desk closes and counts them.
+    pub(crate) async fn next(&mut self, is_stopped: impl Fn() -> bool) -> Option<Ticket> {
         let desk = Rc::clone(&self.desk);
         poll_fn(|cx| {
+            if is_stopped() {
+                return Poll::Ready(None);
+            }
             let mut seats = desk.seats.borrow_mut();
             let place = &mut seats[self.seat as usize];
             if let Some(ticket) = place.ticket.take() {

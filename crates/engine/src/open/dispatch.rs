@@ -146,6 +146,12 @@ impl<P: Protocol> Dispatcher<'_, P> {
                 }
             }
         }
+    }
+}
+
+impl<P: Protocol> Drop for Dispatcher<'_, P> {
+    /// Also a run that is stopped at once, which drops its tasks where they stand, says who still waited.
+    fn drop(&mut self) {
         for (desk, _) in &self.desks {
             let left = desk.close();
             self.core.count_arrivals(|counts| counts.left_waiting += left);

@@ -12,8 +12,10 @@ use super::dispatch::OpenStart;
 use super::{ArrivalCounts, NoFreeUser, OpenWorkload};
 use crate::clock::Clock;
 use crate::core::Core;
+use crate::program::{FlowAction, SamplerKind};
 use crate::run::Stop;
 use crate::runner::{Start, phase};
+use crate::template::Template;
 use crate::testing::{
     Act, Fake, SEED, Script, group, leaf, looped, program, recorder_config, shared_with, with_timers,
 };
@@ -28,6 +30,7 @@ const S: u64 = 1_000 * MS;
 struct Ran {
     totals: RunTotals,
     counts: ArrivalCounts,
+    interrupted: u64,
     arrivals: Vec<ArrivalRecord>,
     started: u64,
 }
@@ -61,18 +64,18 @@ fn run(mut program: crate::program::Program<Fake>, open: OpenWorkload, users: (u
         .start_paused(true)
         .build()
         .unwrap();
-    let counts = runtime.block_on(async {
+    let (counts, interrupted) = runtime.block_on(async {
         let core = Rc::new(Core::new(0, Arc::clone(&shared), labels, writers.remove(0)).unwrap());
         phase(&core, 1, &program, vec![Start::Open(start)]).await;
         core.flush();
-        core.arrivals()
+        (core.arrivals(), core.interrupted.get())
     });
     let totals = recorder.finish();
     let mut arrivals = Vec::new();
     let reader = SamplesReader::open(&RunDir::open(folder.path()).samples_path()).unwrap();
     reader.read_with_arrivals(|_, _| {}, |_, arrival| arrivals.push(*arrival)).unwrap();
     let started = shared.started.load(std::sync::atomic::Ordering::Relaxed);
-    Ran { totals, counts, arrivals, started }
+    Ran { totals, counts, interrupted, arrivals, started }
 }
 
 /// One server that answers requests in the order they come, each in `service_ns`, and stands still for a while.
@@ -220,6 +223,30 @@ fn groups_share_the_arrivals_by_weight() {
     assert_eq!(ran.totals.total.samples as f64, all);
 }
 
+#[test]
+fn a_pause_before_the_first_request_does_not_hide_that_the_session_began_late() {
+    // One user, 10 ms of pause and 10 ms of service each, an arrival every 10 ms: the last of 100 waits for 990 ms.
+    let script: Script = Arc::new(|_| Act::Sleep(10 * MS));
+    let mut body = group(1, "1", vec![leaf("pause"), leaf("first"), leaf("pause"), leaf("second")], &script);
+    for at in [0, 2] {
+        body.samplers[at].kind = SamplerKind::Flow(FlowAction::Pause(Template::literal("10")));
+    }
+    let ran =
+        run(program(vec![body]), workload("even(25/s) for 4s", vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
+    assert_eq!((ran.counts.begun, ran.totals.total.samples), (100, 200));
+    assert!((ran.totals.total.response.max_ms() - 10.0).abs() < 0.1, "nobody is late");
+    let mut body = group(1, "1", vec![leaf("pause"), leaf("first")], &script);
+    body.samplers[0].kind = SamplerKind::Flow(FlowAction::Pause(Template::literal("10")));
+    let ran =
+        run(program(vec![body]), workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
+    assert!(
+        (ran.totals.total.response.max_ms() / 1_000.0 - 1.0).abs() < 0.002,
+        "{}",
+        ran.totals.total.response.max_ms()
+    );
+    assert!((ran.totals.total.service.max_ms() - 10.0).abs() < 0.1);
+}
+
 /// Iteration, a random number, and what the visitor before left.
 type Seen = (u32, u64, Option<String>);
 
@@ -261,4 +288,22 @@ fn a_run_that_is_stopped_says_how_many_still_waited() {
     assert!(ran.counts.begun < 10 && ran.counts.left_waiting > 40, "{:?}", ran.counts);
     assert_eq!(ran.counts.scheduled, ran.counts.begun + ran.counts.left_waiting);
     assert_eq!(ran.totals.total.samples, ran.counts.begun);
+}
+
+#[test]
+fn once_stopped_no_session_begins_that_would_send_nothing() {
+    for stop in [Stop::Graceful, Stop::Now] {
+        let script: Script = Arc::new(move |user: &mut UserState| {
+            if user.now().0 > S + 500 * MS {
+                user.run.ask_to_stop(stop);
+            }
+            Act::Sleep(2 * MS)
+        });
+        let plan = program(vec![group(1, "1", vec![leaf("get")], &script)]);
+        let ran = run(plan, workload("even(2000/s) for 60s", vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
+        // Five hundred samples fit into the second before; three quarters of the arrivals wait for ever.
+        assert!(ran.counts.begun < 300 && ran.counts.left_waiting > 700, "{stop:?}: {:?}", ran.counts);
+        assert_eq!(ran.counts.scheduled, ran.counts.begun + ran.counts.left_waiting, "{stop:?}");
+        assert_eq!(ran.totals.total.samples + ran.interrupted, ran.counts.begun, "{stop:?}");
+    }
 }

@@ -7,6 +7,7 @@ use busyhour_record::{ArrivalRecord, Fate};
 use super::{Active, VirtualUser};
 use crate::open::desk::{Attendance, Ticket};
 use crate::program::Protocol;
+use crate::run::Stop;
 
 impl<P: Protocol> VirtualUser<P> {
     /// Serves arrivals until the desk closes. What the visitor before left behind (variables, cookies, caches, elements'
@@ -16,7 +17,7 @@ impl<P: Protocol> VirtualUser<P> {
         let run = Arc::clone(&self.user.run);
         let program = Arc::clone(&self.program);
         let group = &program.groups[self.user.group as usize];
-        while let Some(ticket) = desk.next().await {
+        while let Some(ticket) = desk.next(|| run.stop() != Stop::No).await {
             let _active = Active::enter(&run, self.user.group);
             self.begin_session(&ticket);
             P::visitor_changed(&mut self.session, group.same_user);
@@ -31,6 +32,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.steps = 0;
         self.previous_end = ticket.scheduled;
         let now = self.user.now();
+        self.late_ns = now.since(ticket.scheduled);
         let fate = if ticket.waited { Fate::Waited { until: now } } else { Fate::Begun { at: now } };
         let record = ArrivalRecord { group: self.user.group, scheduled: ticket.scheduled, fate };
         self.core.record_arrival(&record);
