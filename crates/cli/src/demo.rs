@@ -136,32 +136,35 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
             return complain(Exit::Internal, &format!("cannot listen on {address}: {error}{hint}"));
         }
     };
+    // Whoever reads where it listens may end it at once, and shall have what it saw.
+    let probe_end = match is_probe.then(|| probe_end(args)).transpose() {
+        Ok(end) => end,
+        Err(message) => return complain(Exit::Internal, &message),
+    };
     match listener.local_addr() {
         Ok(local) => {
             print(&format!("{LISTENING}http://{local}\n"));
         }
         Err(error) => return complain(Exit::Internal, &error.to_string()),
     }
-    if is_probe {
-        return serve_probe(listener, args);
+    match probe_end {
+        Some(end) => crate::probe::serve(listener, args, end),
+        None => serve_shop(listener, address, args),
     }
-    serve_shop(listener, address, args)
 }
 
-fn serve_probe(listener: std::net::TcpListener, args: &ServerArgs) -> Exit {
+/// Waits for the end of a probe.
+type Wait = Box<dyn FnOnce() + Send>;
+
+fn probe_end(args: &ServerArgs) -> Result<Wait, String> {
     if args.until_stdin_closes {
-        return crate::probe::serve(listener, args, wait_for_stdin);
+        return Ok(Box::new(wait_for_stdin));
     }
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return complain(Exit::Internal, &error.to_string()),
-    };
-    let mut signals = match runtime.block_on(async { crate::stop_signals::Signals::new() }) {
-        Ok(signals) => signals,
-        Err(error) => return complain(Exit::Internal, &error.to_string()),
-    };
+    let failed = |error: std::io::Error| format!("cannot listen for signals: {error}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let mut signals = runtime.block_on(async { crate::stop_signals::Signals::new() }).map_err(failed)?;
     say("Ctrl-C ends the probe");
-    crate::probe::serve(listener, args, move || runtime.block_on(signals.next()))
+    Ok(Box::new(move || runtime.block_on(signals.next())))
 }
 
 fn wait_for_stdin() {

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use insta::assert_snapshot;
 
@@ -239,22 +239,30 @@ fn run_1830_has_the_published_users() {
     ");
 }
 
-#[test]
-fn the_probe_says_what_came() {
-    let room = Room::new();
+/// A probe, where it listens, and what it says after that.
+fn start_probe(room: &Room, how: &[&str]) -> (Child, String, BufReader<ChildStdout>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
-        .args(["demo-server", "probe", "--port", "0", "--until-stdin-closes", "--stamps", "stamps.txt"])
+        .args(["demo-server", "probe", "--port", "0", "--stamps", "stamps.txt"])
+        .args(how)
         .current_dir(room.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
-    let address = line.trim().strip_prefix("listening on http://").unwrap();
+    let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+    (child, address, out)
+}
+
+#[test]
+fn the_probe_says_what_came() {
+    let room = Room::new();
+    let (mut child, address, mut out) = start_probe(&room, &["--until-stdin-closes"]);
     for _ in 0..4 {
-        let mut stream = TcpStream::connect(address).unwrap();
+        let mut stream = TcpStream::connect(&address).unwrap();
         stream.write_all(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -268,6 +276,19 @@ fn the_probe_says_what_came() {
     let stamps = room.read("stamps.txt");
     assert!(stamps.starts_with("# busyhour probe stamps version 1\n"), "{stamps}");
     assert_eq!(stamps.lines().filter(|line| !line.starts_with('#')).count(), 4, "{stamps}");
+}
+
+#[test]
+fn a_signal_ends_the_probe_and_loses_nothing() {
+    let room = Room::new();
+    let (mut child, _, mut out) = start_probe(&room, &[]);
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)
+        .unwrap();
+    let mut said = String::new();
+    out.read_to_string(&mut said).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(said.starts_with("0 requests"), "{said}");
+    assert!(room.read("stamps.txt").contains("# requests 0\n"));
 }
 
 #[test]
