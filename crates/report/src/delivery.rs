@@ -1,5 +1,6 @@
 //! How the sessions of an open workload were delivered, beside how they were scheduled.
 
+use busyhour_analysis::RunFacts;
 use busyhour_analysis::arrivals::ArrivalVerdict;
 
 use crate::numbers::{counted, ms};
@@ -35,4 +36,21 @@ pub(crate) fn delivery(verdict: &ArrivalVerdict) -> Option<String> {
         line += &format!("; the schedule's own CoV is {:.2}", cov.value);
     }
     Some(line)
+}
+
+/// `300 sessions, 5 users, 12 arrivals not taken up`: who made the load, as far as it is known.
+pub(crate) fn who(run: &RunFacts) -> Vec<String> {
+    let Some(arrivals) = run.arrivals else {
+        return run.users_started.map(|users| counted(users, "user")).into_iter().collect();
+    };
+    // Each session is counted as a user that started; how many users served them is nobody's question.
+    let mut parts = vec![counted(arrivals.begun, "session")];
+    let users = run.users_started.unwrap_or(0).saturating_sub(arrivals.begun);
+    if users > 0 {
+        parts.push(counted(users, "user"));
+    }
+    if arrivals.left_waiting > 0 {
+        parts.push(format!("{} not taken up", counted(arrivals.left_waiting, "arrival")));
+    }
+    parts
 }

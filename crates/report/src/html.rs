@@ -6,7 +6,7 @@ use busyhour_analysis::{Series, Summary};
 use busyhour_record::{RunEnd, SampleKind};
 
 use crate::chart::{Axis, Chart, Line};
-use crate::delivery::delivery;
+use crate::delivery::{delivery, who};
 use crate::numbers::{duration, ms, percent, rate, thousands};
 
 /// Most points of a plot over time; longer runs have several seconds to a point.
@@ -54,12 +54,11 @@ fn subtitle(summary: &Summary) -> String {
         parts.push(at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
     }
     parts.push(duration(run.duration_s.unwrap_or(summary.span_s)));
-    match run.users_started {
-        Some(sessions) if run.arrivals.is_some() => parts.push(format!("{} sessions", thousands(sessions))),
-        Some(users) => parts.push(format!("{} users", thousands(users))),
-        None if summary.users_max > 0 => parts.push(format!("up to {} users", summary.users_max)),
-        None => {}
+    let who = who(run);
+    if who.is_empty() && summary.users_max > 0 {
+        parts.push(format!("up to {} users", summary.users_max));
     }
+    parts.extend(who);
     if !run.hostname.is_empty() {
         parts.push(format!("from {}", run.hostname));
     }

@@ -9,7 +9,7 @@ use busyhour_analysis::arrivals::{
     Scope, TallySettings, judge,
 };
 use busyhour_arrivals::{ArrivalProcess, Law};
-use busyhour_record::{ArrivalRecord, Fate, Log, Nanos, OpenFacts, RunDir, RunNames, SamplesReader};
+use busyhour_record::{ArrivalRecord, Fate, Log, Nanos, OpenFacts, RunDir, RunEnd, RunNames, SamplesReader};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -68,7 +68,11 @@ fn judge_open(
     // A schedule that repeats a file can only be known from the record.
     let known = process.filter(|process| process.unresolved().is_none());
     let law = known.as_ref().map_or(Law::Replay, ArrivalProcess::law);
-    let settings = settings(known.as_ref());
+    let end_ns = match &known {
+        Some(process) => made_ns(dir, load.facts, open, process.duration_ns())?,
+        None => 0,
+    };
+    let settings = settings(known.as_ref(), end_ns);
     let mut delivered = ArrivalTally::new(settings.clone());
     let (mut lateness, mut waits) = (LatenessTally::new(), LatenessTally::new());
     let mut planned: Vec<u64> = Vec::new();
@@ -117,7 +121,7 @@ fn judge_open(
             open.groups.iter().map(|group| group_name(names, *group)).collect::<Vec<_>>().join(" + ")
         }),
         scope: Scope::SessionStarts,
-        asked_per_s: known.as_ref().and_then(mean_rate),
+        asked_per_s: known.as_ref().and_then(|process| mean_rate(process, end_ns)),
         schedule: Some(&schedule),
         lateness: lateness.finish(),
         drops: Some(drops),
@@ -134,23 +138,31 @@ fn open_takes_all(load: &RunLoad<'_>, names: &RunNames) -> bool {
     open >= names.groups.len()
 }
 
-fn mean_rate(process: &ArrivalProcess) -> Option<f64> {
-    let length_s = process.duration_ns() as f64 / 1e9;
-    (length_s > 0.0).then(|| process.expected_count() / length_s)
+/// How much of a schedule that lasts `duration_ns` was made: all of it, unless the run ended before; then what was asked
+/// for is the rate until there, not that of a time that never came.
+fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -> Result<u64, ReportError> {
+    if facts.end == Some(RunEnd::Completed) {
+        return Ok(duration_ns);
+    }
+    let mut last = Nanos::ZERO;
+    in_order(dir, |arrival| {
+        if open.groups.contains(&arrival.group) {
+            last = last.max(arrival.scheduled).max(arrival.began().unwrap_or(Nanos::ZERO));
+        }
+    })?;
+    Ok(last.since(Nanos(open.first_ns)).min(duration_ns))
 }
 
-fn settings(known: Option<&ArrivalProcess>) -> TallySettings {
+fn mean_rate(process: &ArrivalProcess, end_ns: u64) -> Option<f64> {
+    (end_ns > 0).then(|| process.cumulative(end_ns) / (end_ns as f64 / 1e9))
+}
+
+fn settings(known: Option<&ArrivalProcess>, end_ns: u64) -> TallySettings {
     let settings = TallySettings::new(Resolution::Nanosecond);
     // Of a schedule that only the record knows, delivered and scheduled are compared over the same part: all of it.
     let Some(process) = known else { return settings.judging_all() };
-    let (copy, end_ns) = (process.clone(), process.duration_ns());
-    let expected = process.expected_count();
-    // Arrivals that had to wait may begin after the schedule: there the clock goes on at the schedule's mean pace.
-    let cumulative = move |at_ns: u64| match at_ns.saturating_sub(end_ns) {
-        0 => copy.cumulative(at_ns),
-        beyond => expected * (1.0 + beyond as f64 / end_ns as f64),
-    };
-    match KnownRate::new(Arc::new(cumulative), end_ns) {
+    let copy = process.clone();
+    match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
         Some(rate) => settings.with_known_rate(rate),
         None => settings,
     }

@@ -3,7 +3,7 @@
 use busyhour_analysis::{Row, Summary, Times};
 use busyhour_record::{RunEnd, SampleKind};
 
-use crate::delivery::delivery;
+use crate::delivery::{delivery, who};
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 
 /// How text is to look.
@@ -63,15 +63,11 @@ fn heading(summary: &Summary, look: Look) -> String {
     let run = &summary.run;
     let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
     let mut parts = vec![duration(run.duration_s.unwrap_or(summary.span_s))];
-    match run.users_started {
-        // Each arrival is a session of its own; how many users served them is nobody's question.
-        Some(sessions) if run.arrivals.is_some() => parts.push(counted(sessions, "session")),
-        Some(users) => parts.push(counted(users, "user")),
-        None if summary.users_max > 0 => {
-            parts.push(format!("up to {}", counted(summary.users_max.into(), "user")))
-        }
-        None => {}
+    let who = who(run);
+    if who.is_empty() && summary.users_max > 0 {
+        parts.push(format!("up to {}", counted(summary.users_max.into(), "user")));
     }
+    parts.extend(who);
     parts.push(counted(summary.total.samples, "request"));
     parts.push(format!("{}/s", rate(summary.total.rate_per_s)));
     if summary.total.errors > 0 {

@@ -4,7 +4,7 @@ use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_record::{
     ArrivalCounts, ArrivalRecord, Fate, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos,
-    OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir, RunNames, Sample,
+    OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir, RunEnd, RunNames, Sample,
 };
 use busyhour_report::{Look, end_of_run, html_report, summarise};
 use busyhour_stats::Decision;
@@ -16,6 +16,16 @@ const FIRST_NS: u64 = 20 * MS;
 /// Records an open run of `text` over two cores, each arrival beginning as `fate` says, and a closed group beside it when
 /// `closed` names one; gives the verdicts and the page of the terminal.
 fn verdicts(
+    text: &str,
+    fate: impl Fn(u64, Nanos) -> Fate,
+    closed: &[&str],
+) -> (Vec<ArrivalVerdict>, String, String) {
+    verdicts_until(u64::MAX, text, fate, closed)
+}
+
+/// The same of a run that was stopped after so many nanoseconds of the schedule.
+fn verdicts_until(
+    stop_ns: u64,
     text: &str,
     fate: impl Fn(u64, Nanos) -> Fate,
     closed: &[&str],
@@ -39,6 +49,7 @@ fn verdicts(
     let mut schedule: Vec<(Nanos, Fate)> = ArrivalProcess::parse(text)
         .unwrap()
         .schedule(SEED)
+        .take_while(|arrival| arrival.at_ns < stop_ns)
         .map(|arrival| {
             let at = Nanos(FIRST_NS + arrival.at_ns);
             (at, fate(arrival.index, at))
@@ -53,6 +64,7 @@ fn verdicts(
     for (index, (scheduled, fate)) in schedule.iter().enumerate() {
         let now = begin(&(*scheduled, *fate));
         counts.scheduled += 1;
+        counts.begun += u64::from(*fate != Fate::Dropped);
         counts.dropped += u64::from(*fate == Fate::Dropped);
         if now.second() > second {
             second = now.second();
@@ -75,7 +87,11 @@ fn verdicts(
     drop(writers);
     let totals = recorder.finish();
     let open = OpenFacts { process: text.into(), groups: vec![0], first_ns: FIRST_NS, seed: SEED };
+    let is_stopped = stop_ns < u64::MAX;
+    counts.left_waiting = if is_stopped { 7 } else { 0 };
     let outcome = Outcome {
+        end: if is_stopped { RunEnd::Interrupted } else { RunEnd::Completed },
+        users_started: counts.begun + closed.len() as u64,
         open: vec![open],
         arrivals: Some(counts),
         duration_ns: 60_000 * MS,
@@ -165,4 +181,18 @@ fn groups_with_users_of_their_own_are_judged_beside_it_and_by_group() {
     assert_eq!(verdicts[2].observed.arrivals, 2_000);
     assert!(verdicts[3].line.contains("too even"), "{}", verdicts[3].line);
     assert!(text.contains("\nA: Arrivals: 200.0/s"), "{text}");
+}
+
+#[test]
+fn a_run_stopped_in_its_ramp_is_measured_against_the_part_that_was_made() {
+    let begun = |_, at: Nanos| Fate::Begun { at: at + 15_000 };
+    let text = "ramp(0/s -> 2000/s) over 40s poisson";
+    let (verdicts, text, page) = verdicts_until(10_000 * MS, text, begun, &["Closed"]);
+    let verdict = &verdicts[0];
+    // Half of 10 s at 500/s: 2,500 arrivals in 10 s.
+    let rate = verdict.observed.rate_per_s.unwrap();
+    assert!(rate.low < 250.0 && rate.high > 250.0 && rate.value < 270.0, "{rate:?}");
+    assert!(!text.contains("were asked for"), "{text}");
+    assert!(text.contains(" sessions, 1 user, 7 arrivals not taken up, "), "{text}");
+    assert!(page.contains(" sessions · 1 user · 7 arrivals not taken up"), "{page}");
 }

@@ -60,10 +60,12 @@ impl Finding {
             Decision::Inside => Finding::AsAsked,
             Decision::Outside if is_compared_with_poisson(asked) => Finding::against_poisson(measures),
             Decision::Outside => Finding::NotAsAsked,
-            Decision::Inconclusive if observed.gaps >= GAPS_MIN && observed.rate_per_s.is_none() => {
+            Decision::Inconclusive if observed.gaps >= GAPS_MIN && observed.span_s == 0.0 => {
                 Finding::AllAtOnce
             }
-            Decision::Inconclusive if observed.gaps < GAPS_MIN => Finding::TooFew,
+            Decision::Inconclusive if observed.gaps < GAPS_MIN || observed.rate_per_s.is_none() => {
+                Finding::TooFew
+            }
             Decision::Inconclusive if observed.part == Part::NeverSteady => Finding::NeverSteady,
             Decision::Inconclusive if measures.is_empty() => Finding::NothingToCompare,
             Decision::Inconclusive if observed.is_too_coarse() => Finding::Coarse,
