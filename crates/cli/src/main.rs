@@ -11,6 +11,7 @@ mod java_properties;
 mod jmeter_args;
 mod load_args;
 mod log_file;
+mod notes;
 mod page_map;
 mod plan_load;
 mod probe;

@@ -15,14 +15,14 @@ use busyhour_http::TlsPolicy;
 use busyhour_plan::TestPlan;
 use busyhour_record::{
     ArrivalCounts, CoreFacts, CsvOutput, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts,
-    Outcome, PlanFile, PlanNote, Recorder, RecorderConfig, RunDir, RunEnd, RunTotals, SaveConfig, Which,
-    plan_hash,
+    Outcome, PlanFile, Recorder, RecorderConfig, RunDir, RunEnd, RunTotals, SaveConfig, Which, plan_hash,
 };
 use busyhour_report::{Look, add_arrivals, end_of_run, prepare_dashboard, write_dashboard, write_reports};
 
 use crate::exit::{self, Exit, complain, say};
 use crate::forecast;
 use crate::log_file::LogFile;
+use crate::notes::{missed_starts, notes};
 use crate::progress::{self, Display};
 use crate::run_request::RunRequest;
 use crate::settings::{self, Settings};
@@ -148,6 +148,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     };
     let outcome = outcome(&report, &started, &asked, failure.is_some(), &totals);
     let end = outcome.end;
+    manifest.notes.extend(missed_starts(shared));
     manifest.outcome = Some(outcome);
     log.write(Level::Info, &format!("the run ended: {end:?}"));
     log.flush();
@@ -305,18 +306,6 @@ fn check_results_file(request: &RunRequest, path: &Path) -> Result<(), Refusal> 
         return Err(Refusal(Exit::Usage, text));
     }
     Ok(())
-}
-
-fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
-    let note = |finding: &Diagnostic| PlanNote {
-        code: finding.code.into(),
-        message: match finding.location() {
-            Some(location) => format!("{} ({location})", finding.message),
-            None => finding.message.clone(),
-        },
-        hint: finding.hint.clone(),
-    };
-    findings.iter().filter(|finding| finding.severity == Severity::Warning).map(note).collect()
 }
 
 fn display(request: &RunRequest, settings: &Settings, started: &Started) -> Display {

@@ -1,5 +1,6 @@
 //! JMeter's Precise Throughput Timer: so many samples in each window, at random times that are drawn beforehand.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_arrivals::{PreciseSchedule, stream};
@@ -81,7 +82,7 @@ impl Timer for PreciseThroughput {
         drop(guard);
         match next {
             Ok(start_ns) => {
-                let slot = Nanos(start_ns);
+                let slot = Nanos(user.run.begun_ns.load(Ordering::Relaxed)) + start_ns;
                 let now = user.now();
                 Delay { wait_ns: if slot > now { slot.since(now) } else { 0 }, slot: Some(slot) }
             }
@@ -155,6 +156,17 @@ mod tests {
         }
         let delay = timer.delay(&mut user);
         assert_eq!(delay, Delay { wait_ns: starts[4] - 2_000_000_000, slot: Some(Nanos(starts[4])) });
+    }
+
+    #[test]
+    fn starts_count_from_where_the_run_began() {
+        let clock = Clock::manual(0);
+        let shared = still(&clock);
+        clock.advance(Duration::from_secs(7));
+        shared.begun_ns.store(3_000_000_000, Ordering::Relaxed);
+        let timer = timer("2", "1", &one_group());
+        let slot = timer.delay(&mut lone_user(&shared, 0)).slot;
+        assert_eq!(slot, Some(Nanos(starts(1)[0] + 3_000_000_000)), "set-up groups ran until now");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What all users of a run share: properties, the clock, the log, stop requests, who is active.
 
-use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::clock::Clock;
 use crate::variables::{Names, Slot, Value, Variables};
@@ -48,7 +50,7 @@ impl Properties {
 
     /// Calls `read` with the value of `name`, without copying it.
     pub fn with<R>(&self, name: &str, read: impl FnOnce(Option<&str>) -> R) -> R {
-        let values = self.values.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
         read(values.get(name).map(String::as_str))
     }
 
@@ -59,7 +61,7 @@ impl Properties {
 
     /// Sets `name`; returns what it was.
     pub fn set(&self, name: &str, value: &str) -> Option<String> {
-        let mut values = self.values.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
         let before = values.insert(name.to_owned(), value.to_owned());
         self.version.store(next_version(), Ordering::Release);
         before
@@ -67,14 +69,14 @@ impl Properties {
 
     /// Removes `name`; returns what it was.
     pub fn remove(&self, name: &str) -> Option<String> {
-        let mut values = self.values.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
         self.version.store(next_version(), Ordering::Release);
         values.remove(name)
     }
 
     /// All properties, sorted by name.
     pub fn all(&self) -> Vec<(String, String)> {
-        let values = self.values.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = values.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         all.sort();
         all
@@ -143,6 +145,10 @@ pub struct RunShared {
     pub finished: AtomicU64,
     /// Starts are met by watching the clock over the last so many nanoseconds before them; 0: by the kernel alone.
     pub spin_ns: AtomicU64,
+    /// When the first phase began, in nanoseconds since the run's start: what JMeter calls the start of the test.
+    pub begun_ns: AtomicU64,
+    /// Starts that timers had to give up, by the timer's name.
+    missed_starts: Mutex<BTreeMap<String, u64>>,
     stop: AtomicU8,
     log: LogSink,
 }
@@ -178,6 +184,8 @@ impl RunShared {
             started: AtomicU64::new(0),
             finished: AtomicU64::new(0),
             spin_ns: AtomicU64::new(0),
+            begun_ns: AtomicU64::new(0),
+            missed_starts: Mutex::default(),
             stop: AtomicU8::new(0),
             log,
         }
@@ -203,6 +211,18 @@ impl RunShared {
     /// Writes a log line.
     pub fn log(&self, level: Level, message: &str) {
         (self.log)(level, message);
+    }
+
+    /// Counts starts that a timer's schedule had and no user was free for in time.
+    pub fn miss_starts(&self, timer: &str, starts: u64) {
+        let mut missed = self.missed_starts.lock().unwrap_or_else(PoisonError::into_inner);
+        *missed.entry(timer.to_owned()).or_default() += starts;
+    }
+
+    /// Starts that were given up, by the timer's name.
+    pub fn missed_starts(&self) -> Vec<(String, u64)> {
+        let missed = self.missed_starts.lock().unwrap_or_else(PoisonError::into_inner);
+        missed.iter().map(|(timer, starts)| (timer.clone(), *starts)).collect()
     }
 
     /// How far the run is asked to stop.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc as blocking;
 use std::thread;
 
@@ -132,6 +133,7 @@ pub fn run<P: Protocol>(
     for _ in 0..cores {
         readiness.recv().map_err(|_| io::Error::other("a core ended before it began"))??;
     }
+    shared.begun_ns.store(shared.clock.now().0, Ordering::Relaxed);
     let run_phase = |starts: Vec<Start>| {
         for command in &commands {
             // A core that is gone has panicked; its join below says so.

@@ -160,6 +160,7 @@ impl Timer for ThroughputShaping {
                 self.name
             );
             user.log(Level::Warn, &line);
+            user.run.miss_starts(&self.name, late);
         }
         match next {
             Some(slot) => Delay { wait_ns: if slot > now { slot.since(now) } else { 0 }, slot: Some(slot) },
@@ -273,6 +274,7 @@ mod tests {
         // 5 of the first second, 10 of the second one.
         let expected = "Warn shape: no user was free for 15 starts (15 so far): it takes more users";
         assert_eq!(*log.lock().unwrap(), [expected]);
+        assert_eq!(shared.missed_starts(), [("shape".to_owned(), 15)]);
         assert_eq!(slot_ms(3_600_000), (None, 0));
     }
 

@@ -463,14 +463,20 @@ impl<P: Protocol> VirtualUser<P> {
         let mut intended = self.previous_end;
         if !package.timers.is_empty() {
             let mut wait_ns = 0u64;
+            let mut think_ns = 0u64;
             let mut slot = None;
             for timer in &package.timers {
                 let delay = timer.delay(&mut self.user);
                 wait_ns = wait_ns.saturating_add(delay.wait_ns);
+                if delay.slot.is_none() {
+                    think_ns = think_ns.saturating_add(delay.wait_ns);
+                }
                 slot = slot.max(delay.slot);
             }
-            intended = slot.unwrap_or(intended + wait_ns);
-            if wait_ns > 0 {
+            // Delays add up: beside a timer that gives a slot, think times are meant to pass after it.
+            intended = slot.unwrap_or(intended) + think_ns;
+            // A timer whose schedule is over has stopped the user.
+            if wait_ns > 0 && self.user.running {
                 let until = self.user.now() + wait_ns;
                 if self.user.end_time.is_some_and(|end| until > end) {
                     self.user.running = false;

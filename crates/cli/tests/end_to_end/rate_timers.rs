@@ -37,9 +37,10 @@ fn the_precise_timers_starts_are_intended_whenever_their_users_come() {
     let ended = room.run(["run", "plan.jmx", &port, "-Jrate=12000"]).expect(0);
     ended.prints(&["200 requests", "window of 1 s a fixed number of starts"]);
     let mut schedule = PreciseSchedule::new(77, 0, 1);
-    let expected: Vec<Nanos> = (0..200).map(|_| Nanos(schedule.next_ns(200.0, 1).unwrap())).collect();
+    let expected: Vec<u64> = (0..200).map(|_| schedule.next_ns(200.0, 1).unwrap()).collect();
     let starts = starts(&room);
-    assert_eq!(starts.iter().map(|(intended, _)| *intended).collect::<Vec<_>>(), expected);
+    let begun = starts[0].0.since(Nanos(expected[0]));
+    assert_eq!(starts.iter().map(|(intended, _)| intended.0 - begun).collect::<Vec<_>>(), expected);
     assert!(starts.iter().all(|(intended, start)| start >= intended), "{starts:?}");
 }
 
@@ -72,6 +73,21 @@ fn the_shaping_timer_gives_each_second_its_rate_and_ends_the_run() {
     let second = |second: u64, rate: u64| (0..rate).map(move |k| second * 1_000_000 + k * 1_000_000 / rate);
     assert_eq!(intended, second(0, 80).chain(second(1, 40)).chain(second(2, 20)).collect::<Vec<_>>());
     assert!(starts.iter().all(|(intended, start)| start >= intended), "{starts:?}");
+}
+
+#[test]
+fn starts_that_no_user_was_free_for_are_counted_and_shown() {
+    let server = Server::quick();
+    let room = Room::new();
+    let think = element("ConstantTimer", "think", &text("ConstantTimer.delay", "1300"), "");
+    let below = shaping("shape", &[["50", "50", "1"]]) + &think + &get("get", "/");
+    room.file("plan.jmx", plan(&group("1", "-1", &below)));
+    let port = format!("-JPORT={}", server.port());
+    // One start in the first second, and one in the second one at most.
+    let ended = room.run(["run", "plan.jmx", &port]).expect(0);
+    ended.prints(&["shape: no user was free for ", "Give the thread group more users"]);
+    let notes = room.manifest().notes;
+    assert!(notes.iter().any(|note| note.code == "missed-starts"), "{notes:?}");
 }
 
 #[test]

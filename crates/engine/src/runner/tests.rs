@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use busyhour_record::{Recorder, RecorderConfig};
 use rand::Rng as _;
@@ -11,7 +11,7 @@ use rand::Rng as _;
 use super::*;
 use crate::clock::Clock;
 use crate::delays::{Draw, ThinkTime};
-use crate::element::Timer;
+use crate::element::{Delay, Timer};
 use crate::program::{Condition, ControllerKind, FlowAction, OnError, SamplerKind, Schedule};
 use crate::template::Template;
 use crate::testing::{
@@ -139,6 +139,30 @@ fn groups_run_one_after_another_when_the_plan_says_so() {
     run_on(2, serial);
     let order: Vec<u32> = taken(&seen).iter().map(|sample| sample.group).collect();
     assert!(order.is_sorted() && order.len() == 36, "{order:?}");
+}
+
+/// A timer with a schedule of its own: the `n`-th start was due at `n` ns.
+#[derive(Debug, Default)]
+struct Slots(AtomicU64);
+
+impl Timer for Slots {
+    fn delay(&self, _user: &mut UserState) -> Delay {
+        Delay { wait_ns: 0, slot: Some(Nanos(self.0.fetch_add(1, Relaxed))) }
+    }
+}
+
+#[test]
+fn a_slot_is_the_intended_start_and_think_times_come_after_it() {
+    for think_ms in [0, 2] {
+        let (script, seen) = watching(|_| Act::Done);
+        for first in [true, false] {
+            let mut timers = waits(&think_ms.to_string());
+            timers.insert(usize::from(first), Arc::new(Slots::default()));
+            run_on(1, program(vec![with_timers(group(1, "3", vec![leaf("x")], &script), timers)]));
+            let intended: Vec<u64> = taken(&seen).iter().map(|sample| sample.intended.0).collect();
+            assert_eq!(intended, [0, 1, 2].map(|slot| slot + think_ms * 1_000_000));
+        }
+    }
 }
 
 #[test]
