@@ -29,11 +29,15 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
     // A setting that is missing is 0, as in JMeter.
     for (name, wrong) in [
         ("throughput", "without a throughput above 0 no sample would ever start"),
-        ("throughputPeriod", "a throughput is so many samples in a period, which lasts a second or more"),
-        ("duration", "a schedule that lasts no time has no starts"),
+        ("throughputPeriod", "a throughput is so many samples in a period of whole seconds"),
+        ("duration", "a schedule lasts a whole number of seconds, one or more"),
     ] {
         let text = element.text(name).unwrap_or("0").trim();
-        if !text.contains("${") && !text.parse::<f64>().is_ok_and(|number| number > 0.0) {
+        let good = match name {
+            "throughput" => text.parse().is_ok_and(|number: f64| number > 0.0 && number.is_finite()),
+            _ => text.parse().is_ok_and(|number: i64| number > 0),
+        };
+        if !text.contains("${") && !good {
             let message = format!("the Precise Throughput Timer has no starts to give: {name} is {text:?}");
             let finding = Diagnostic::error("invalid-value", message).with_hint(wrong);
             context.tell(match element.property(name) {
@@ -57,7 +61,13 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         "the Precise Throughput Timer gives each window of {duration_s} s a fixed number of starts at random times, as \
          in JMeter: their counts vary less than those of a Poisson process"
     );
-    context.warn(element, "fixed-count-arrivals", message);
+    doubt(
+        context,
+        element,
+        "fixed-count-arrivals",
+        message,
+        "for a Poisson process: --arrivals 'poisson(RATE/s) for TIME' --ignore-rate-timers",
+    );
     // Each timer is compiled once.
     let timer = u32::try_from(context.timers.len()).unwrap_or(u32::MAX);
     Some(Arc::new(PreciseThroughput {
@@ -69,6 +79,17 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         schedules: Arc::clone(&context.schedules_precise),
         timer,
     }))
+}
+
+/// A warning with its advice.
+fn doubt(
+    context: &mut Context<'_>,
+    element: Element<'_>,
+    code: &'static str,
+    text: String,
+    hint: &'static str,
+) {
+    context.tell(element.locate(Diagnostic::warning(code, text)).with_hint(hint));
 }
 
 /// The jmeter-plugins' Throughput Shaping Timer.
@@ -100,7 +121,8 @@ pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
             "the Throughput Shaping Timer makes {starts} starts where its rows ask for {asked:.1}: like the plugin it \
              rounds each second up to a whole number and goes on for a second after its last row"
         );
-        context.warn(element, "shape-rounded", text);
+        let hint = "for the exact rates: --arrivals 'ramp(FROM/s to TO/s) over TIME' --ignore-rate-timers";
+        doubt(context, element, "shape-rounded", text, hint);
     }
     Some(Arc::new(ThroughputShaping::new(&name, rows)))
 }
@@ -132,15 +154,17 @@ fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<Shap
             context.tell(finding.with_hint("a row has a rate at its beginning, one at its end, and seconds"));
             return None;
         };
-        for cell in [from, to, seconds] {
+        for (cell, whole) in [(from, false), (to, false), (seconds, true)] {
             let text = cell.text().unwrap_or("").trim();
-            if !text.contains("${")
-                && !text.parse::<f64>().is_ok_and(|number| number >= 0.0 && number.is_finite())
-            {
-                let text =
-                    format!("{text:?} is no rate and no time in a row of the Throughput Shaping Timer");
+            let good = match whole {
+                true => text.parse::<u32>().is_ok(),
+                false => text.parse().is_ok_and(|rate: f64| rate >= 0.0 && rate.is_finite()),
+            };
+            if !text.contains("${") && !good {
+                let what = if whole { "number of seconds" } else { "rate" };
+                let text = format!("{text:?} is no {what} in a row of the Throughput Shaping Timer");
                 let finding = cell.locate(Diagnostic::error("invalid-value", text));
-                context.tell(finding.with_hint("write a number from 0 up"));
+                context.tell(finding.with_hint("write a number from 0 up; seconds are whole"));
                 return None;
             }
         }

@@ -35,7 +35,7 @@ fn the_precise_timers_starts_are_intended_whenever_their_users_come() {
     room.file("plan.jmx", plan(&group("10", "20", &(timer + &get("get", "/")))));
     let port = format!("-JPORT={}", server.port());
     let ended = room.run(["run", "plan.jmx", &port, "-Jrate=12000"]).expect(0);
-    ended.prints(&["200 requests", "window of 1 s a fixed number of starts"]);
+    ended.prints(&["200 requests", "window of 1 s a fixed number of starts", "--ignore-rate-timers"]);
     let mut schedule = PreciseSchedule::new(77, 0, 1);
     let expected: Vec<u64> = (0..200).map(|_| schedule.next_ns(200.0, 1).unwrap()).collect();
     let starts = starts(&room);
@@ -115,6 +115,7 @@ fn a_shaping_timer_that_cannot_be_is_refused() {
     check(&[], "/").expect(0).prints(&["has no schedule"]);
     check(&[["10", "x", "60"]], "/").expect(3).prints(&["\"x\" is no rate"]);
     check(&[["10", "-1", "60"]], "/").expect(3).prints(&["\"-1\" is no rate"]);
+    check(&[["10", "1", "1.5"]], "/").expect(3).prints(&["\"1.5\" is no number of seconds"]);
     check(&[["10", "10", "60"]], "/?rps=${__P(shape_rps)}")
         .expect(3)
         .prints(&["shape_rps", "is not set here"]);
@@ -139,6 +140,9 @@ fn a_precise_timer_without_starts_is_refused() {
         settings.remove(number);
         check(&settings).expect(3).prints(&["has no starts to give", name]);
     }
+    let mut settings = good;
+    settings[1].1 = "0.5";
+    check(&settings).expect(3).prints(&["throughputPeriod is \"0.5\""]);
     let mut settings = good.to_vec();
     settings.push(("batchThreadDelay", "3"));
     settings[3].1 = "0";
