@@ -8,7 +8,7 @@ use busyhour_plan::Element;
 use crate::config;
 use crate::context::Context;
 use crate::controllers::{Builder, Tree};
-use crate::open::{self, OPEN_MODEL, Opened};
+use crate::open::{self, Opened};
 use crate::scope::Stack;
 use crate::start::VariableSet;
 use crate::support::{Role, role};
@@ -67,7 +67,7 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
             Phase::Main => open::of_group(context, element, index),
             Phase::SetUp | Phase::TearDown => Opened::Not,
         };
-        context.in_open_group = !matches!(open, Opened::Not) && element.kind() != OPEN_MODEL;
+        context.in_open_group = open::sets_the_rate(&open, element);
         groups.push(group(context, element, phase, &plan_level, !matches!(open, Opened::Not)));
         context.in_open_group = false;
         opened.push((index, open));

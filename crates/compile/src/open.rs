@@ -7,6 +7,7 @@ use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
+use crate::support::{Role, role};
 
 /// Property of a thread group: its arrivals. JMeter passes over it.
 const ARRIVALS: &str = "busyhour.arrivals";
@@ -15,7 +16,7 @@ const ARRIVALS: &str = "busyhour.arrivals";
 const NO_FREE_USER: &str = "busyhour.no_free_user";
 
 /// JMeter's Open Model Thread Group.
-pub(crate) const OPEN_MODEL: &str = "OpenModelThreadGroup";
+const OPEN_MODEL: &str = "OpenModelThreadGroup";
 
 /// Users that an open workload may make when nothing else is said.
 pub const USERS_MAX: u32 = 10_000;
@@ -199,6 +200,18 @@ pub(crate) fn workloads(
         let hint = "say it with --weight 'Name of the group=2' for each of them, or disable all but one";
         context.tell(root.locate(finding).with_hint(hint));
     }
+    for (name, _) in &options.weights {
+        // A weight that no group has would change the shares of the others without a word.
+        let mut groups = root.children().filter(|child| child.enabled() && role(*child) == Role::Group);
+        if !groups.any(|group| is_main(group) && group.name() == name) {
+            let finding = Diagnostic::error(
+                "unknown-group",
+                format!("--weight names {name:?}, which no main thread group is called"),
+            );
+            context
+                .tell(root.locate(finding).with_hint("a group's name is that in the plan, before functions"));
+        }
+    }
     if weights.iter().all(|(_, weight)| *weight == 0.0) {
         let finding = Diagnostic::error("no-weight", "no main thread group takes the arrivals of --arrivals");
         context.tell(root.locate(finding));
@@ -213,6 +226,21 @@ pub(crate) fn workloads(
     }]
 }
 
+/// Whether a group's users run in the main part of the test.
+fn is_main(group: Element<'_>) -> bool {
+    !matches!(group.kind(), "SetupThreadGroup" | "PostThreadGroup")
+}
+
+/// Whether the arrivals of a group are to set its rate alone. JMeter allows timers beside its Open Model Thread Group's
+/// own schedule.
+pub(crate) fn sets_the_rate(opened: &Opened, group: Element<'_>) -> bool {
+    match opened {
+        Opened::Not => false,
+        Opened::ByOptions(_) => true,
+        Opened::ByPlan(_) => group.kind() != OPEN_MODEL,
+    }
+}
+
 /// What a timer that sets a rate means in a group whose sessions begin by schedule.
 pub(crate) fn rate_timer(context: &mut Context<'_>, element: Element<'_>) {
     let text =
@@ -222,5 +250,9 @@ pub(crate) fn rate_timer(context: &mut Context<'_>, element: Element<'_>) {
         return;
     }
     let finding = Diagnostic::error("rate-timer", text);
-    context.tell(element.locate(finding).with_hint("disable it, or leave it out with --ignore-rate-timers"));
+    let hint = match context.options.open {
+        Some(_) => "disable it, or leave it out with --ignore-rate-timers",
+        None => "disable it, or take the arrivals out of the plan",
+    };
+    context.tell(element.locate(finding).with_hint(hint));
 }

@@ -135,6 +135,40 @@ fn a_group_can_say_its_arrivals_itself() {
 }
 
 #[test]
+fn a_timer_that_sets_a_rate_is_refused_in_every_group_whose_arrivals_the_command_line_makes() {
+    let room = Room::new();
+    let timer = element(
+        "ConstantThroughputTimer",
+        "Rate",
+        &(text("throughput", "1") + "<intProp name=\"calcMode\">0</intProp>\n"),
+        "",
+    );
+    let schedule = text("OpenModelThreadGroup.schedule", "rate(1/s) random_arrivals(1 s)");
+    room.file(
+        "plan.jmx",
+        plan(&element("OpenModelThreadGroup", "Open", &schedule, &(timer.clone() + &get("get", "/")))),
+    );
+    room.run(["run", "plan.jmx", "--arrivals", "even(9/s) for 1s"])
+        .expect(3)
+        .says(&["sets a rate of its own"]);
+    let arrivals = text("busyhour.arrivals", "even(9/s) for 1s");
+    room.file("plan.jmx", plan(&element("ThreadGroup", "Open", &arrivals, &(timer + &get("get", "/")))));
+    // The flag belongs to the arrivals of the command line.
+    let refused =
+        room.run(["run", "plan.jmx"]).expect(3).says(&["sets a rate of its own", "take the arrivals out"]);
+    assert!(!refused.stderr.contains("--ignore-rate-timers"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_weight_for_a_group_that_is_not_there_is_no_weight() {
+    let room = Room::new();
+    room.file("plan.jmx", plan(&(named_group("Buy", "1", "1", &get("get", "/")))));
+    let line =
+        ["run", "plan.jmx", "--arrivals", "even(9/s) for 1s", "--weight", "Buy=1", "--weight", "Brwose=9"];
+    room.run(line).expect(3).says(&["unknown-group", "\"Brwose\""]);
+}
+
+#[test]
 fn jmeters_open_model_keeps_its_fixed_count() {
     let server = Server::quick();
     let room = Room::new();
