@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_compile::{OpenOptions, no_free_user, think_law};
+use busyhour_engine::open::NoFreeUser;
 use clap::Args;
 
 use crate::run_request::RunRequest;
@@ -57,9 +58,10 @@ pub(crate) struct UrlArgs {
     /// Header to send with it; may be given several times.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// Body to send with it; the method is POST then, unless said otherwise.
+    /// Body to send with it, or @FILE, without its line ends; several are joined with &; the method is POST then, unless
+    /// said otherwise.
     #[arg(short = 'd', long = "data", value_name = "TEXT")]
-    data: Option<String>,
+    data: Vec<String>,
     /// Method (default: GET).
     #[arg(short = 'X', long = "request", value_name = "METHOD")]
     method: Option<String>,
@@ -99,7 +101,7 @@ impl LoadArgs {
         let plan = UrlPlan {
             url: &target,
             headers: &url.headers,
-            data: url.data,
+            data: body(&url.data)?,
             method: url.method,
             think,
             closed,
@@ -116,7 +118,7 @@ impl LoadArgs {
             ("--think", self.think.is_some()),
             ("--for", self.length.is_some() && self.arrivals.is_none()),
             ("-H", !url.headers.is_empty()),
-            ("-d", url.data.is_some()),
+            ("-d", !url.data.is_empty()),
             ("-X", url.method.is_some()),
             ("-c", self.users.is_some() && self.arrivals.is_none()),
         ];
@@ -150,14 +152,34 @@ impl LoadArgs {
         let process = process.map_err(|error| format!("--arrivals: {}", error.render(text)))?;
         let process = crate::replay_times::resolved(process)?;
         let policy = self.no_free_user.as_deref().map(no_free_user).transpose();
+        let policy = policy.map_err(|error| format!("--no-free-user: {error}"))?;
+        if self.users.is_some() && !matches!(policy, Some(NoFreeUser::Queue | NoFreeUser::Drop)) {
+            return Err("-c beside --arrivals needs --no-free-user queue or drop: otherwise users are made as they are \
+                        needed, up to --no-free-user 'grow to N'"
+                .into());
+        }
         Ok(Some(OpenOptions {
             process,
             weights: self.weights.iter().map(|text| weight(text)).collect::<Result<_, _>>()?,
-            no_free_user: policy.map_err(|error| format!("--no-free-user: {error}"))?,
+            no_free_user: policy,
             users: self.users,
             ignore_rate_timers: self.ignore_rate_timers,
         }))
     }
+}
+
+/// The body that `-d` asks for, as curl makes it.
+fn body(data: &[String]) -> Result<Option<String>, String> {
+    let mut parts = Vec::new();
+    for text in data {
+        parts.push(match text.strip_prefix('@') {
+            Some(file) => std::fs::read_to_string(file)
+                .map_err(|error| format!("-d {text}: {error}"))?
+                .replace(['\r', '\n'], ""),
+            None => text.clone(),
+        });
+    }
+    Ok((!parts.is_empty()).then(|| parts.join("&")))
 }
 
 fn weight(text: &str) -> Result<(String, f64), String> {

@@ -4,7 +4,7 @@ use std::io::BufRead as _;
 use std::path::Path;
 
 use busyhour_arrivals::ArrivalProcess;
-use busyhour_record::{JtlReader, Labels, RunDir, SampleFlags, SamplesReader};
+use busyhour_record::{Log, LogError, RunDir, SampleFlags, SamplesReader};
 
 use crate::exit::say;
 
@@ -51,30 +51,32 @@ fn of_file(path: &Path) -> Result<Vec<u64>, String> {
     if in_brackets(&first).is_some() {
         return of_access_log(path);
     }
+    let neither = |error: LogError| {
+        format!("{}; it is no access log of the common kind either", crate::run::chain(&error))
+    };
     let mut stamps = Vec::new();
-    JtlReader::open(path)
-        .and_then(|reader| {
-            reader.read(0, &Labels::new(), |sample| {
-                if !sample.flags.contains(SampleFlags::TRANSACTION) {
-                    stamps.push(sample.start.0);
-                }
-            })
-        })
-        .map_err(|error| {
-            format!(
-                "{}; it is neither a JTL file nor an access log of the common kind",
-                crate::run::chain(&error)
-            )
-        })?;
+    // Rows of transactions and sub-results are no arrivals, and are not shown.
+    let facts = Log::open(path)
+        .and_then(|log| log.scan(|row, _| stamps.extend(u64::try_from(row.start_ns)), &mut |_| {}))
+        .map_err(neither)?;
+    if facts.bad_rows > 0 {
+        say(&format!(
+            "warning: {} rows of {} cannot be read and are left out",
+            facts.bad_rows,
+            path.display()
+        ));
+    }
     Ok(stamps)
 }
 
 /// The stamp of a line of an access log in seconds since 1970: `… [10/Oct/2000:13:55:36 -0700] …`.
 fn in_brackets(line: &str) -> Option<i64> {
-    let from = line.find('[')? + 1;
-    let text = &line[from..from + line[from..].find(']')?];
-    let stamp = jiff::fmt::strtime::parse("%d/%b/%Y:%H:%M:%S %z", text).ok()?.to_timestamp().ok()?;
-    Some(stamp.as_second())
+    // The client before it may be an IPv6 address in brackets.
+    line.match_indices('[').find_map(|(at, bracket)| {
+        let (text, _) = line[at + bracket.len()..].split_once(']')?;
+        let stamp = jiff::fmt::strtime::parse("%d/%b/%Y:%H:%M:%S %z", text).ok()?.to_timestamp().ok()?;
+        Some(stamp.as_second())
+    })
 }
 
 /// An access log has whole seconds. Its requests are put at random points of their seconds, always the same ones: all at
@@ -126,6 +128,20 @@ mod tests {
             [971_211_336, 971_211_338]
         );
         assert_eq!(read(&path), Ok(stamps), "the same each time");
+        std::fs::write(&path, format!("[::1] {}", line(36))).unwrap();
+        assert_eq!(read(&path).unwrap().len(), 1, "a client in brackets");
+        // What JMeter writes without column names, and as XML.
+        let row = |at: u32| format!("{at},5,get,200,OK,Users 1-1,text,true,,67,118,1,1,http://a/,0,0,0\n");
+        std::fs::write(&path, row(1000) + &row(1400)).unwrap();
+        assert_eq!(read(&path), Ok(vec![1_000_000_000, 1_400_000_000]));
+        let sample =
+            |at: u32| format!("<httpSample t=\"5\" ts=\"{at}\" s=\"true\" lb=\"get\" tn=\"Users 1-1\"/>\n");
+        std::fs::write(
+            &path,
+            format!("<testResults version=\"1.2\">\n{}{}</testResults>\n", sample(7), sample(9)),
+        )
+        .unwrap();
+        assert_eq!(read(&path), Ok(vec![7_000_000, 9_000_000]));
         std::fs::write(&path, "rubbish\n").unwrap();
         assert!(read(&path).unwrap_err().contains("access log"));
         std::fs::write(&path, "timeStamp,elapsed,label,success\n").unwrap();

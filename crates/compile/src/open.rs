@@ -28,7 +28,7 @@ pub struct OpenOptions {
     pub process: ArrivalProcess,
     /// Weights of the groups, by name. Needed when the plan has several main groups.
     pub weights: Vec<(String, f64)>,
-    /// What becomes of an arrival that finds no free user; `None`: as the groups say, or users are made.
+    /// What becomes of an arrival that finds no free user; `None`: users are made, up to [`USERS_MAX`].
     pub no_free_user: Option<NoFreeUser>,
     /// Users of each group when none are made; `None`: the group's own number.
     pub users: Option<u32>,

@@ -216,10 +216,22 @@ fn what_is_dropped_is_counted_and_shown() {
 }
 
 #[test]
+fn a_body_is_made_as_curl_makes_it() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("body.txt", "b=2&\r\nc=3\n");
+    let url = format!("http://127.0.0.1:{}/", server.port());
+    let line = ["run", &url, "-d", "a=1", "-d", "@body.txt", "--arrivals", "even(9/s) for 100ms"];
+    room.run(line).expect(0).prints(&["POST /"]);
+    let plan = std::fs::read_to_string(room.run_dir().plan_path()).unwrap();
+    assert!(plan.contains("\"Argument.value\">a=1&amp;b=2&amp;c=3<"), "{plan}");
+}
+
+#[test]
 fn mistakes_are_pointed_at() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("get", "/"))));
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (
             &["run", "http://a/", "--arrivals", "even(1/s) for 1s", "--for", "3s"],
             &["--for has no part in it"],
@@ -231,6 +243,11 @@ fn mistakes_are_pointed_at() {
         (&["run", "http://a/", "--arrivals", "even(1) for 1s"], &["hint:"]),
         (&["run", "http://a/", "--arrivals", "even(1/s)", "--for", "3"], &["--for: missing unit of a time"]),
         (&["run", "http://a/", "--think", "gamma(1s)"], &["constant, uniform, exponential or lognormal"]),
+        (
+            &["run", "http://a/", "--arrivals", "even(1/s) for 1s", "-c", "5"],
+            &["--no-free-user queue or drop"],
+        ),
+        (&["run", "http://a/", "-d", "@none.txt"], &["-d @none.txt", "No such file"]),
         (&["run", "plan.jmx", "-c", "5"], &["-c is for a URL", "-J NAME=VALUE"]),
         (&["run", "plan.jmx", "--weight", "a=1"], &["--weight needs --arrivals"]),
         (
