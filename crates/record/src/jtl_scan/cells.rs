@@ -42,6 +42,30 @@ pub(super) fn stamp_ns(cell: &[u8]) -> Option<i64> {
     ms.checked_mul(1_000_000)
 }
 
+/// Reads stamps of 13 digits, as all are from 2001 to 2286: the first eight change every 100 s only.
+#[derive(Debug, Default)]
+pub(super) struct Stamps {
+    head: [u8; 8],
+    head_ms: u64,
+}
+
+impl Stamps {
+    /// The same as [`stamp_ns`].
+    #[inline]
+    pub(super) fn ns(&mut self, cell: &[u8]) -> Option<i64> {
+        let Some((head, tail)) = cell.split_first_chunk::<8>().filter(|(_, tail)| tail.len() == 5) else {
+            return stamp_ns(cell);
+        };
+        if *head != self.head {
+            let Some(value) = number(head) else { return stamp_ns(cell) };
+            (self.head, self.head_ms) = (*head, value * 100_000);
+        }
+        let Some(tail) = number(tail) else { return stamp_ns(cell) };
+        let ms = self.head_ms + tail;
+        (ms <= STAMP_MS_MAX).then(|| ms as i64 * 1_000_000)
+    }
+}
+
 /// The start of a sample from its stamp and, when that is its end, from its length and idle time (an empty cell is none).
 pub(super) fn start_ns(stamp_ns: i64, elapsed_ns: u64, idle: &[u8], stamp_is_end: bool) -> Option<i64> {
     if !stamp_is_end {
@@ -88,6 +112,19 @@ mod tests {
         assert_eq!(stamp_ns(b"9999999999999"), None);
         assert_eq!(stamp_ns(b"1331861403100"), Some(1_331_861_403_100_000_000));
         assert!(stamp_ns(b"2012/03/16 01:30:03.100").is_some_and(|ns| ns % 1_000_000_000 == 100_000_000));
+        let mut stamps = Stamps::default();
+        let all: [&[u8]; 7] = [
+            b"1331861403100",
+            b"1331861403101",
+            b"1331861503101",
+            b"9999999999999",
+            b"13318615x3101",
+            b"133186150310x",
+            b"12",
+        ];
+        for cell in all {
+            assert_eq!(stamps.ns(cell), stamp_ns(cell));
+        }
         assert_eq!(span_ns(b"18"), Some(18_000_000));
         assert_eq!(thread(b"Thread Group 1-25"), Some(25));
         assert_eq!(thread(b"main"), None);

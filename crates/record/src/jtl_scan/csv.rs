@@ -106,6 +106,7 @@ pub(super) fn scan(
     let mut line = 1;
     let mut ends: Vec<usize> = Vec::with_capacity(columns.last + 1);
     let mut quoted = Cells::default();
+    let mut stamps = cells::Stamps::default();
     while let Some((len, more_lines, has_quotes)) = lines.row(progress)? {
         let row = trimmed(&lines.buffer[lines.from..lines.from + len], line);
         if line == 1 && columns.named || row.is_empty() {
@@ -115,7 +116,7 @@ pub(super) fn scan(
             quoted.line.extend_from_slice(row);
             split(&mut quoted, columns.delimiter);
             let cell = |at: usize| quoted.get(at).as_bytes();
-            take(line, quoted.len(), cell, columns, seen, see);
+            take(line, quoted.len(), cell, columns, &mut stamps, seen, see);
         } else {
             ends.clear();
             ends.extend(memchr::memchr_iter(columns.delimiter, row).take(columns.last + 1));
@@ -124,7 +125,7 @@ pub(super) fn scan(
                 let from = if at == 0 { 0 } else { ends.get(at - 1).map_or(row.len(), |end| end + 1) };
                 row.get(from..ends.get(at).copied().unwrap_or(row.len())).unwrap_or_default()
             };
-            take(line, count, cell, columns, seen, see);
+            take(line, count, cell, columns, &mut stamps, seen, see);
         }
         line += more_lines;
         lines.from += len + 1;
@@ -150,6 +151,7 @@ fn take<'c>(
     count: usize,
     cell: impl Fn(usize) -> &'c [u8],
     columns: &Columns,
+    stamps: &mut cells::Stamps,
     seen: &mut Seen,
     see: &mut impl FnMut(&LogRow, &LogLabels),
 ) {
@@ -162,7 +164,7 @@ fn take<'c>(
         return;
     }
     let stamp = cell(columns.stamp);
-    let Some(start_ns) = cells::stamp_ns(stamp) else {
+    let Some(start_ns) = stamps.ns(stamp) else {
         // Runs that were appended to a file may repeat the names.
         if !is_names(stamp) {
             seen.bad(|| BadRow::new(RowPlace::Line(line), "timeStamp", stamp, "is no time in ms since 1970"));

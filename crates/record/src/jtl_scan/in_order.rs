@@ -33,6 +33,8 @@ pub struct OutOfOrder {
 /// Passes rows on in the order of their starts; equal starts keep their order.
 pub(super) struct InOrder {
     held: Vec<LogRow>,
+    /// How many of them stand in order already, in front.
+    sorted: usize,
     /// Places in `held` in the order of starts.
     places: Vec<u32>,
     /// Room that is used again and again.
@@ -40,6 +42,8 @@ pub(super) struct InOrder {
     spare: Vec<LogRow>,
     /// When `held` is so long, it is time to sort.
     sort_at: usize,
+    /// How many rows are waited for at least, and held at most.
+    part: usize,
     held_max: usize,
     /// The greatest lag, when a first reading has found it.
     window_ns: Option<u64>,
@@ -56,10 +60,12 @@ impl InOrder {
     pub(super) fn new(window_ns: Option<u64>) -> InOrder {
         InOrder {
             held: Vec::new(),
+            sorted: 0,
             places: Vec::new(),
             keys: Vec::new(),
             spare: Vec::new(),
             sort_at: PART,
+            part: PART,
             held_max: HELD_ROWS_MAX,
             window_ns,
             lag_ns: 0,
@@ -81,6 +87,7 @@ impl InOrder {
         if self.failed {
             // What is left to learn is the greatest lag.
             self.held = Vec::new();
+            self.sorted = 0;
             return;
         }
         self.held.push(row);
@@ -94,8 +101,8 @@ impl InOrder {
         let window = self.window_ns.unwrap_or_else(|| self.lag_ns.saturating_mul(2));
         let safe = self.latest_ns.saturating_sub(i64::try_from(window).unwrap_or(i64::MAX));
         self.pass_before(safe, pass);
-        self.failed = self.held.len() + PART > self.held_max;
-        self.sort_at = (self.held.len() + self.held.len().max(PART)).min(self.held_max);
+        self.failed = self.held.len() + self.part > self.held_max;
+        self.sort_at = (self.held.len() + self.held.len().max(self.part)).min(self.held_max);
     }
 
     /// Passes on what started before `safe_ns`, and keeps the rest in order.
@@ -112,24 +119,37 @@ impl InOrder {
         self.spare.clear();
         self.spare.extend(self.places[count..].iter().map(|at| self.held[*at as usize]));
         std::mem::swap(&mut self.held, &mut self.spare);
+        self.sorted = self.held.len();
     }
 
     /// Finds the places of the held rows in the order of their starts.
     fn order(&mut self) {
+        let (old, new) = self.held.split_at(self.sorted);
         // Rows are large: keys of start and place are sorted instead, which also keeps the order of equal starts.
-        let least = self.held.iter().map(|row| row.start_ns).min().unwrap_or_default();
-        let most = self.held.iter().map(|row| row.start_ns).max().unwrap_or_default();
-        self.places.clear();
+        let least = new.iter().map(|row| row.start_ns).min().unwrap_or_default();
+        let most = new.iter().map(|row| row.start_ns).max().unwrap_or_default();
+        self.keys.clear();
         if most.abs_diff(least) < 1 << KEY_TIME_BITS {
             let key = |(at, row): (u64, &LogRow)| row.start_ns.abs_diff(least) << PLACE_BITS | at;
-            self.keys.clear();
-            self.keys.extend((0..).zip(&self.held).map(key));
+            self.keys.extend((0..).zip(new).map(key));
             self.keys.sort_unstable();
-            self.places.extend(self.keys.iter().map(|key| (key & ((1 << PLACE_BITS) - 1)) as u32));
+            self.keys.iter_mut().for_each(|key| *key &= (1 << PLACE_BITS) - 1);
         } else {
-            self.places.extend(0..self.held.len() as u32);
-            self.places.sort_by_key(|at| self.held[*at as usize].start_ns);
+            self.keys.extend(0..new.len() as u64);
+            self.keys.sort_by_key(|at| new[*at as usize].start_ns);
         }
+        // What was kept is in order already, and stands first among equals.
+        self.places.clear();
+        let mut kept = 0;
+        for at in &self.keys {
+            let start_ns = new[*at as usize].start_ns;
+            while kept < old.len() && old[kept].start_ns <= start_ns {
+                self.places.push(kept as u32);
+                kept += 1;
+            }
+            self.places.push((old.len() as u64 + at) as u32);
+        }
+        self.places.extend(kept as u32..old.len() as u32);
     }
 
     /// Passes on the rest; gives the greatest lag in ns.
@@ -142,6 +162,14 @@ impl InOrder {
             pass(&self.held[*at as usize]);
         }
         Ok(self.lag_ns)
+    }
+}
+
+#[cfg(test)]
+impl InOrder {
+    /// The same in parts of `part` rows.
+    pub(super) fn in_parts(window_ns: Option<u64>, part: usize) -> InOrder {
+        InOrder { sort_at: part, part, ..InOrder::new(window_ns) }
     }
 }
 
