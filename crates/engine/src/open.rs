@@ -20,7 +20,7 @@ pub enum NoFreeUser {
     Queue,
     /// It is given up and counted.
     Drop,
-    /// Another user is made, up to so many in all; beyond that it waits.
+    /// Another user is made, up to so many of each group; beyond that it waits.
     Grow(u32),
 }
 

@@ -60,6 +60,8 @@ pub(crate) async fn dispatch<P: Protocol>(
     living: &Rc<Living>,
 ) {
     let workload = &program.open[start.workload as usize];
+    // Should it panic, the rest of its arrivals would be missing without a word.
+    let _watch = workload.groups.first().map(|(group, _)| Watch::of_one(core, *group, core.index));
     let desks = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, core.index, cores))).collect();
     let end = workload.ends_with_schedule.then(|| start.first + workload.process.duration_ns());
     let dispatcher = Dispatcher { core, cores, program, workload, desks, living, end };

@@ -17,7 +17,8 @@ use crate::run::Stop;
 use crate::runner::{Start, phase};
 use crate::template::Template;
 use crate::testing::{
-    Act, Fake, SEED, Script, group, leaf, looped, program, recorder_config, shared_with, with_timers,
+    Act, BAD_SEED, Fake, SEED, Script, group, leaf, looped, program, recorder_config, shared_with,
+    with_timers,
 };
 use crate::think::{Think, ThinkLaw};
 use crate::user::UserState;
@@ -31,6 +32,7 @@ struct Ran {
     totals: RunTotals,
     counts: ArrivalCounts,
     interrupted: u64,
+    died: u64,
     arrivals: Vec<ArrivalRecord>,
     started: u64,
 }
@@ -47,9 +49,18 @@ fn workload(text: &str, groups: Vec<(u32, f64)>, no_free_user: NoFreeUser) -> Op
 }
 
 /// Runs one open workload on one core, without waiting for time.
-fn run(mut program: crate::program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> Ran {
+fn run(program: crate::program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> Ran {
+    run_seeded(SEED, program, open, users)
+}
+
+fn run_seeded(
+    seed: u64,
+    mut program: crate::program::Program<Fake>,
+    open: OpenWorkload,
+    users: (u32, u32),
+) -> Ran {
     let clock = Clock::manual(0);
-    let (shared, _) = shared_with(clock, SEED, program.groups.len(), Names::default(), 4);
+    let (shared, _) = shared_with(clock, seed, program.groups.len(), Names::default(), 4);
     let folder = tempfile::tempdir().unwrap();
     let labels = Labels::new();
     let config =
@@ -64,18 +75,18 @@ fn run(mut program: crate::program::Program<Fake>, open: OpenWorkload, users: (u
         .start_paused(true)
         .build()
         .unwrap();
-    let (counts, interrupted) = runtime.block_on(async {
+    let (counts, interrupted, died) = runtime.block_on(async {
         let core = Rc::new(Core::new(0, Arc::clone(&shared), labels, writers.remove(0)).unwrap());
         phase(&core, 1, &program, vec![Start::Open(start)]).await;
         core.flush();
-        (core.arrivals(), core.interrupted.get())
+        (core.arrivals(), core.interrupted.get(), core.died.get())
     });
     let totals = recorder.finish();
     let mut arrivals = Vec::new();
     let reader = SamplesReader::open(&RunDir::open(folder.path()).samples_path()).unwrap();
     reader.read_with_arrivals(|_, _| {}, |_, arrival| arrivals.push(*arrival)).unwrap();
     let started = shared.started.load(std::sync::atomic::Ordering::Relaxed);
-    Ran { totals, counts, interrupted, arrivals, started }
+    Ran { totals, counts, interrupted, died, arrivals, started }
 }
 
 /// One server that answers requests in the order they come, each in `service_ns`, and stands still for a while.
@@ -306,4 +317,21 @@ fn once_stopped_no_session_begins_that_would_send_nothing() {
         assert_eq!(ran.counts.scheduled, ran.counts.begun + ran.counts.left_waiting, "{stop:?}");
         assert_eq!(ran.totals.total.samples + ran.interrupted, ran.counts.begun, "{stop:?}");
     }
+}
+
+#[test]
+fn who_dies_is_told_and_keeps_nobody_waiting_for_ever() {
+    let script: Script = Arc::new(|user: &mut UserState| {
+        assert!(user.now().0 < S + 300 * MS, "for the test");
+        Act::Sleep(MS)
+    });
+    let body = || program(vec![group(1, "1", vec![leaf("get")], &script)]);
+    let ran = run(body(), workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Queue), (2, 2));
+    assert_eq!((ran.died, ran.counts.scheduled, ran.counts.begun, ran.counts.left_waiting), (2, 100, 32, 68));
+    // The fourth user cannot be made: with it goes who makes them, and what is missing is in no number.
+    let script: Script = Arc::new(|_| Act::Sleep(S));
+    let body = program(vec![group(1, "1", vec![leaf("get")], &script)]);
+    let open = workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Grow(100));
+    let ran = run_seeded(BAD_SEED, body, open, (0, 100));
+    assert!(ran.died >= 1 && ran.counts.begun == 3, "{} {:?}", ran.died, ran.counts);
 }
