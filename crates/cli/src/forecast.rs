@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_compile::Started;
-use busyhour_engine::program::Phase;
+use busyhour_engine::open::NoFreeUser;
+use busyhour_engine::program::{Group, Phase};
 use busyhour_engine::user::UserState;
+use busyhour_http::HttpSampler;
 
 use crate::exit::say;
 use crate::system;
@@ -14,18 +16,39 @@ use crate::system;
 pub(crate) fn limits(started: &Started) {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let program = &started.program;
+    let of_group = |group: &Group<HttpSampler>, user: &mut UserState| {
+        u64::try_from(group.users.integer(user, 0)).unwrap_or(0)
+    };
     let is_open = |group: u32| program.open.iter().any(|open| open.groups.iter().any(|(at, _)| *at == group));
     let closed = (0..).zip(&program.groups).filter(|(index, _)| !is_open(*index));
-    // How many users an open workload makes depends on the server; nothing can be foreseen then.
-    let users: u64 =
-        closed.map(|(_, group)| u64::try_from(group.users.integer(&mut user, 0)).unwrap_or(0)).sum();
-    if let Some(files) = system::raise_open_files()
-        && users + 64 > files
-    {
-        say(&format!(
-            "warning: the plan has {users} users, but this process may open only {files} files; connections beyond that \
-             will fail with \"Too many open files\" (raise the limit: ulimit -n)"
-        ));
+    let mut users: u64 = closed.map(|(_, group)| of_group(group, &mut user)).sum();
+    // How many users arrivals make depends on the server; only how many they may make can be foreseen.
+    let mut may_be_made = 0_u64;
+    for open in &program.open {
+        let groups = open.groups.iter().filter_map(|(group, _)| program.groups.get(*group as usize));
+        match (open.no_free_user, &open.users) {
+            // No limit of ours is no number to warn of.
+            (NoFreeUser::Grow(u32::MAX), _) => {}
+            (NoFreeUser::Grow(most), _) => may_be_made += u64::from(most) * groups.count() as u64,
+            (_, Some(number)) => {
+                users += u64::try_from(number.integer(&mut user, 0)).unwrap_or(0) * groups.count() as u64;
+            }
+            (_, None) => users += groups.map(|group| of_group(group, &mut user)).sum::<u64>(),
+        }
+    }
+    if let Some(files) = system::raise_open_files() {
+        if users + 64 > files {
+            say(&format!(
+                "warning: the plan has {users} users, but this process may open only {files} files; connections beyond \
+                 that will fail with \"Too many open files\" (raise the limit: ulimit -n)"
+            ));
+        } else if users + may_be_made + 64 > files {
+            say(&format!(
+                "warning: arrivals may make up to {may_be_made} users, but this process may open only {files} files; \
+                 connections beyond that will fail with \"Too many open files\" (raise the limit: ulimit -n, or lower \
+                 --no-free-user 'grow to N')"
+            ));
+        }
     }
     if let Some(ports) = system::local_ports()
         && users > ports

@@ -116,6 +116,17 @@ fn too_few_open_files() {
     }
 }
 
+#[test]
+fn too_few_open_files_for_the_users_that_arrivals_may_make() {
+    let server = Server::quick();
+    let url = format!("run http://127.0.0.1:{}/ --arrivals 'even(100/s) for 100ms'", server.port());
+    let said =
+        |more: &str| under(&Room::new(), "ulimit -n 200", &format!("{url} {more}")).end().expect(0).stderr;
+    assert!(said("").contains("warning: arrivals may make up to 10000 users"));
+    assert!(said("--no-free-user queue -c 250").contains("warning: the plan has 250 users"));
+    assert!(!said("--no-free-user 'grow to 20'").contains("warning"));
+}
+
 /// The users would start over a hundred days: the run is stopped long before.
 #[cfg(target_os = "linux")]
 #[test]
