@@ -38,6 +38,11 @@ pub enum Caveat {
         /// How many.
         samples: u64,
     },
+    /// Arrivals still waited for a user when the run was stopped: the longest waits are in no number.
+    ArrivalsLeft {
+        /// How many.
+        arrivals: u64,
+    },
     /// A core of the generator was busy: what looks like response time may be its own.
     GeneratorBusy {
         /// Its CPU time over the run's length, in per cent; `None` when unknown.
@@ -163,6 +168,13 @@ impl fmt::Display for Caveat {
                 let samples = times(*samples, "sample was", "samples were");
                 write!(f, "{samples} under way when the run was stopped, and in no number")
             }
+            Caveat::ArrivalsLeft { arrivals } => {
+                let arrivals = times(*arrivals, "arrival", "arrivals");
+                write!(
+                    f,
+                    "{arrivals} still waited for a user when the run was stopped: the longest waits are in no number"
+                )
+            }
             Caveat::GeneratorBusy { busy_percent, busy_second_percent, cores } => {
                 let percent = |share: &Option<f64>| {
                     share.map_or_else(|| "an unknown part".to_owned(), |share| format!("{share:.0} %"))
@@ -226,6 +238,9 @@ impl Caveat {
             Caveat::Unfinished => "treat the numbers as those of a part of the run",
             Caveat::StoppedEarly { .. } => "compare it only with runs of the same length",
             Caveat::Interrupted { .. } => "let the users finish (one Ctrl-C) when the slowest samples matter",
+            Caveat::ArrivalsLeft { .. } => {
+                "treat response times as lower bounds; allow more users, or let the run reach its end"
+            }
             Caveat::GeneratorBusy { .. } => {
                 "treat latencies as upper bounds and the rate as the generator's; use more cores or machines"
             }
@@ -292,6 +307,9 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     }
     if generator.interrupted_samples > 0 {
         found.push(Caveat::Interrupted { samples: generator.interrupted_samples });
+    }
+    if let Some(counts) = facts.arrivals.filter(|counts| counts.left_waiting > 0) {
+        found.push(Caveat::ArrivalsLeft { arrivals: counts.left_waiting });
     }
     let events = if facts.recorder_events.is_empty() { &totals.events } else { &facts.recorder_events };
     found.extend(events.iter().cloned().map(|event| match event {
