@@ -128,6 +128,7 @@ impl BatchWriter {
             }
         }
         if self.batch.is_none() && !self.take_empty() {
+            self.stalls += 1;
             return Err(Full);
         }
         self.samples += 1;
@@ -195,10 +196,7 @@ impl BatchWriter {
                 self.encoder.restart();
                 true
             }
-            Err(TryRecvError::Empty) => {
-                self.stalls += 1;
-                false
-            }
+            Err(TryRecvError::Empty) => false,
             Err(TryRecvError::Disconnected) => true,
         }
     }
@@ -231,5 +229,39 @@ impl Drop for BatchWriter {
             let _ = self.full.send(Message::Batch { writer: self.id, batch, now: self.latest });
         }
         let _ = self.full.send(Message::Closed { writer: self.id });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrival::{self, Fate};
+    use crate::batch::BatchReader;
+
+    #[test]
+    fn arrivals_that_find_no_empty_batch_are_kept_and_hold_nobody_back() {
+        const BATCHES: usize = 2;
+        let (full, inbox) = sync_channel(100);
+        // Nothing comes back: the recorder is behind.
+        let (mut writer, _give) = BatchWriter::new(0, full, BATCHES, 64);
+        let all: Vec<_> = (0..1_000)
+            .map(|n| Nanos(n * 1_000_000))
+            .map(|at| ArrivalRecord { group: 1, scheduled: at, fate: Fate::Begun { at: at + 5_u64 } })
+            .collect();
+        for arrival in &all {
+            writer.record_arrival(arrival, arrival.scheduled);
+        }
+        writer.flush(Nanos::from_secs(1));
+        assert_eq!(writer.stalls(), 0, "no sample found the recorder behind");
+        assert_eq!(writer.record(&Sample::default()), Err(Full));
+        assert_eq!(writer.stalls(), 1);
+        drop(writer);
+        let mut seen = Vec::new();
+        for message in inbox {
+            if let Message::Batch { batch, .. } = message {
+                arrival::unpack(BatchReader::new(&batch.arrivals), |arrival| seen.push(*arrival)).unwrap();
+            }
+        }
+        assert_eq!(seen, all);
     }
 }
