@@ -13,7 +13,7 @@ use crate::exit::say;
 use crate::system;
 
 /// Says before the run what the system will not grant during it.
-pub(crate) fn limits(started: &Started) {
+pub(crate) fn limits(started: &Started, cores: usize) {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let program = &started.program;
     let of_group = |group: &Group<HttpSampler>, user: &mut UserState| {
@@ -34,6 +34,24 @@ pub(crate) fn limits(started: &Started) {
                 users += u64::try_from(number.integer(&mut user, 0)).unwrap_or(0) * groups.count() as u64;
             }
             (_, None) => users += groups.map(|group| of_group(group, &mut user)).sum::<u64>(),
+        }
+    }
+    for open in &program.open {
+        let groups = open.groups.iter().filter(|(_, weight)| *weight > 0.0);
+        let groups = groups.filter_map(|(group, _)| program.groups.get(*group as usize));
+        let fewest = groups
+            .map(|group| match (open.no_free_user, &open.users) {
+                (NoFreeUser::Grow(most), _) => u64::from(most),
+                (_, Some(number)) => u64::try_from(number.integer(&mut user, 0)).unwrap_or(0),
+                (_, None) => of_group(group, &mut user),
+            })
+            .min();
+        if let Some(users) = fewest.filter(|users| *users < cores as u64) {
+            say(&format!(
+                "warning: {cores} users serve the arrivals instead of {users}: each core needs one of its own (for \
+                 fewer: --cores {})",
+                users.max(1)
+            ));
         }
     }
     if let Some(files) = system::raise_open_files() {

@@ -71,7 +71,9 @@ impl LoadArgs {
     /// Puts what is asked for into a request for a plan or a URL.
     pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
         let target = request.plan.to_string_lossy().into_owned();
-        let is_url = target.starts_with("http://") || target.starts_with("https://");
+        let is_url = target.split_once("://").is_some_and(|(scheme, _)| {
+            scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+        });
         request.spin = self.spin;
         if !is_url {
             self.refuse_for_plan(&url)?;

@@ -243,7 +243,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         started.shared.spin_ns.store(SPIN_NS, std::sync::atomic::Ordering::Relaxed);
     }
     let cores = request.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    forecast::limits(&started);
+    forecast::limits(&started, cores);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         busyhour: env!("CARGO_PKG_VERSION").into(),

@@ -28,7 +28,7 @@ pub(crate) struct UrlPlan<'a> {
 
 /// The pieces of a URL.
 struct Pieces<'a> {
-    scheme: &'a str,
+    scheme: String,
     host: &'a str,
     port: &'a str,
     path: &'a str,
@@ -52,7 +52,11 @@ fn pieces(url: &str) -> Result<Pieces<'_>, String> {
     if !port.is_empty() && port.parse::<u16>().is_err() {
         return Err(format!("{port:?} in {url:?} is no port"));
     }
-    Ok(Pieces { scheme, host, port, path })
+    // Functions may hold white space among their arguments.
+    if !path.contains("${") && path.contains(|character: char| character.is_ascii_whitespace()) {
+        return Err(format!("{url:?} holds white space; write %20 for a space"));
+    }
+    Ok(Pieces { scheme: scheme.to_ascii_lowercase(), host, port, path })
 }
 
 fn escaped(text: &str) -> String {
@@ -167,7 +171,7 @@ impl UrlPlan<'_> {
         }
         line(5, &property("string", "HTTPSampler.domain", host));
         line(5, &property("string", "HTTPSampler.port", port));
-        line(5, &property("string", "HTTPSampler.protocol", scheme));
+        line(5, &property("string", "HTTPSampler.protocol", &scheme));
         line(5, &property("string", "HTTPSampler.path", &path));
         line(5, &property("string", "HTTPSampler.method", &method));
         line(5, &property("bool", "HTTPSampler.follow_redirects", "true"));
@@ -189,9 +193,10 @@ mod tests {
     #[test]
     fn urls_come_apart() {
         let of = |url| pieces(url).map(|p| (p.scheme, p.host, p.port, p.path));
-        assert_eq!(of("http://a.b/c?d=e#f"), Ok(("http", "a.b", "", "/c?d=e")));
-        assert_eq!(of("https://[::1]:8443"), Ok(("https", "[::1]", "8443", "")));
-        assert_eq!(of("http://a?b"), Ok(("http", "a", "", "?b")));
+        assert_eq!(of("http://a.b/c?d=e#f"), Ok(("http".into(), "a.b", "", "/c?d=e")));
+        assert_eq!(of("HTTPS://[::1]:8443"), Ok(("https".into(), "[::1]", "8443", "")));
+        assert_eq!(of("http://a?b"), Ok(("http".into(), "a", "", "?b")));
+        assert!(of("http://a/b c").is_err() && of("http://a/${__time(yyyy MM)}").is_ok());
         assert!(of("http://a:b/").is_err() && of("http:///x").is_err() && of("http://me:pw@a/").is_err());
     }
 

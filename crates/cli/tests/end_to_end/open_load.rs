@@ -216,6 +216,17 @@ fn what_is_dropped_is_counted_and_shown() {
 }
 
 #[test]
+fn fewer_users_than_cores_is_not_what_is_made() {
+    let server = Server::quick();
+    let url = format!("http://127.0.0.1:{}/", server.port());
+    let line = ["run", &url, "--arrivals", "even(50/s) for 100ms", "--no-free-user", "queue", "-c", "1"];
+    let run = |cores: &str| Room::new().run(line.iter().chain(&["--cores", cores])).expect(0);
+    run("2").says(&["warning: 2 users serve the arrivals instead of 1", "--cores 1"]);
+    let alone = run("1");
+    assert!(!alone.stderr.contains("warning"), "{}", alone.stderr);
+}
+
+#[test]
 fn a_body_is_made_as_curl_makes_it() {
     let server = Server::quick();
     let room = Room::new();
