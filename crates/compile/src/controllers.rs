@@ -174,7 +174,7 @@ impl<'c, 'p> Builder<'c, 'p> {
                     } else {
                         Throughput::Total(context.text_or(element, "ThroughputController.maxThroughput", "1"))
                     },
-                    per_user: context.flag(element, "ThroughputController.perThread", false),
+                    per_user: counts_per_user(context, element),
                     shared: Arc::default(),
                 }
             }
@@ -195,6 +195,20 @@ impl<'c, 'p> Builder<'c, 'p> {
             _ => ControllerKind::Simple,
         }
     }
+}
+
+/// Whether a throughput controller counts each user's passes for itself. A session of an open workload is one pass by a
+/// fresh visitor, who would be refused for ever: there the passes of all sessions are counted.
+fn counts_per_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
+    let per_user = context.flag(element, "ThroughputController.perThread", false);
+    if per_user && context.in_open_group {
+        context.warn(
+            element,
+            "counts-over-sessions",
+            "a session is one pass and has nothing to count by itself: it counts over all sessions",
+        );
+    }
+    per_user && !context.in_open_group
 }
 
 /// Controllers that start afresh, or decide, with each pass of the one around them.

@@ -197,7 +197,12 @@ pub(crate) fn workloads(
                 weights.len()
             ),
         );
-        let hint = "say it with --weight 'Name of the group=2' for each of them, or disable all but one";
+        let groups = root.children().filter(|child| child.enabled() && role(*child) == Role::Group);
+        let flags: Vec<String> = groups
+            .filter(|group| is_main(*group))
+            .map(|group| format!("--weight '{}=1'", group.name()))
+            .collect();
+        let hint = format!("say it with {}, or disable all but one", flags.join(" "));
         context.tell(root.locate(finding).with_hint(hint));
     }
     for (name, _) in &options.weights {

@@ -81,15 +81,18 @@ fn tiles(summary: &Summary, out: &mut String) {
     let total = &summary.total;
     let errors = format!("errors ({})", thousands(total.errors));
     let class = if total.errors > 0 { "bad" } else { "good" };
+    // Of no request nothing is known.
+    let known = |text: String| if total.samples == 0 { "–".to_owned() } else { text };
+    let time = |value: f64| known(ms(value));
     let tiles = [
         ("", thousands(total.samples), "", "requests"),
         ("", rate(total.rate_per_s), "/s", "request rate"),
-        (class, percent(total.error_percent), "%", &errors),
-        ("", ms(total.response.mean), "ms", "mean response"),
-        ("", ms(total.response.p50), "ms", "median"),
-        ("", ms(total.response.p95), "ms", "95th percentile"),
-        ("", ms(total.response.p99), "ms", "99th percentile"),
-        ("", ms(total.response.max), "ms", "largest"),
+        (class, known(percent(total.error_percent)), "%", &errors),
+        ("", time(total.response.mean), "ms", "mean response"),
+        ("", time(total.response.p50), "ms", "median"),
+        ("", time(total.response.p95), "ms", "95th percentile"),
+        ("", time(total.response.p99), "ms", "99th percentile"),
+        ("", time(total.response.max), "ms", "largest"),
     ];
     out.push_str("<div class=\"tiles\">");
     for (class, value, unit, name) in tiles {

@@ -95,35 +95,40 @@ fn arrivals(summary: &Summary, out: &mut String) {
     }
 }
 
+/// A time of a row in ms; without samples there is none.
+fn time(row: &Row, value: f64) -> String {
+    if row.samples == 0 { "–".into() } else { ms(value) }
+}
+
 /// Columns: a heading and how a row fills it.
 type Column = (&'static str, fn(&Row) -> String);
 
 const COUNTS: [Column; 5] = [
     ("samples", |row| thousands(row.samples)),
-    ("err %", |row| percent(row.error_percent)),
+    ("err %", |row| if row.samples == 0 { "–".into() } else { percent(row.error_percent) }),
     ("rate/s", |row| rate(row.rate_per_s)),
     ("KiB/s in", |row| rate(row.received_kib_per_s)),
     ("KiB/s out", |row| rate(row.sent_kib_per_s)),
 ];
 
 const RESPONSE: [Column; 7] = [
-    ("mean", |row| ms(row.response.mean)),
-    ("p50", |row| ms(row.response.p50)),
-    ("p90", |row| ms(row.response.p90)),
-    ("p95", |row| ms(row.response.p95)),
-    ("p99", |row| ms(row.response.p99)),
-    ("p99.9", |row| ms(row.response.p99_9)),
-    ("max", |row| ms(row.response.max)),
+    ("mean", |row| time(row, row.response.mean)),
+    ("p50", |row| time(row, row.response.p50)),
+    ("p90", |row| time(row, row.response.p90)),
+    ("p95", |row| time(row, row.response.p95)),
+    ("p99", |row| time(row, row.response.p99)),
+    ("p99.9", |row| time(row, row.response.p99_9)),
+    ("max", |row| time(row, row.response.max)),
 ];
 
 const SERVICE: [Column; 7] = [
-    ("mean", |row| ms(row.service.mean)),
-    ("p50", |row| ms(row.service.p50)),
-    ("p90", |row| ms(row.service.p90)),
-    ("p95", |row| ms(row.service.p95)),
-    ("p99", |row| ms(row.service.p99)),
-    ("p99.9", |row| ms(row.service.p99_9)),
-    ("max", |row| ms(row.service.max)),
+    ("mean", |row| time(row, row.service.mean)),
+    ("p50", |row| time(row, row.service.p50)),
+    ("p90", |row| time(row, row.service.p90)),
+    ("p95", |row| time(row, row.service.p95)),
+    ("p99", |row| time(row, row.service.p99)),
+    ("p99.9", |row| time(row, row.service.p99_9)),
+    ("max", |row| time(row, row.service.max)),
 ];
 
 fn times_table(summary: &Summary, look: Look) -> String {
@@ -170,7 +175,7 @@ fn cells(summary: &Summary, columns: &[Column]) -> Vec<Vec<String>> {
 
 /// Characters that each column needs.
 fn widths(cells: &[Vec<String>], columns: &[Column]) -> Vec<usize> {
-    let widest = |at: usize| cells.iter().map(|row| row[at].len()).max().unwrap_or(0);
+    let widest = |at: usize| cells.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
     columns.iter().enumerate().map(|(at, (name, _))| widest(at).max(name.len())).collect()
 }
 

@@ -307,3 +307,20 @@ fn closed_users_of_a_url_think_and_the_plan_is_left_for_jmeter() {
         plan.contains("<stringProp name=\"ConstantTimer.delay\">50</stringProp>") && plan.contains("X-A")
     );
 }
+
+#[test]
+fn shares_of_passes_are_counted_over_sessions() {
+    let server = Server::quick();
+    let room = Room::new();
+    let percent = text("ThroughputController.percentThroughput", "25")
+        + "<intProp name=\"ThroughputController.style\">1</intProp>\n\
+           <boolProp name=\"ThroughputController.perThread\">true</boolProp>\n";
+    let below =
+        element("ThroughputController", "Some", &percent, &get("some", "/some")) + &get("all", "/all");
+    room.file("plan.jmx", plan(&group("1", "1", &below)));
+    let port = format!("-JPORT={}", server.port());
+    let line = ["run", "plan.jmx", &port, "-l", "out.jtl", "--arrivals", "even(400/s) for 500ms"];
+    room.run(line).expect(0).prints(&["200 sessions", "it counts over all sessions"]);
+    let some = rows(&room.read("out.jtl")).iter().filter(|row| row["label"] == "some").count();
+    assert_eq!(some, 50, "a quarter of the sessions");
+}
