@@ -23,11 +23,14 @@ fn arrivals(count: Option<u64>, what: &str) -> String {
 
 /// `starts were late by 12 µs at the median, …; no arrival waited for a user, none was dropped`; `None` where no
 /// schedule is known.
-pub(crate) fn delivery(verdict: &ArrivalVerdict) -> Option<String> {
+pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<String> {
     let late = verdict.lateness?;
     let [p50, p99, max] = [late.p50_ns, late.p99_ns, late.max_ns].map(span);
     let mut line = format!("starts were late by {p50} at the median, {p99} at p99, {max} at most");
-    line += &arrivals(verdict.waited, "waited for a free user");
+    // Those that wait to the end are in no record: that nobody waited would be wrong then.
+    let is_left = run.arrivals.is_some_and(|arrivals| arrivals.left_waiting > 0);
+    let waited = verdict.waited.filter(|waited| *waited > 0 || !is_left);
+    line += &arrivals(waited, "waited for a free user");
     if let Some(waits) = verdict.waits {
         line += &format!(" ({} at the median, {} at most)", span(waits.p50_ns), span(waits.max_ns));
     }

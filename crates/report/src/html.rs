@@ -130,7 +130,7 @@ fn arrivals(summary: &Summary, out: &mut String) {
     for verdict in &summary.arrivals {
         let of = verdict.of.as_ref().map(|of| format!("{of}: ")).unwrap_or_default();
         let _ = write!(out, "<p>{}{}</p>", escape(&of), escape(&verdict.line));
-        if let Some(line) = delivery(verdict) {
+        if let Some(line) = delivery(verdict, &summary.run) {
             let _ = write!(out, "<p>{}.</p>", escape(&capital(&line)));
         }
         out.push_str("<details><summary>What this rests on</summary><ul>");

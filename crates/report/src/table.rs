@@ -89,7 +89,7 @@ fn arrivals(summary: &Summary, out: &mut String) {
             Some(of) => *out += &format!("{of}: {}\n", verdict.line),
             None => *out += &format!("{}\n", verdict.line),
         }
-        if let Some(line) = delivery(verdict) {
+        if let Some(line) = delivery(verdict, &summary.run) {
             *out += &format!("  {line}\n");
         }
     }
