@@ -25,6 +25,8 @@ pub struct Transaction {
     pub connect_ns: u64,
     /// When the last child ended.
     pub previous_end: Nanos,
+    /// Whether a sample in it has ended.
+    pub begun: bool,
     /// Whether this user's samples still count into it (not when it has been reported).
     pub open: bool,
     /// Set of listeners it is reported to.
@@ -52,8 +54,18 @@ impl Transaction {
             time_ns: 0,
             connect_ns: 0,
             previous_end: now,
+            begun: false,
             open: true,
             listeners: 0,
+        }
+    }
+
+    /// A transaction was meant to begin when its first sample was, and is late with its session: by `late_ns` where
+    /// that sample is the session's first.
+    pub fn began_with(&mut self, child: &SampleResult, late_ns: u64) {
+        if !std::mem::replace(&mut self.begun, true) {
+            let own = &mut self.result;
+            own.intended = own.intended.min(own.start - late_ns).min(child.intended);
         }
     }
 

@@ -249,6 +249,7 @@ impl<P: Protocol> VirtualUser<P> {
             if let Some(parent) = parent
                 && let Some(transaction) = self.place.states[parent.0 as usize].transaction.as_mut()
             {
+                transaction.began_with(&result, 0);
                 transaction.add_child(result, true);
             }
         }
@@ -287,7 +288,7 @@ impl<P: Protocol> VirtualUser<P> {
         let last = self.last_package.map(|last| &group.samplers[last.0 as usize]).filter(around);
         let Some(package) = last.or_else(|| group.samplers.iter().find(around)) else { return };
         for ancestor in package.ancestors.iter().skip_while(|ancestor| **ancestor != id).skip(1) {
-            heard(&mut self.place, group, *ancestor, result);
+            heard(&mut self.place, group, *ancestor, result, 0);
         }
     }
 
@@ -329,8 +330,8 @@ impl<P: Protocol> VirtualUser<P> {
                 self.previous_end = self.user.result.end;
             }
         }
-        self.late_ns = 0;
         self.finish_sample(group, package, transaction);
+        self.late_ns = 0;
     }
 
     /// What follows a sample: processors, assertions, listeners, and what the group does on errors.
@@ -413,7 +414,7 @@ impl<P: Protocol> VirtualUser<P> {
         };
         let result = &self.user.result;
         for ancestor in &package.ancestors[..inner] {
-            heard(&mut self.place, group, *ancestor, result);
+            heard(&mut self.place, group, *ancestor, result, self.late_ns);
         }
         let variables = &self.program.sample_variables;
         let Some(id) = transaction else {
@@ -429,6 +430,7 @@ impl<P: Protocol> VirtualUser<P> {
             record_result(&self.core, &self.user, variables, result, None, listeners, flags);
         }
         if let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() {
+            transaction.began_with(result, self.late_ns);
             transaction.add_child(result.clone(), true);
         }
     }
@@ -548,11 +550,12 @@ impl<P: Protocol> VirtualUser<P> {
 }
 
 /// A transaction controller around a sampler hears of its sample.
-fn heard<P>(place: &mut Place, group: &Group<P>, id: ControllerId, result: &SampleResult) {
+fn heard<P>(place: &mut Place, group: &Group<P>, id: ControllerId, result: &SampleResult, late_ns: u64) {
     if let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind
         && !settings.parent
         && let Some(transaction) = place.states[id.0 as usize].transaction.as_mut()
     {
+        transaction.began_with(result, late_ns);
         transaction.heard(result, settings.include_timers);
     }
 }

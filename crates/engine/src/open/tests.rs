@@ -5,19 +5,20 @@ use std::sync::{Arc, Mutex};
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_record::{
-    ArrivalRecord, Fate, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunTotals, SamplesReader,
+    ArrivalRecord, Fate, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunTotals, Sample, SampleFlags,
+    SamplesReader,
 };
 
 use super::dispatch::OpenStart;
 use super::{ArrivalCounts, NoFreeUser, OpenWorkload};
 use crate::clock::Clock;
 use crate::core::Core;
-use crate::program::{FlowAction, SamplerKind};
+use crate::program::{ControllerKind, FlowAction, SamplerKind, TransactionSettings};
 use crate::run::Stop;
 use crate::runner::{Start, phase};
 use crate::template::Template;
 use crate::testing::{
-    Act, BAD_SEED, Fake, SEED, Script, group, leaf, looped, program, recorder_config, shared_with,
+    Act, BAD_SEED, Fake, Node, SEED, Script, group, leaf, looped, program, recorder_config, shared_with,
     with_timers,
 };
 use crate::think::{Think, ThinkLaw};
@@ -34,6 +35,8 @@ struct Ran {
     interrupted: u64,
     died: u64,
     arrivals: Vec<ArrivalRecord>,
+    /// Response times of transactions in nanoseconds.
+    transactions: Vec<u64>,
     started: u64,
 }
 
@@ -82,11 +85,16 @@ fn run_seeded(
         (core.arrivals(), core.interrupted.get(), core.died.get())
     });
     let totals = recorder.finish();
-    let mut arrivals = Vec::new();
+    let (mut arrivals, mut transactions) = (Vec::new(), Vec::new());
     let reader = SamplesReader::open(&RunDir::open(folder.path()).samples_path()).unwrap();
-    reader.read_with_arrivals(|_, _| {}, |_, arrival| arrivals.push(*arrival)).unwrap();
+    let see = |_, sample: &Sample<'_>| {
+        if sample.flags.contains(SampleFlags::TRANSACTION) {
+            transactions.push(sample.response_ns());
+        }
+    };
+    reader.read_with_arrivals(see, |_, arrival| arrivals.push(*arrival)).unwrap();
     let started = shared.started.load(std::sync::atomic::Ordering::Relaxed);
-    Ran { totals, counts, interrupted, died, arrivals, started }
+    Ran { totals, counts, interrupted, died, arrivals, transactions, started }
 }
 
 /// One server that answers requests in the order they come, each in `service_ns`, and stands still for a while.
@@ -256,6 +264,31 @@ fn a_pause_before_the_first_request_does_not_hide_that_the_session_began_late() 
         ran.totals.total.response.max_ms()
     );
     assert!((ran.totals.total.service.max_ms() - 10.0).abs() < 0.1);
+}
+
+#[test]
+fn a_transaction_is_as_late_as_its_session() {
+    let script: Script = Arc::new(|_| Act::Sleep(10 * MS));
+    for (parent, think) in [(false, false), (true, false), (false, true), (true, true)] {
+        let settings =
+            TransactionSettings { parent, include_timers: false, assertions: Box::default(), listeners: 0 };
+        let inside = vec![leaf("first"), leaf("second")];
+        let nodes = vec![Node::Inner(ControllerKind::Transaction(Box::new(settings)), inside)];
+        let mut body = group(1, "1", nodes, &script);
+        if think {
+            body = with_timers(body, vec![Arc::new(Think(ThinkLaw::Constant(20 * MS)))]);
+        }
+        let ran = run(
+            program(vec![body]),
+            workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Queue),
+            (1, 1),
+        );
+        // One user serves a session in 20 ms, or 60 with its think times; the last has waited for 99 of them, 990 ms after
+        // the first arrived. Pauses do not count.
+        let session_ms = if think { 60 } else { 20 };
+        let expected: Vec<u64> = (0..100).map(|n| (n * (session_ms - 10) + 20) * MS).collect();
+        assert_eq!(ran.transactions, expected, "parent {parent}, think times {think}");
+    }
 }
 
 /// Iteration, a random number, and what the visitor before left.
