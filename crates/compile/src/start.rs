@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_engine::clock::Clock;
-use busyhour_engine::program::Program;
+use busyhour_engine::program::{Phase, Program};
 use busyhour_engine::run::{GroupShared, LogSink, Properties, RunShared};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
@@ -130,6 +130,11 @@ pub fn start(
             .collect(),
         variables: compiled.sample_variables,
         hostname: std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned(),
+        set_up_and_tear_down: (0..)
+            .zip(&compiled.groups)
+            .filter(|(_, group)| group.phase != Phase::Main)
+            .map(|(index, _)| index)
+            .collect(),
     };
     let program = Program {
         groups: compiled.groups,

@@ -345,7 +345,7 @@ impl<R: BufRead> JtlReader<R> {
             end.cut_at.get_or_insert(self.line);
         }
         let variables = self.variables.into_iter().map(|(name, _)| name).collect();
-        Ok((end, RunNames { groups: groups.names, variables, hostname: host }))
+        Ok((end, RunNames { groups: groups.names, variables, hostname: host, ..RunNames::default() }))
     }
 
     /// The least time stamp in the file, in ms since 1970; `None` without rows.

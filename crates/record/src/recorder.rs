@@ -37,6 +37,9 @@ pub struct RunNames {
     pub variables: Vec<String>,
     /// The generator's host name, for the `Hostname` column.
     pub hostname: String,
+    /// Numbers of the groups that run before or after the main ones: what they send is no part of the load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_up_and_tear_down: Vec<u32>,
 }
 
 /// Which samples a result file takes.

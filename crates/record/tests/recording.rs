@@ -17,6 +17,7 @@ fn names() -> RunNames {
         groups: vec![group("Users", 1), group("a, \"b\"", 2)],
         variables: Vec::new(),
         hostname: "host".into(),
+        set_up_and_tear_down: Vec::new(),
     }
 }
 

@@ -135,7 +135,7 @@ fn judge_open(
 /// Whether no group of the run starts users of its own.
 fn open_takes_all(load: &RunLoad<'_>, names: &RunNames) -> bool {
     let open: usize = load.facts.open.iter().map(|open| open.groups.len()).sum();
-    open >= names.groups.len()
+    open + names.set_up_and_tear_down.len() >= names.groups.len()
 }
 
 /// How much of a schedule that lasts `duration_ns` was made: all of it, unless the run ended before; then what was asked
@@ -175,7 +175,10 @@ fn judge_closed(
     load: &RunLoad<'_>,
     names: &RunNames,
 ) -> Result<Vec<ArrivalVerdict>, ReportError> {
-    let is_open = |group: u32| load.facts.open.iter().any(|open| open.groups.contains(&group));
+    let is_elsewhere = |group: u32| {
+        names.set_up_and_tear_down.contains(&group)
+            || load.facts.open.iter().any(|open| open.groups.contains(&group))
+    };
     let groups = names.groups.len();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let new =
@@ -186,7 +189,7 @@ fn judge_closed(
         .scan_in_order(
             new,
             |tallies: &mut Vec<ArrivalTally>, row, _| {
-                let Some(group) = row.group.filter(|group| !is_open(*group)) else { return };
+                let Some(group) = row.group.filter(|group| !is_elsewhere(*group)) else { return };
                 let stamp = u64::try_from(row.start_ns.saturating_sub(origin_ns)).unwrap_or(0);
                 if let Some(tally) = tallies.get_mut(group as usize) {
                     tally.add(stamp);

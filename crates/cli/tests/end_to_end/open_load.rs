@@ -81,7 +81,12 @@ fn any_plan_takes_arrivals_and_groups_share_them_by_weight() {
         .expect(3)
         .says(&["\"Buy\" has none", "--weight 'Buy=1'"]);
     assert!(!room.has_run_dir() && server.requests() == 0);
-    room.run(line.iter().chain(&["--weight", "Browse=3", "--weight", "Buy=1"])).expect(0);
+    let ended = room.run(line.iter().chain(&["--weight", "Browse=3", "--weight", "Buy=1"])).expect(0);
+    assert!(
+        !ended.stdout.contains("users of their own"),
+        "what a setUp group sends is no load:\n{}",
+        ended.stdout
+    );
     let mut labels: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows(&room.read("out.jtl")) {
         *labels.entry(row["label"].clone()).or_default() += 1;
