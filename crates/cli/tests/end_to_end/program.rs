@@ -86,7 +86,8 @@ impl Room {
     }
 
     pub(crate) fn has_run_dir(&self) -> bool {
-        self.path().join("busyhour-runs").exists()
+        // The directory around it is made a moment earlier.
+        std::fs::read_dir(self.path().join("busyhour-runs")).is_ok_and(|mut entries| entries.next().is_some())
     }
 
     pub(crate) fn manifest(&self) -> Manifest {
