@@ -143,7 +143,8 @@ pub struct RunShared {
     pub started: AtomicU64,
     /// Users that have finished.
     pub finished: AtomicU64,
-    /// Starts are met by watching the clock over the last so many nanoseconds before them; 0: by the kernel alone.
+    /// Starts are met by watching the clock over the last so many nanoseconds before them; 0: by the kernel
+    /// alone. [`crate::timers::LEAD_NS`] unless more is asked for.
     pub spin_ns: AtomicU64,
     /// When the first phase began, in nanoseconds since the run's start: what JMeter calls the start of the test.
     pub begun_ns: AtomicU64,
@@ -183,7 +184,7 @@ impl RunShared {
             active: AtomicU32::new(0),
             started: AtomicU64::new(0),
             finished: AtomicU64::new(0),
-            spin_ns: AtomicU64::new(0),
+            spin_ns: AtomicU64::new(crate::timers::LEAD_NS),
             begun_ns: AtomicU64::new(0),
             missed_starts: Mutex::default(),
             stop: AtomicU8::new(0),

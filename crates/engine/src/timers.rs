@@ -47,6 +47,10 @@ struct Place {
 /// So many deadlines of sleepers that gave up may stay.
 const STALE_MIN: usize = 64;
 
+/// So long before a deadline the kernel is asked to wake us: it takes about as long to do so, and what is left is spent
+/// watching the clock. Measured: the median lateness of a start falls by half, for a percent or two of a core.
+pub const LEAD_NS: u64 = 10_000;
+
 /// A turn of the spin that took less did nothing else, in nanoseconds: an empty look at the sockets takes about one
 /// microsecond, and no request is sent in less than five.
 const SPIN_TURN_NS: u64 = 4_000;
@@ -70,7 +74,7 @@ impl Timers {
             kernel,
             #[cfg(test)]
             idle: idle::IdleTimer::default(),
-            spin_ns: Cell::new(0),
+            spin_ns: Cell::new(LEAD_NS),
             spun_ns: Cell::new(0),
         })
     }
@@ -97,7 +101,8 @@ impl Timers {
             self.expired().await;
             let mut now = self.clock.now();
             self.fire(now);
-            let spin_ns = self.spin_ns.get();
+            // A clock that stands still is not watched: it would stand still for ever.
+            let spin_ns = if self.clock.is_manual() { 0 } else { self.spin_ns.get() };
             while spin_ns > 0 && self.next_deadline().is_some_and(|next| next.since(now) <= spin_ns) {
                 // Lets whoever is awake run, and looks after the sockets.
                 tokio::task::yield_now().await;

@@ -18,6 +18,10 @@ const WINDOWS_MIN: f64 = 30.0;
 /// Gaps shorter than about this part of the mean are the short ones.
 const SHORT: f64 = 0.05;
 
+/// No shorter length is looked at, in ns: one request after another takes a generator's core several µs to send, so gaps
+/// below that are of the generator's making at any rate, and no system under test can tell them.
+const SHORT_NS_MIN: u64 = 20_000;
+
 /// When more gaps than this are shorter than the shortest length that the clock can tell, there is no share to compare.
 const SHORT_SHARE_MAX: f64 = 0.5;
 
@@ -80,7 +84,7 @@ pub struct Dispersion {
 /// Gaps much shorter than the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ShortGaps {
-    /// Gaps shorter than this, in s: of 1, 2, 5, 10, … the length nearest to 5 % of the mean.
+    /// Gaps shorter than this, in s: of 1, 2, 5, 10, … the length nearest to 5 % of the mean, but not below 20 µs.
     pub shorter_than_s: f64,
     /// Share of such gaps, 0 to 1.
     pub share: Estimate,
@@ -234,7 +238,7 @@ fn short_gaps(slices: &[Slice], rate_per_ns: f64, rounded: Option<RoundedExponen
     let off = |rung: usize| (RUNGS_NS[rung] as f64 * rate_per_ns / SHORT).ln().abs();
     // A length that is no whole number of ticks cannot be told.
     let rung = (0..RUNGS_NS.len())
-        .filter(|&rung| RUNGS_NS[rung].is_multiple_of(tick_ns))
+        .filter(|&rung| RUNGS_NS[rung].is_multiple_of(tick_ns) && RUNGS_NS[rung] >= SHORT_NS_MIN)
         .min_by(|&a, &b| off(a).total_cmp(&off(b)))?;
     let length_ns = RUNGS_NS[rung];
     let share_poisson = match rounded {
