@@ -193,6 +193,15 @@ pub struct SamplesReader<R> {
     names: FileNames,
     labels: Labels,
     payload: Vec<u8>,
+    wanted: Wanted,
+}
+
+/// What of the samples is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    All,
+    Numbers,
+    Nothing,
 }
 
 impl SamplesReader<BufReader<File>> {
@@ -217,6 +226,7 @@ impl<R: Read> SamplesReader<R> {
             names: FileNames::default(),
             labels: Labels::new(),
             payload: Vec::new(),
+            wanted: Wanted::All,
         };
         let mut head = [0; 12];
         reader.input.read_exact(&mut head).map_err(|error| match error.kind() {
@@ -237,6 +247,20 @@ impl<R: Read> SamplesReader<R> {
             return Err(SamplesError::Magic);
         }
         Ok(reader)
+    }
+
+    /// The same for whoever looks at numbers only: texts are passed over unread, and are empty in every sample.
+    #[must_use]
+    pub fn without_texts(mut self) -> Self {
+        self.wanted = Wanted::Numbers;
+        self
+    }
+
+    /// The same for whoever looks at arrivals only: samples are passed over.
+    #[must_use]
+    pub fn without_samples(mut self) -> Self {
+        self.wanted = Wanted::Nothing;
+        self
     }
 
     /// The names in the file.
@@ -280,9 +304,13 @@ impl<R: Read> SamplesReader<R> {
                         break;
                     }
                 }
+                Some(KIND_SAMPLES) if self.wanted == Wanted::Nothing => {}
                 Some(KIND_SAMPLES) => {
                     let mut batch = BatchReader::new(&self.payload);
                     let writer = batch.head()? as usize;
+                    if self.wanted == Wanted::Numbers {
+                        batch = batch.without_texts();
+                    }
                     while let Some(sample) = batch.next()? {
                         if sample.flags.contains(SampleFlags::LISTENERS_ONLY) {
                             continue;

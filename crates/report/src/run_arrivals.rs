@@ -45,7 +45,9 @@ pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVer
     for open in &load.facts.open {
         verdicts.push(judge_open(dir, load, open, &names)?);
     }
-    verdicts.extend(judge_closed(dir, load, &names)?);
+    if load.facts.open.is_empty() || !open_takes_all(load, &names) {
+        verdicts.extend(judge_closed(dir, load, &names)?);
+    }
     Ok(verdicts)
 }
 
@@ -248,7 +250,7 @@ fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), Rep
             }
         }
     };
-    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReportError::Samples)?;
+    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReportError::Samples)?.without_samples();
     let mut since = 0;
     reader
         .read_with_arrivals(

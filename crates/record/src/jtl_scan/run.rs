@@ -37,7 +37,7 @@ pub(super) fn scan(
     // Our numbers of the record's labels.
     let mut numbers: Vec<Option<u32>> = Vec::new();
     let mut told = 0;
-    let (end, _, _) = reader.read(|_, sample| {
+    let (end, _, _) = reader.without_texts().read(|_, sample| {
         if read.get() - told > 1 << 20 {
             told = read.get();
             progress(told);
