@@ -65,7 +65,7 @@ pub use error::ParseError;
 pub use notation::time_ns;
 pub use precise::{PreciseError, PreciseSchedule};
 pub use process::{ArrivalProcess, Law};
-pub use random::{pick, stream};
+pub use random::pick;
 pub use schedule::{Arrival, Schedule, SharedSchedule};
 pub use share::{LoadShare, ShareError, ShareRule};
 pub use stage::{Mmpp, MmppState, Per, Process, Rate, Replay, Stage};

@@ -24,14 +24,6 @@ const fn draw(key: u64, position: u64) -> u64 {
     mix(key.wrapping_add(position.wrapping_add(1).wrapping_mul(GOLDEN)))
 }
 
-/// The key of the random stream that belongs to one arrival of one group: what a virtual user draws (think times,
-/// random choices) depends on it and on nothing else, so neither the number of cores nor of machines matters.
-///
-/// Keys are SplitMix64 outputs, chained: for one seed and group no two arrivals have the same key.
-pub fn stream(seed: u64, group: u32, arrival: u64) -> u64 {
-    draw(draw(mix(seed), u64::from(group)), arrival)
-}
-
 /// Which group an arrival belongs to, with probabilities proportional to `weights`.
 ///
 /// `mark` is the arrival's own ([`crate::Arrival::mark`]); a second mark is derived from it, so that the choice is

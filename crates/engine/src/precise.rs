@@ -3,14 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use busyhour_arrivals::{PreciseSchedule, stream};
+use busyhour_arrivals::PreciseSchedule;
 use busyhour_record::Nanos;
 
 use crate::delays::number;
 use crate::element::{Delay, Timer};
 use crate::run::Level;
 use crate::template::Template;
-use crate::user::UserState;
+use crate::user::{UserState, stream_key};
 
 /// Keeps the starts apart from what else is keyed by a group and a number.
 const STARTS: u64 = 0x7072_6563_6973_6501;
@@ -68,7 +68,7 @@ impl Timer for PreciseThroughput {
         let owned = guard.get_or_insert_with(|| Owned {
             schedule: PreciseSchedule::new(
                 random_seed,
-                stream(user.run.seed, user.group, STARTS),
+                stream_key(user.run.seed, u64::from(user.group), STARTS, 0),
                 batch_size,
             ),
             owner: me,
