@@ -7,7 +7,7 @@ use busyhour_compile::Started;
 use busyhour_engine::open::NoFreeUser;
 use busyhour_engine::program::{Group, Phase};
 use busyhour_engine::user::UserState;
-use busyhour_http::HttpSampler;
+use busyhour_samplers::AnySampler;
 
 use crate::exit::say;
 use crate::system;
@@ -16,7 +16,7 @@ use crate::system;
 pub(crate) fn limits(started: &Started, cores: usize) {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let program = &started.program;
-    let of_group = |group: &Group<HttpSampler>, user: &mut UserState| {
+    let of_group = |group: &Group<AnySampler>, user: &mut UserState| {
         u64::try_from(group.users.integer(user, 0)).unwrap_or(0)
     };
     let is_open = |group: u32| program.open.iter().any(|open| open.groups.iter().any(|(at, _)| *at == group));

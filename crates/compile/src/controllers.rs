@@ -7,8 +7,8 @@ use busyhour_engine::program::{
     Throughput, TransactionSettings,
 };
 use busyhour_engine::variables::Slot;
-use busyhour_http::HttpSampler;
 use busyhour_plan::Element;
+use busyhour_samplers::AnySampler;
 
 use crate::context::Context;
 use crate::scope::Stack;
@@ -19,7 +19,7 @@ use crate::{condition, samplers, steps};
 pub(crate) struct Builder<'c, 'p> {
     pub(crate) context: &'c mut Context<'p>,
     controllers: Vec<Option<Controller>>,
-    samplers: Vec<SamplerPackage<HttpSampler>>,
+    samplers: Vec<SamplerPackage<AnySampler>>,
 }
 
 /// What hangs below one controller.
@@ -47,7 +47,7 @@ impl<'c, 'p> Builder<'c, 'p> {
     }
 
     /// Everything that was built.
-    pub(crate) fn finish(self) -> (Vec<Controller>, Vec<SamplerPackage<HttpSampler>>) {
+    pub(crate) fn finish(self) -> (Vec<Controller>, Vec<SamplerPackage<AnySampler>>) {
         (self.controllers.into_iter().flatten().collect(), self.samplers)
     }
 

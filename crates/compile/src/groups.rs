@@ -2,8 +2,8 @@
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::program::{Controller, ControllerKind, Group, OnError, Phase, Schedule};
-use busyhour_http::HttpSampler;
 use busyhour_plan::Element;
+use busyhour_samplers::AnySampler;
 
 use crate::config;
 use crate::context::Context;
@@ -120,7 +120,7 @@ fn group<'p>(
     phase: Phase,
     plan_level: &[Element<'p>],
     is_open: bool,
-) -> Group<HttpSampler> {
+) -> Group<AnySampler> {
     let stack = Stack::of_group(element, plan_level);
     // A session is one pass, whatever the group's own users would make.
     let main = element.element("ThreadGroup.main_controller").filter(|_| !is_open);

@@ -35,9 +35,10 @@ use busyhour_engine::program::Group;
 use busyhour_engine::run::Properties;
 use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::Template;
-use busyhour_http::{HttpSampler, TlsPolicy};
+use busyhour_http::TlsPolicy;
 use busyhour_plan::TestPlan;
 use busyhour_record::{Labels, SaveConfig, Which};
+use busyhour_samplers::AnySampler;
 
 pub use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, PLAN_NAME_PROPERTY};
 pub use config::SettingError;
@@ -97,7 +98,7 @@ pub(crate) struct GroupLabel {
 /// A program that has not started: user defined variables are not evaluated yet.
 #[derive(Debug)]
 pub struct Compiled {
-    pub(crate) groups: Vec<Group<HttpSampler>>,
+    pub(crate) groups: Vec<Group<AnySampler>>,
     pub(crate) open: Vec<OpenWorkload>,
     pub(crate) group_labels: Vec<GroupLabel>,
     pub(crate) serialize_groups: bool,

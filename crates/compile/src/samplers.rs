@@ -5,9 +5,9 @@ use std::sync::Arc;
 use busyhour_engine::element::Assertion;
 use busyhour_engine::program::{ControllerId, FlowAction, SamplerKind, SamplerPackage};
 use busyhour_engine::result::Keep;
-use busyhour_http::HttpSampler;
 use busyhour_plan::Element;
 use busyhour_processors::{DebugSampler, DebugSamplerSettings};
+use busyhour_samplers::AnySampler;
 
 use crate::context::Context;
 use crate::scope::Stack;
@@ -19,11 +19,11 @@ pub(crate) fn package<'p>(
     context: &mut Context<'p>,
     stack: &Stack<'p>,
     ancestors: &[ControllerId],
-) -> Option<SamplerPackage<HttpSampler>> {
+) -> Option<SamplerPackage<AnySampler>> {
     let element = *stack.path.last()?;
     let kind = match element.kind() {
         "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" => {
-            SamplerKind::Protocol(http::sampler(context, stack)?)
+            SamplerKind::Protocol(AnySampler::Http(http::sampler(context, stack)?))
         }
         "DebugSampler" => SamplerKind::Immediate(Arc::new(DebugSampler::new(DebugSamplerSettings {
             variables: context.flag(element, "displayJMeterVariables", false),

@@ -8,9 +8,9 @@ use busyhour_engine::run::{GroupShared, LogSink, Properties, RunShared};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 use busyhour_engine::variables::Slot;
-use busyhour_http::HttpSampler;
 use busyhour_plan::Property;
 use busyhour_record::{CsvOutput, GroupName, Labels, RunNames};
+use busyhour_samplers::AnySampler;
 
 use crate::Compiled;
 use crate::context::Context;
@@ -45,7 +45,7 @@ impl VariableSet {
 #[derive(Debug)]
 pub struct Started {
     /// What users walk.
-    pub program: Arc<Program<HttpSampler>>,
+    pub program: Arc<Program<AnySampler>>,
     /// What they share.
     pub shared: Arc<RunShared>,
     /// Labels known so far.

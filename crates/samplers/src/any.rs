@@ -1,0 +1,101 @@
+//! HTTP or something else.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use busyhour_engine::program::Protocol;
+use busyhour_engine::result::Keep;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_http::{HttpSampler, HttpSession};
+use busyhour_record::Nanos;
+use pin_project_lite::pin_project;
+
+use crate::other::{OtherSampler, OtherSessions, Visit};
+
+/// A sampler that makes requests.
+#[derive(Debug)]
+pub enum AnySampler {
+    /// The HTTP Request sampler.
+    Http(HttpSampler),
+    /// Any other.
+    Other(Box<dyn OtherSampler>),
+}
+
+/// What a user keeps between requests.
+#[derive(Debug, Default)]
+pub struct AnySession {
+    /// Of HTTP; WebSockets share its cookies.
+    pub http: HttpSession,
+    /// Of the others, once one of them has kept something.
+    pub others: OtherSessions,
+}
+
+pin_project! {
+    /// A sample of HTTP in place, or any other on the heap.
+    #[project = EitherProjected]
+    enum Either<H, O> {
+        Http { #[pin] sample: H },
+        Other { #[pin] sample: O },
+    }
+}
+
+impl<H: Future<Output = ()>, O: Future<Output = ()>> Future for Either<H, O> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match self.project() {
+            EitherProjected::Http { sample } => sample.poll(cx),
+            EitherProjected::Other { sample } => sample.poll(cx),
+        }
+    }
+}
+
+impl Protocol for AnySampler {
+    type Session = AnySession;
+
+    fn session(_user: &UserState) -> AnySession {
+        AnySession::default()
+    }
+
+    fn iteration_started(session: &mut AnySession, user: &mut UserState, same_user: bool) {
+        HttpSampler::iteration_started(&mut session.http, user, same_user);
+    }
+
+    fn visitor_changed(session: &mut AnySession, keep_connections: bool) {
+        HttpSampler::visitor_changed(&mut session.http, keep_connections);
+        session.others.visitor_changed(keep_connections);
+    }
+
+    fn sample(
+        &self,
+        user: &mut UserState,
+        session: &mut AnySession,
+        label: &Template,
+        intended: Nanos,
+        keep: Keep,
+    ) -> impl Future<Output = ()> {
+        match self {
+            Self::Http(http) => {
+                Either::Http { sample: http.sample(user, &mut session.http, label, intended, keep) }
+            }
+            Self::Other(other) => Either::Other {
+                sample: async move {
+                    other.sample(Visit { user, session, label, intended, keep }).await;
+                },
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_of_http_alone_is_hardly_larger() {
+        assert!(size_of::<AnySession>() <= size_of::<HttpSession>() + size_of::<usize>());
+        assert!(size_of::<AnySampler>() <= size_of::<HttpSampler>() + size_of::<usize>());
+    }
+}

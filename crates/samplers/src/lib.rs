@@ -1,0 +1,11 @@
+//! All samplers that make requests, behind one type.
+//!
+//! A program is generic over one protocol. [`AnySampler`] is that of compiled plans: HTTP's sampler without any
+//! detour, and all others boxed, with their futures and with what a user keeps for them, so that a plan that has
+//! only HTTP samplers pays for nothing else.
+
+mod any;
+mod other;
+
+pub use any::{AnySampler, AnySession};
+pub use other::{Kept, OtherSampler, OtherSessions, Sampling, Visit};

@@ -1,0 +1,81 @@
+//! What a sampler beside HTTP's is to the engine.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use busyhour_engine::result::Keep;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_record::Nanos;
+
+use crate::any::AnySession;
+
+/// One call of a sampler.
+pub struct Visit<'a> {
+    /// The user, whose result is filled in.
+    pub user: &'a mut UserState,
+    /// What the user keeps between requests.
+    pub session: &'a mut AnySession,
+    /// The sample's label.
+    pub label: &'a Template,
+    /// When the sample was meant to start.
+    pub intended: Nanos,
+    /// What is looked at later.
+    pub keep: Keep,
+}
+
+/// A sample under way.
+pub type Sampling<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// A sampler that is not HTTP's. What it does is allowed to cost an allocation.
+pub trait OtherSampler: Send + Sync + fmt::Debug {
+    /// Performs one request. Everything that is rendered from variables is rendered first, then
+    /// [`UserState::begin_result`] is called, then the request is made.
+    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a>;
+}
+
+/// A kind of thing a user keeps for one sort of sampler: its connections, say.
+pub trait Kept: Any {
+    /// Another visitor takes the user's place: nothing of the one before may be seen, except that connections may be
+    /// used again if `keep_connections`.
+    fn visitor_changed(&mut self, keep_connections: bool);
+
+    /// As what it is.
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+/// What a user keeps for samplers other than HTTP's: one value of each type that was asked for.
+#[derive(Default)]
+pub struct OtherSessions(Option<Box<Vec<Box<dyn Kept>>>>);
+
+impl fmt::Debug for OtherSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OtherSessions").field(&self.0.as_ref().map_or(0, |kept| kept.len())).finish()
+    }
+}
+
+impl OtherSessions {
+    /// The user's value of this type, made at first use.
+    ///
+    /// # Panics
+    /// Never: a value is looked up by its type.
+    pub fn of<T: Kept + Default>(&mut self) -> &mut T {
+        let all = self.0.get_or_insert_default();
+        let at = match all.iter_mut().position(|kept| kept.as_any().is::<T>()) {
+            Some(at) => at,
+            None => {
+                all.push(Box::new(T::default()));
+                all.len() - 1
+            }
+        };
+        all[at].as_any().downcast_mut().expect("found by its type")
+    }
+
+    pub(crate) fn visitor_changed(&mut self, keep_connections: bool) {
+        for kept in self.0.iter_mut().flat_map(|all| all.iter_mut()) {
+            kept.visitor_changed(keep_connections);
+        }
+    }
+}
