@@ -72,15 +72,23 @@ fn works(program: &str, argument: &str) -> bool {
 }
 
 fn directory() -> Result<PathBuf> {
-    if let Some(home) = std::env::var_os("BUSYHOUR_JMETER_HOME") {
-        return Ok(home.into());
+    match std::env::var_os("BUSYHOUR_JMETER_HOME") {
+        Some(home) => Ok(home.into()),
+        None => Ok(cache_directory()?.join(format!("jmeter-{VERSION}"))),
     }
+}
+
+/// Where what was fetched stays.
+///
+/// # Errors
+/// Fails when the environment names neither a cache nor a home.
+pub fn cache_directory() -> Result<PathBuf> {
     let cache = match std::env::var_os("XDG_CACHE_HOME") {
         Some(cache) => PathBuf::from(cache),
         None => Path::new(&std::env::var_os("HOME").context("neither HOME nor XDG_CACHE_HOME is set")?)
             .join(".cache"),
     };
-    Ok(cache.join("busyhour").join(format!("jmeter-{VERSION}")))
+    Ok(cache.join("busyhour"))
 }
 
 fn is_whole(home: &Path) -> bool {

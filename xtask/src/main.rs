@@ -4,6 +4,7 @@
 mod bench;
 mod conformance;
 mod jmeter;
+mod jmeter_plugins;
 mod tidy;
 
 use std::process::ExitCode;

@@ -88,6 +88,9 @@ pub struct Settings {
     /// Requests and rows are not compared one by one; only that masked ones occur, each counted once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub distinct: bool,
+    /// Plugins that JMeter needs for the recording, as `group:artifact:version` of Maven Central.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plugins: Vec<String>,
     /// Further JMeter properties (`-J`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::thread;
@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use busyhour_standin::{Case, StandIn, cases, compare};
 
 use crate::jmeter::JMeter;
+use crate::jmeter_plugins::JMeterPlugins;
 
 /// JMeter's start is what takes the time; more at once than cores only slow one another down.
 const AT_ONCE: usize = 2;
@@ -27,22 +28,32 @@ pub enum Purpose {
     Verify,
 }
 
-/// Runs the cases whose names contain one of `names` (all, if there are none).
+/// Runs the cases whose names contain one of `names` (all, if there are none). Those whose plugins cannot be had are
+/// left out, and named at the end.
 ///
 /// # Errors
 /// Fails when JMeter cannot be had, or when a case could not be run or differs; the others are dealt with.
 pub fn run(dir: &Path, names: &[String], purpose: Purpose) -> Result<()> {
     let jmeter = JMeter::obtain()?;
     let chosen = cases(dir)?.into_iter().filter(|case| super::plans::chosen(&case.name, names));
-    let queue = Mutex::new(chosen.collect::<VecDeque<_>>());
+    let mut plugins = JMeterPlugins::default();
+    let mut skipped = Vec::new();
+    let mut queue = VecDeque::new();
+    for case in chosen {
+        match plugins.obtain(&case.settings.plugins) {
+            Ok(jars) => queue.push_back((case, jars)),
+            Err(error) => skipped.push(format!("{}: SKIPPED, {error:#}", case.name)),
+        }
+    }
+    let queue = Mutex::new(queue);
     let failed = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
                     let next = queue.lock().expect("no panic while locked").pop_front();
-                    let Some(case) = next else { break };
-                    match run_one(&case, &jmeter, purpose) {
+                    let Some((case, plugins)) = next else { break };
+                    match run_one(&case, &jmeter, &plugins, purpose) {
                         Ok(said) => println!("{}{said}", case.name),
                         Err(error) => {
                             println!("{}: {error:#}", case.name);
@@ -53,6 +64,7 @@ pub fn run(dir: &Path, names: &[String], purpose: Purpose) -> Result<()> {
             });
         }
     });
+    skipped.iter().for_each(|line| println!("{line}"));
     let failed = failed.into_inner().expect("no panic while locked");
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
@@ -61,7 +73,7 @@ pub fn run(dir: &Path, names: &[String], purpose: Purpose) -> Result<()> {
 }
 
 /// Runs one case; returns what JMeter's log complains of, which should be looked at once.
-fn run_one(case: &Case, jmeter: &JMeter, purpose: Purpose) -> Result<String> {
+fn run_one(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) -> Result<String> {
     let server = StandIn::start()?;
     let out = tempfile::tempdir()?;
     let home = tempfile::tempdir()?;
@@ -70,6 +82,10 @@ fn run_one(case: &Case, jmeter: &JMeter, purpose: Purpose) -> Result<String> {
     let flags = "-XX:TieredStopAtLevel=1 -Duser.language=en -Duser.country=US -Duser.timezone=UTC -Dfile.encoding=UTF-8";
     command.env("JAVA_TOOL_OPTIONS", format!("{flags} -Duser.home={}", home.path().display()));
     command.args(case.command_line(&server, out.path()));
+    if !plugins.is_empty() {
+        let jars: Vec<_> = plugins.iter().map(|jar| jar.display().to_string()).collect();
+        command.arg(format!("-Jsearch_paths={}", jars.join(";")));
+    }
     // The Java version is part of the User-Agent header: it must not depend on the recording machine.
     command.arg("-Djava.version=17.0.15");
     let mut child = command

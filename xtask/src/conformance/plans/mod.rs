@@ -9,6 +9,7 @@ mod http;
 mod invocation;
 mod managers;
 mod nesting;
+mod plugin_groups;
 mod processors;
 mod rates;
 mod results;
@@ -84,6 +85,12 @@ impl Description {
         self
     }
 
+    /// Plugins that JMeter needs for it: `group:artifact:version`.
+    pub fn plugins(mut self, coordinates: &[&str]) -> Self {
+        self.settings.plugins.extend(coordinates.iter().map(|&coordinate| coordinate.to_owned()));
+        self
+    }
+
     /// A file beside the plan.
     pub fn file(mut self, name: &'static str, text: impl Into<String>) -> Self {
         self.files.push((name, text.into()));
@@ -120,6 +127,7 @@ fn all() -> Vec<Description> {
     all.extend(invocation::cases());
     all.extend(managers::cases());
     all.extend(nesting::cases());
+    all.extend(plugin_groups::cases());
     all.extend(processors::cases());
     all.extend(rates::cases());
     all.extend(results::cases());
