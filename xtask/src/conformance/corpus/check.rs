@@ -85,8 +85,8 @@ impl fmt::Display for Verdict {
             State::Crash(how) => write!(f, "FAILED: {how}"),
             State::Broken(why) => write!(f, "broken: {why}"),
             State::Part(why) => write!(f, "a part of a plan: {why}"),
-            State::Readable(items) if items.is_empty() => f.write_str("supported"),
-            State::Readable(items) => {
+            State::Readable { wants, .. } if wants.is_empty() => f.write_str("supported"),
+            State::Readable { wants, .. } => {
                 let items: Vec<_> =
                     wants.iter().map(|item| format!("{} ({})", item.name, item.need)).collect();
                 f.write_str(&items.join("; "))
