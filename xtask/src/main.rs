@@ -16,7 +16,6 @@ usage: cargo xtask CHORE
   bench pacing [OPTION…]            what loads are as a server sees them, beside JMeter, k6, vegeta and wrk2
   conformance plans|record|verify [NAME…]  write the conformance plans; record them with JMeter; compare again
   conformance ticket [OPTION…]      run the ticket workload in JMeter and in Busyhour and compare; --help names the options
-  conformance corpus [OPTION…]      look at real plans of others: which are supported, what the rest miss; --help names the options
   tidy                              check layering, file lengths, banned calls, licences of dependencies";
 
 fn main() -> ExitCode {

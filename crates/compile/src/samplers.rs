@@ -12,7 +12,7 @@ use busyhour_samplers::AnySampler;
 use crate::context::Context;
 use crate::scope::Stack;
 use crate::support::{Role, role};
-use crate::{http, listeners, processors, timers};
+use crate::{http, listeners, other_samplers, processors, timers};
 
 /// The package of the sampler at the end of `stack`.
 pub(crate) fn package<'p>(
@@ -34,7 +34,7 @@ pub(crate) fn package<'p>(
             SamplerKind::Immediate(Arc::new(processors::script_sampler(context, element)?))
         }
         "TestAction" => SamplerKind::Flow(flow(context, element)),
-        _ => return None,
+        _ => SamplerKind::Protocol(AnySampler::Other(other_samplers::sampler(context, stack)?)),
     };
     let nearest = stack.nearest_first();
     let outermost = stack.outermost_first();

@@ -81,6 +81,8 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("JSR223Sampler", "JSR223 Sampler", Role::Sampler, ""),
     ("BeanShellSampler", "BeanShell Sampler", Role::Sampler, ""),
     ("TestAction", "Flow Control Action", Role::Sampler, ""),
+    ("JavaSampler", "Java Request", Role::Sampler, "JMeter's own JavaTest and SleepTest"),
+    (crate::other_samplers::DUMMY, "Dummy Sampler (jmeter-plugins)", Role::Sampler, ""),
     ("ConstantTimer", "Constant Timer", Role::Timer, ""),
     ("UniformRandomTimer", "Uniform Random Timer", Role::Timer, ""),
     ("GaussianRandomTimer", "Gaussian Random Timer", Role::Timer, ""),
@@ -98,6 +100,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("CookieManager", "HTTP Cookie Manager", Role::Config, "RFC 6265; older policies are taken for it"),
     ("CacheManager", "HTTP Cache Manager", Role::Config, ""),
     ("AuthManager", "HTTP Authorization Manager", Role::Config, "Basic"),
+    ("JavaConfig", "Java Request Defaults", Role::Config, ""),
     ("CounterConfig", "Counter", Role::Step, ""),
     ("RandomVariableConfig", "Random Variable", Role::Step, ""),
     ("CSVDataSet", "CSV Data Set Config", Role::Step, ""),
@@ -127,6 +130,9 @@ pub(crate) fn role(element: Element<'_>) -> Role {
     }
     if let Some((.., role, _)) = ELEMENTS.iter().find(|(class, ..)| *class == kind) {
         return *role;
+    }
+    if let Some(why) = crate::refused::why(kind) {
+        return Role::Unsupported(why);
     }
     match kind {
         "TestPlan" => Role::Inert("stands where a test plan cannot stand"),

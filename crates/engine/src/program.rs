@@ -38,6 +38,12 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         intended: Nanos,
         keep: Keep,
     ) -> impl Future<Output = ()>;
+
+    /// When the sample just made ended for its user. A sampler that makes up its times may say otherwise than its
+    /// result.
+    fn ended(&self, user: &UserState) -> Nanos {
+        user.result.end
+    }
 }
 
 /// A sampler that does no I/O (the debug sampler). Fills in `user.result` after calling

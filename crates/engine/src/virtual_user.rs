@@ -327,7 +327,7 @@ impl<P: Protocol> VirtualUser<P> {
                     .sample(&mut self.user, &mut self.session, &package.label, intended, package.keep)
                     .await;
                 in_flight.0 = None;
-                self.previous_end = self.user.result.end;
+                self.previous_end = protocol.ended(&self.user);
             }
         }
         self.finish_sample(group, package, transaction);

@@ -87,6 +87,13 @@ impl Protocol for AnySampler {
             },
         }
     }
+
+    fn ended(&self, user: &UserState) -> Nanos {
+        match self {
+            Self::Http(_) => user.result.end,
+            Self::Other(other) => other.ends_at(user),
+        }
+    }
 }
 
 #[cfg(test)]

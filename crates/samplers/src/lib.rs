@@ -5,7 +5,12 @@
 //! only HTTP samplers pays for nothing else.
 
 mod any;
+mod dummy;
+mod java;
+mod java_request;
 mod other;
 
 pub use any::{AnySampler, AnySession};
+pub use dummy::Dummy;
+pub use java_request::{JavaClass, JavaRequest};
 pub use other::{Kept, OtherSampler, OtherSessions, Sampling, Visit};

@@ -34,6 +34,21 @@ pub trait OtherSampler: Send + Sync + fmt::Debug {
     /// Performs one request. Everything that is rendered from variables is rendered first, then
     /// [`UserState::begin_result`] is called, then the request is made.
     fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a>;
+
+    /// When the sample that was made ended for its user: what comes next begins no earlier.
+    fn ends_at(&self, user: &UserState) -> Nanos {
+        user.result.end
+    }
+}
+
+/// Waits so many milliseconds on the core's own timers.
+pub(crate) async fn sleep(user: &UserState, ms: i64) {
+    let Some(ms) = u64::try_from(ms).ok().filter(|ms| *ms > 0) else { return };
+    let until = user.now() + ms.saturating_mul(1_000_000);
+    match &user.core {
+        Some(core) => core.timers.sleep_until(until).await,
+        None => tokio::time::sleep(std::time::Duration::from_millis(ms)).await,
+    }
 }
 
 /// A kind of thing a user keeps for one sort of sampler: its connections, say.

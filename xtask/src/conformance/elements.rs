@@ -2,11 +2,13 @@
 
 use super::jmx::{Node, Value};
 
-fn arguments(items: Vec<(String, Value)>) -> Value {
+/// An `Arguments` of these items.
+pub fn arguments(items: Vec<(String, Value)>) -> Value {
     Value::Element("Arguments", vec![("Arguments.arguments".into(), Value::List(items))])
 }
 
-fn argument(name: &str, value: &str) -> (String, Value) {
+/// One of them, as `arguments` takes it.
+pub fn argument(name: &str, value: &str) -> (String, Value) {
     let properties = [("Argument.name", name), ("Argument.value", value), ("Argument.metadata", "=")];
     let properties = properties.map(|(key, value)| (key.to_owned(), value.into())).to_vec();
     (name.to_owned(), Value::Element("Argument", properties))

@@ -2,9 +2,8 @@
 //!
 //! `plans` writes the plans from their description in this crate, `record` runs them in JMeter against the
 //! stand-in server and writes down what came, `verify` runs them again and compares. Names (or parts of names)
-//! choose among the cases. `ticket` runs the ticket workload in both and compares. `corpus` looks at real plans of others.
+//! choose among the cases. `ticket` runs the ticket workload in both and compares.
 
-mod corpus;
 mod elements;
 mod jmx;
 mod plans;
@@ -20,13 +19,12 @@ use anyhow::{Result, bail};
 pub fn run(args: &[String]) -> Result<()> {
     let cases = crate::workspace_root().join("conformance/cases");
     let Some((verb, names)) = args.split_first() else {
-        bail!("conformance plans|record|verify [NAME…], conformance ticket|corpus [OPTION…]")
+        bail!("conformance plans|record|verify [NAME…], conformance ticket [OPTION…]")
     };
     match verb.as_str() {
         "plans" => plans::write(&cases, names),
         "record" => record::run(&cases, names, record::Purpose::Record),
         "verify" => record::run(&cases, names, record::Purpose::Verify),
-        "corpus" => corpus::run(names),
         "ticket" => ticket::run(names),
         other => bail!("unknown: conformance {other}"),
     }

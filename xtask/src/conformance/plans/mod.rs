@@ -13,6 +13,7 @@ mod plugin_groups;
 mod processors;
 mod rates;
 mod results;
+mod samplers;
 mod threads;
 
 use std::fs;
@@ -131,6 +132,7 @@ fn all() -> Vec<Description> {
     all.extend(processors::cases());
     all.extend(rates::cases());
     all.extend(results::cases());
+    all.extend(samplers::cases());
     all.extend(threads::cases());
     all
 }

@@ -1,0 +1,114 @@
+//! The Dummy Sampler of jmeter-plugins: a result that is made up.
+
+use busyhour_engine::result::SampleResult;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_record::{DataType, Nanos};
+
+use crate::java::{parse_int, truth};
+use crate::other::{OtherSampler, Sampling, Visit, sleep};
+
+/// What a Dummy Sampler makes up.
+#[derive(Debug)]
+pub struct Dummy {
+    /// `SUCCESFULL`, spelled so.
+    pub success: Template,
+    /// `RESPONSE_CODE`
+    pub code: Template,
+    /// `RESPONSE_MESSAGE`
+    pub message: Template,
+    /// `REQUEST_DATA`
+    pub request: Template,
+    /// `RESPONSE_DATA`
+    pub response: Template,
+    /// `RESPONSE_TIME`, milliseconds.
+    pub time_ms: Template,
+    /// `LATENCY`, milliseconds.
+    pub latency_ms: Template,
+    /// `CONNECT`, milliseconds.
+    pub connect_ms: Template,
+    /// `WAITING`: the user waits for the response time, as for a real response.
+    pub waits: Template,
+    /// `URL`
+    pub url: Template,
+}
+
+/// Milliseconds as nanoseconds; what is no number is 0.
+fn ns(ms: &str) -> u64 {
+    u64::try_from(parse_int(ms).unwrap_or(0)).unwrap_or(0) * 1_000_000
+}
+
+impl Dummy {
+    async fn run(&self, visit: Visit<'_>) {
+        let Visit { user, label, intended, .. } = visit;
+        let waits = truth(&self.waits.text(user));
+        let time_ns = ns(&self.time_ms.text(user));
+        let start = user.now();
+        let mut end = start + time_ns;
+        if waits {
+            sleep(user, i64::try_from(time_ns / 1_000_000).unwrap_or(0)).await;
+            end = user.now();
+        }
+        // As in the original all else is looked at after the pause.
+        let made = self.made_up(user);
+        user.begin_result(label, intended.min(start));
+        let name = std::mem::take(&mut user.result.label);
+        user.result =
+            SampleResult { label: name, intended: user.result.intended.min(start), start, end, ..made };
+    }
+
+    fn made_up(&self, user: &mut UserState) -> SampleResult {
+        let text = |template: &Template, user: &mut UserState| template.text(user).into_owned();
+        let request_data = text(&self.request, user);
+        let code = text(&self.code, user);
+        let message = text(&self.message, user);
+        let success = truth(&self.success.text(user));
+        let body = text(&self.response, user).into_bytes();
+        let url = text(&self.url, user);
+        SampleResult {
+            request_data,
+            code,
+            message,
+            success,
+            body_bytes: body.len() as u64,
+            body,
+            encoding: "UTF-8".into(),
+            data_type: DataType::Text,
+            url: if is_url(&url) { url } else { String::new() },
+            latency_ns: ns(&self.latency_ms.text(user)),
+            connect_ns: ns(&self.connect_ms.text(user)),
+            ..SampleResult::default()
+        }
+    }
+}
+
+/// Whether `java.net.URL` takes it: it must know the protocol.
+fn is_url(text: &str) -> bool {
+    const KNOWN: [&str; 6] = ["http", "https", "ftp", "file", "jar", "mailto"];
+    let protocol = text.trim().split(':').next().unwrap_or("");
+    text.contains(':') && KNOWN.iter().any(|known| known.eq_ignore_ascii_case(protocol))
+}
+
+impl OtherSampler for Dummy {
+    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
+        Box::pin(self.run(visit))
+    }
+
+    /// A sample that nobody waited for ends in the future; its user goes on now.
+    fn ends_at(&self, user: &UserState) -> Nanos {
+        user.result.end.min(user.now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_java_takes_for_a_url() {
+        assert!(is_url("http://a/") && is_url("HTTPS://a") && is_url("file:/x"));
+        assert!(!is_url("") && !is_url("shop/cart") && !is_url("ws://a/") && !is_url("http"));
+        assert_eq!(ns("12"), 12_000_000);
+        assert_eq!((ns(" 12"), ns(""), ns("-5")), (0, 0, 0));
+    }
+}

@@ -1,0 +1,157 @@
+//! The Java Request sampler with the two classes that JMeter brings: `JavaTest` and `SleepTest`.
+
+use std::fmt::Write as _;
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::{StateId, UserState};
+use busyhour_record::DataType;
+
+use crate::java::{decode_long, length};
+use crate::other::{OtherSampler, Sampling, Visit, sleep};
+
+/// A class that JMeter brings with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JavaClass {
+    /// `org.apache.jmeter.protocol.java.test.JavaTest`
+    JavaTest,
+    /// `org.apache.jmeter.protocol.java.test.SleepTest`
+    SleepTest,
+}
+
+impl JavaClass {
+    /// The class of that name, if it is one of those that JMeter brings.
+    pub fn named(name: &str) -> Option<Self> {
+        match name.trim() {
+            "org.apache.jmeter.protocol.java.test.JavaTest" => Some(Self::JavaTest),
+            "org.apache.jmeter.protocol.java.test.SleepTest" => Some(Self::SleepTest),
+            _ => None,
+        }
+    }
+}
+
+/// The Java Request sampler.
+#[derive(Debug)]
+pub struct JavaRequest {
+    /// `classname`
+    pub class: JavaClass,
+    /// `arguments`, the sampler's before those of its defaults: names and values.
+    pub arguments: Box<[(Template, Template)]>,
+    /// Where each user keeps what its client read when it was made.
+    pub client: StateId,
+}
+
+/// What the client of a user read when it was made: `SleepTest` reads its parameters once only.
+#[derive(Clone, Debug)]
+struct Sleeper {
+    sleep_ms: i64,
+    mask: i64,
+    label: String,
+}
+
+/// Parameters of one sample; of two with one name the first counts.
+struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or("")
+    }
+
+    fn long(&self, user: &UserState, name: &str, default: i64) -> i64 {
+        let Some(text) = self.get(name) else { return default };
+        decode_long(text).unwrap_or_else(|| {
+            let line =
+                format!("Value for parameter '{name}' not a long: '{text}'.  Using default: '{default}'.");
+            user.log(Level::Warn, &line);
+            default
+        })
+    }
+}
+
+/// The time to sleep: "semi-random" by the wall clock, in milliseconds.
+fn sleep_ms(user: &UserState, base: i64, mask: i64) -> i64 {
+    if base > 0 && mask > 0 {
+        let now = i64::try_from(user.run.clock.wall_ms(user.now())).unwrap_or(i64::MAX);
+        base.saturating_add(now % mask)
+    } else {
+        base
+    }
+}
+
+impl JavaRequest {
+    fn parameters(&self, visit: &mut Visit<'_>) -> Parameters {
+        let user = &mut *visit.user;
+        let rendered = self
+            .arguments
+            .iter()
+            .map(|(name, value)| (name.text(user).into_owned(), value.text(user).into_owned()));
+        Parameters(rendered.collect())
+    }
+
+    async fn java_test(&self, mut visit: Visit<'_>) {
+        let parameters = self.parameters(&mut visit);
+        let Visit { user, label, intended, .. } = visit;
+        let base = parameters.long(user, "Sleep_Time", 100);
+        let mask = parameters.long(user, "Sleep_Mask", 0xff);
+        user.begin_result(label, intended);
+        let result = &mut user.result;
+        if !parameters.text("Label").is_empty() {
+            result.label.clear();
+            result.label.push_str(parameters.text("Label"));
+        }
+        result.code.push_str(parameters.text("ResponseCode"));
+        result.message.push_str(parameters.text("ResponseMessage"));
+        result.success = parameters.get("Status").unwrap_or("OK").eq_ignore_ascii_case("OK");
+        result.request_data.push_str(parameters.text("SamplerData"));
+        result.sent_bytes = length(parameters.text("SamplerData"));
+        let data = parameters.text("ResultData");
+        if !data.is_empty() {
+            result.encoding.push_str("UTF-8");
+            result.body.extend_from_slice(data.as_bytes());
+            result.body_bytes = data.len() as u64;
+        }
+        result.data_type = DataType::Text;
+        let pause = sleep_ms(user, base, mask);
+        sleep(user, pause).await;
+        user.result.end = user.now();
+    }
+
+    async fn sleep_test(&self, mut visit: Visit<'_>) {
+        let parameters = self.parameters(&mut visit);
+        let Visit { user, label, intended, .. } = visit;
+        let sleeper = match user.peek_state::<Sleeper>(self.client) {
+            Some(sleeper) => sleeper.clone(),
+            None => {
+                let name = label.text(user).into_owned();
+                let made = Sleeper {
+                    sleep_ms: parameters.long(user, "SleepTime", 1000),
+                    mask: parameters.long(user, "SleepMask", 0x3ff),
+                    label: parameters.get("TestElement.name").map_or(name, str::to_owned),
+                };
+                user.state(self.client, || made).clone()
+            }
+        };
+        user.begin_result(label, intended);
+        let pause = sleep_ms(user, sleeper.sleep_ms, sleeper.mask);
+        let result = &mut user.result;
+        if !sleeper.label.is_empty() {
+            result.label.clone_from(&sleeper.label);
+        }
+        let _ = write!(result.request_data, "Sleep Test: time = {pause}");
+        sleep(user, pause).await;
+        user.result.end = user.now();
+    }
+}
+
+impl OtherSampler for JavaRequest {
+    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
+        match self.class {
+            JavaClass::JavaTest => Box::pin(self.java_test(visit)),
+            JavaClass::SleepTest => Box::pin(self.sleep_test(visit)),
+        }
+    }
+}
