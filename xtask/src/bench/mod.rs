@@ -144,6 +144,7 @@ pub fn run(words: &[String]) -> Result<()> {
         Some((what, rest)) if what == "pacing" => pacing::run(rest),
         // Not for people: the other side of the ticket section, a process of its own so that its CPU can be told.
         Some((what, rest)) if what == floor::CLIENT => floor::client(rest),
+        Some((what, rest)) if what == pacing::bare::CLIENT => pacing::bare::client(rest),
         _ => bail!("{USAGE}\n\n{}", pacing::USAGE),
     }
 }

@@ -6,11 +6,11 @@ use anyhow::Result;
 
 use super::super::table::{Table, median, number};
 use super::super::{machine, process};
-use super::Bench;
-use super::generators::{Load, Prepared, Tool};
+use super::generators::{self, Load, Prepared, Tool};
 use super::probe::Probe;
 use super::reported;
 use super::stamps::{Fingerprint, judged, lateness_ns, quantile, schedule_ns};
+use super::{Bench, bare};
 
 /// How long a generator may go on after its time.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -95,7 +95,12 @@ fn measure(bench: &Bench, tool: Tool, load: Load, schedules: &mut Vec<Fingerprin
     let stamps = probe.end()?;
     let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let part = judged(&stamps, ns(skip), ns(run - skip));
-    let scheduled = timetable(tool, &prepared, &stamps, bench.options.rate_per_s);
+    let scheduled = match tool {
+        Tool::Bare { .. } => {
+            schedule_ns(&generators::process(load, bench.options.rate_per_s, run), bare::SEED)
+        }
+        _ => timetable(tool, &prepared, &stamps, bench.options.rate_per_s),
+    };
     if let (Tool::Busyhour { .. }, Some(scheduled)) = (tool, &scheduled) {
         schedules.push(Fingerprint::of(judged(scheduled, ns(skip), ns(run - skip))));
     }

@@ -6,12 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use super::Bench;
 use super::probe::Probe;
+use super::{Bench, bare};
 
 /// Plans in the `plans` folder.
 const CONSTANT: &str = "pacing-constant.jmx";
 const PRECISE: &str = "pacing-precise.jmx";
+
+/// How long before a start the binary has the kernel wake it, and how long it watches the clock with `--spin`.
+const LEAD_NS: &str = "10000";
+const SPIN_NS: &str = "50000";
 
 /// What a load is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,11 @@ pub enum Tool {
         /// Users under the policy `queue`; otherwise their number grows.
         users: Option<u32>,
         /// Whether it watches the clock before each start.
+        spin: bool,
+    },
+    /// A bare loop over the kernel's timer, which does nothing but wait and write: what the machine allows.
+    Bare {
+        /// Whether it watches the clock as long before each start as the binary does with `--spin`.
         spin: bool,
     },
     /// This project's binary with the plan that JMeter gets for such a load: 200 users and a timer of JMeter's.
@@ -88,7 +97,8 @@ impl Tool {
     /// The tools that claim to offer a load.
     pub fn all(load: Load) -> Vec<Self> {
         let busyhour = |spin| Self::Busyhour { users: None, spin };
-        let own = [busyhour(false), busyhour(true), Self::BusyhourPlan(load)];
+        let bare = |spin| Self::Bare { spin };
+        let own = [bare(false), busyhour(false), bare(true), busyhour(true), Self::BusyhourPlan(load)];
         let others = match load {
             Load::Poisson => vec![Self::JMeterPrecise(THREADS), Self::JMeterOpen],
             Load::Even => vec![Self::JMeterConstant(THREADS), Self::K6, Self::Vegeta, Self::Wrk2],
@@ -120,6 +130,7 @@ impl Tool {
                 let users = users.map_or(String::new(), |users| format!(", {users} users"));
                 format!("Busyhour{users}{}", if spin { " --spin" } else { "" })
             }
+            Self::Bare { spin } => format!("bare timer loop{}", if spin { ", spinning" } else { "" }),
             Self::BusyhourPlan(Load::Poisson) => "Busyhour, the plan with Precise Throughput".to_owned(),
             Self::BusyhourPlan(Load::Even) => "Busyhour, the plan with Constant Throughput".to_owned(),
             Self::JMeterConstant(threads) => format!("JMeter Constant Throughput, {threads} threads"),
@@ -134,6 +145,7 @@ impl Tool {
     /// Whether it was found and is wanted.
     pub fn is_there(self, bench: &Bench) -> bool {
         match self {
+            Self::Bare { .. } => bench.options.allows("bare"),
             Self::Busyhour { .. } | Self::BusyhourPlan(_) => bench.options.allows("busyhour"),
             Self::JMeterConstant(_) | Self::JMeterPrecise(_) | Self::JMeterOpen => bench.jmeter.is_some(),
             Self::K6 => bench.k6.is_some(),
@@ -165,14 +177,19 @@ impl Tool {
         let rate = bench.options.rate_per_s;
         prepared.command = match self {
             Self::Busyhour { users, spin } => {
-                let process = if load == Load::Poisson { "poisson" } else { "even" };
                 let mut command = Command::new(&bench.busyhour);
                 command.arg("run").arg(probe.url()).arg("--dir").arg(prepared.run_dir());
-                command.arg("--arrivals").arg(format!("{process}({rate}/s) for {}s", run.as_secs()));
+                command.arg("--arrivals").arg(process(load, rate, run));
                 if let Some(users) = users {
                     command.args(["-c", &users.to_string(), "--no-free-user", "queue"]);
                 }
                 command.args(spin.then_some("--spin"));
+                command
+            }
+            Self::Bare { spin } => {
+                let mut command = Command::new(&bench.bare);
+                command.args(["bench", bare::CLIENT, &probe.port.to_string(), &process(load, rate, run)]);
+                command.arg(if spin { SPIN_NS } else { LEAD_NS });
                 command
             }
             Self::BusyhourPlan(load) => {
@@ -215,6 +232,12 @@ impl Tool {
         prepared.command.current_dir(&prepared.folder);
         Ok(prepared)
     }
+}
+
+/// What a load is called where arrivals are asked for.
+pub fn process(load: Load, rate_per_s: u32, run: Duration) -> String {
+    let law = if load == Load::Poisson { "poisson" } else { "even" };
+    format!("{law}({rate_per_s}/s) for {}s", run.as_secs())
 }
 
 fn flag(name: &str, path: &Path) -> String {

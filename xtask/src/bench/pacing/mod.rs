@@ -4,6 +4,7 @@
 //! generator is on the other.
 
 mod arrivals;
+pub mod bare;
 mod generators;
 mod options;
 mod probe;
@@ -31,6 +32,8 @@ struct Bench {
     cores: Cores,
     /// Also the probe.
     busyhour: PathBuf,
+    /// This program, built for speed.
+    bare: PathBuf,
     jmeter: Option<JMeter>,
     k6: Option<PathBuf>,
     vegeta: Option<PathBuf>,
@@ -79,6 +82,7 @@ impl Bench {
             Some(path) => std::fs::canonicalize(path).with_context(|| path.display().to_string())?,
             None => super::build(&root, &options.profile, &["--package", "busyhour-cli"], "busyhour")?,
         };
+        let bare = super::build(&root, &options.profile, &["--package", "xtask"], "xtask")?;
         let cores = Cores::choose()?;
         ensure!(cores.server != cores.generator, "the bench needs two cores");
         machine::raise_open_files()?;
@@ -87,7 +91,18 @@ impl Bench {
         for lack in &lacking {
             println!("LEFT OUT: {lack}");
         }
-        Ok(Self { work: tempfile::tempdir()?, options, root, cores, busyhour, jmeter, k6, vegeta, wrk2 })
+        Ok(Self {
+            work: tempfile::tempdir()?,
+            options,
+            root,
+            cores,
+            busyhour,
+            bare,
+            jmeter,
+            k6,
+            vegeta,
+            wrk2,
+        })
     }
 
     /// The tools that can offer a load, those under test first.

@@ -10,7 +10,7 @@ pub const USAGE: &str = "\
 usage: cargo xtask bench pacing [OPTION…]
 
   --only SECTION     poisson, even or stall; may be given more than once (default: all)
-  --without PEER     leave out busyhour, jmeter, k6, vegeta or wrk2; may be given more than once
+  --without PEER     leave out bare, busyhour, jmeter, k6, vegeta or wrk2; may be given more than once
   --busyhour PATH    the program to measure, and the probe (default: builds the release profile of this checkout)
   --profile NAME     the profile to build with (default release; dev shows only that the bench works)
   --rate N           requests per second (default 1000)
@@ -33,7 +33,7 @@ const SECTIONS: [(&str, Section); 3] =
     [("poisson", Section::Poisson), ("even", Section::Even), ("stall", Section::Stall)];
 
 /// Names for `--without`.
-const PEERS: [&str; 5] = ["busyhour", "jmeter", "k6", "vegeta", "wrk2"];
+const PEERS: [&str; 6] = ["bare", "busyhour", "jmeter", "k6", "vegeta", "wrk2"];
 
 /// What was asked.
 #[derive(Debug)]

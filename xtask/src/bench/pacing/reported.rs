@@ -33,6 +33,7 @@ pub struct Reported {
 pub fn by(bench: &Bench, tool: Tool, prepared: &Prepared) -> Result<Vec<(String, Reported)>> {
     let name = tool.name();
     Ok(match tool {
+        Tool::Bare { .. } => Vec::new(),
         Tool::Busyhour { .. } => {
             let summary = json(&prepared.run_dir().join("summary.json"))?;
             vec![

@@ -1,0 +1,136 @@
+//! The floor below the pacing of any generator: a loop that waits for the kernel's timer and writes a fixed request at
+//! each time of a schedule, and does nothing else. Later than this is what a generator adds; this late is the machine.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::fd::AsFd as _;
+
+use anyhow::{Context as _, Result, bail};
+use rustix::event::epoll;
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
+    timerfd_create, timerfd_settime,
+};
+
+use super::stamps::schedule_ns;
+
+/// The word by which this program starts itself as the generator.
+pub const CLIENT: &str = "pacing-bare";
+
+/// Its schedule's seed.
+pub const SEED: u64 = 1;
+
+/// So many requests may be on their way at once.
+const CONNECTIONS: usize = 64;
+
+/// The timer's own event; the others are numbers of connections.
+const TIMER: u64 = u64::MAX;
+
+/// Before the first arrival, for the connections.
+const BEGIN_NS: u64 = 50_000_000;
+
+/// `pacing-bare PORT PROCESS LEAD_NS`: has the kernel wake it `LEAD_NS` before each arrival and watches the clock for
+/// the rest.
+pub fn client(words: &[String]) -> Result<()> {
+    let [port, process, lead_ns] = words else { bail!("{CLIENT} PORT PROCESS LEAD_NS") };
+    let schedule = schedule_ns(process, SEED).context("not an arrival process")?;
+    go(port.parse()?, &schedule, lead_ns.parse()?)
+}
+
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
+}
+
+fn go(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<()> {
+    let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+    epoll::add(&poll, &timer, epoll::EventData::new_u64(TIMER), epoll::EventFlags::IN)?;
+    let mut connections = Vec::new();
+    for number in 0..CONNECTIONS as u64 {
+        let stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        epoll::add(&poll, stream.as_fd(), epoll::EventData::new_u64(number), epoll::EventFlags::IN)?;
+        connections.push(stream);
+    }
+    let request = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    let mut free: Vec<usize> = (0..CONNECTIONS).rev().collect();
+    let mut answer = [0_u8; 4096];
+    let mut events = Vec::with_capacity(CONNECTIONS);
+    let mut receive = |connections: &mut [TcpStream], free: &mut Vec<usize>, wait: Option<&Timespec>| {
+        events.clear();
+        epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), wait)?;
+        for event in &events {
+            if event.data.u64() == TIMER {
+                rustix::io::read(&timer, &mut answer[..8])?;
+                continue;
+            }
+            let number = usize::try_from(event.data.u64())?;
+            match connections[number].read(&mut answer) {
+                Ok(0) => bail!("the server closed a connection"),
+                // The probe's answer is short and comes whole.
+                Ok(_) => free.push(number),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    };
+    let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let origin_ns = now_ns() + BEGIN_NS;
+    for at_ns in schedule_ns {
+        let due_ns = origin_ns + at_ns;
+        while now_ns() + lead_ns < due_ns {
+            let wake_ns = due_ns - lead_ns;
+            let value = Timespec {
+                tv_sec: i64::try_from(wake_ns / 1_000_000_000)?,
+                tv_nsec: i64::try_from(wake_ns % 1_000_000_000)?,
+            };
+            let spec = Itimerspec { it_interval: nothing, it_value: value };
+            timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &spec)?;
+            receive(&mut connections, &mut free, None)?;
+        }
+        while now_ns() < due_ns || free.is_empty() {
+            receive(&mut connections, &mut free, Some(&nothing))?;
+        }
+        let number = free.pop().context("no connection")?;
+        connections[number].write_all(request.as_bytes())?;
+    }
+    while free.len() < CONNECTIONS {
+        receive(&mut connections, &mut free, None)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn every_arrival_is_one_request() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let mut threads = Vec::new();
+            for _ in 0..CONNECTIONS {
+                let (mut stream, _) = listener.accept().unwrap();
+                threads.push(std::thread::spawn(move || {
+                    let mut buffer = [0_u8; 512];
+                    let mut requests = 0;
+                    while stream.read(&mut buffer).unwrap_or(0) > 0 {
+                        requests += 1;
+                        stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+                    }
+                    requests
+                }));
+            }
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
+        });
+        let schedule: Vec<u64> = (0..200).map(|k| k * 1_000).collect();
+        go(port, &schedule, 10_000).unwrap();
+        assert_eq!(server.join().unwrap(), 200);
+    }
+}
