@@ -20,6 +20,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 struct Seen {
     load: Fingerprint,
     late_ns: (f64, f64),
+    own_late_ns: (f64, f64),
     cpu_s: f64,
     /// What neither the generator nor the probe used of the machine.
     others_cpu_s: f64,
@@ -28,7 +29,7 @@ struct Seen {
 impl Seen {
     /// Of no run: in time, and at no cost that is known.
     fn of(load: Fingerprint) -> Self {
-        Self { load, late_ns: (0.0, 0.0), cpu_s: f64::NAN, others_cpu_s: f64::NAN }
+        Self { load, late_ns: (0.0, 0.0), own_late_ns: (0.0, 0.0), cpu_s: f64::NAN, others_cpu_s: f64::NAN }
     }
 }
 
@@ -62,8 +63,10 @@ pub fn run(bench: &Bench, load: Load) {
         "CoV of gaps",
         "dispersion at 100 ms",
         "gaps < 50 µs, %",
-        "late p50, µs",
-        "late p99, µs",
+        "starts late p50, µs",
+        "p99, µs",
+        "at the server p50, µs",
+        "p99, µs",
         "CPU s",
         "others' CPU s",
     ]);
@@ -77,7 +80,8 @@ pub fn run(bench: &Bench, load: Load) {
     }
     print!("{table}");
     println!(
-        "\nLate: against the generator's own timetable, from its most punctual request on; – where the server cannot know the timetable.\n\
+        "\nStarts late: by the generator's own clock, as it reports it. At the server: against the generator's timetable, from its\n\
+         most punctual request on, the server's own waking included; – where the server cannot know the timetable.\n\
          Others' CPU: what neither the generator nor the probe used. Where it is more than a second or two, somebody else spoilt the run."
     );
     failed.iter().for_each(|failure| println!("FAILED: {failure}"));
@@ -106,8 +110,9 @@ fn measure(bench: &Bench, tool: Tool, load: Load, schedules: &mut Vec<Fingerprin
     }
     let late = scheduled.and_then(|scheduled| lateness_ns(&stamps, &scheduled)).unwrap_or_default();
     let late_ns = (quantile(&late, 0.5), quantile(&late, 0.99));
+    let own_late_ns = reported::own_lateness_ns(tool, &prepared);
     let others_cpu_s = busy_s.map_or(f64::NAN, |busy_s| (busy_s - cpu_s - probe_cpu_s).max(0.0));
-    Ok(Seen { load: Fingerprint::of(part), late_ns, cpu_s, others_cpu_s })
+    Ok(Seen { load: Fingerprint::of(part), late_ns, own_late_ns, cpu_s, others_cpu_s })
 }
 
 /// When each request should have come, from an origin of the generator's.
@@ -128,6 +133,8 @@ fn row(name: &str, runs: &[Seen]) -> Vec<String> {
         number(middle(|seen| seen.load.cov)),
         number(middle(|seen| seen.load.dispersion)),
         number(100.0 * middle(|seen| seen.load.short_share)),
+        number(middle(|seen| seen.own_late_ns.0) / 1_000.0),
+        number(middle(|seen| seen.own_late_ns.1) / 1_000.0),
         number(middle(|seen| seen.late_ns.0) / 1_000.0),
         number(middle(|seen| seen.late_ns.1) / 1_000.0),
         number(middle(|seen| seen.cpu_s)),

@@ -12,7 +12,7 @@ use rustix::time::{
     timerfd_create, timerfd_settime,
 };
 
-use super::stamps::schedule_ns;
+use super::stamps::{quantile, schedule_ns};
 
 /// The word by which this program starts itself as the generator.
 pub const CLIENT: &str = "pacing-bare";
@@ -30,11 +30,14 @@ const TIMER: u64 = u64::MAX;
 const BEGIN_NS: u64 = 50_000_000;
 
 /// `pacing-bare PORT PROCESS LEAD_NS`: has the kernel wake it `LEAD_NS` before each arrival and watches the clock for
-/// the rest.
+/// the rest. Prints by how many nanoseconds its writes began late: at the median, at p99.
 pub fn client(words: &[String]) -> Result<()> {
     let [port, process, lead_ns] = words else { bail!("{CLIENT} PORT PROCESS LEAD_NS") };
     let schedule = schedule_ns(process, SEED).context("not an arrival process")?;
-    go(port.parse()?, &schedule, lead_ns.parse()?)
+    let mut late = go(port.parse()?, &schedule, lead_ns.parse()?)?;
+    late.sort_unstable();
+    println!("{} {}", quantile(&late, 0.5), quantile(&late, 0.99));
+    Ok(())
 }
 
 fn now_ns() -> u64 {
@@ -42,7 +45,7 @@ fn now_ns() -> u64 {
     now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
-fn go(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<()> {
+fn go(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<Vec<u64>> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
     epoll::add(&poll, &timer, epoll::EventData::new_u64(TIMER), epoll::EventFlags::IN)?;
@@ -78,6 +81,7 @@ fn go(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<()> {
         Ok(())
     };
     let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut late = Vec::with_capacity(schedule_ns.len());
     let origin_ns = now_ns() + BEGIN_NS;
     for at_ns in schedule_ns {
         let due_ns = origin_ns + at_ns;
@@ -95,12 +99,13 @@ fn go(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<()> {
             receive(&mut connections, &mut free, Some(&nothing))?;
         }
         let number = free.pop().context("no connection")?;
+        late.push(now_ns().saturating_sub(due_ns));
         connections[number].write_all(request.as_bytes())?;
     }
     while free.len() < CONNECTIONS {
         receive(&mut connections, &mut free, None)?;
     }
-    Ok(())
+    Ok(late)
 }
 
 #[cfg(test)]
@@ -130,7 +135,7 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
         });
         let schedule: Vec<u64> = (0..200).map(|k| k * 1_000).collect();
-        go(port, &schedule, 10_000).unwrap();
+        assert_eq!(go(port, &schedule, 10_000).unwrap().len(), 200);
         assert_eq!(server.join().unwrap(), 200);
     }
 }
