@@ -16,6 +16,7 @@ usage: cargo xtask CHORE
   bench pacing [OPTION…]            what loads are as a server sees them, beside JMeter, k6, vegeta and wrk2
   conformance plans|record|verify [NAME…]  write the conformance plans; record them with JMeter; compare again
   conformance ticket [OPTION…]      run the ticket workload in JMeter and in Busyhour and compare; --help names the options
+  conformance peer [PLAN…]          run JMeter's own batch tests and compare the files they write
   tidy                              check layering, file lengths, banned calls, licences of dependencies";
 
 fn main() -> ExitCode {

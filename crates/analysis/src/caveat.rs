@@ -314,9 +314,6 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     let events = if facts.recorder_events.is_empty() { &totals.events } else { &facts.recorder_events };
     found.extend(events.iter().cloned().map(|event| match event {
         RecorderEvent::LostOutput { file, error, lost } => Caveat::OutputLost { file, error, lost },
-        RecorderEvent::XmlNotWritten { file } => {
-            Caveat::ListenerNotWritten { file, reason: "it asks for XML, which is not written yet".into() }
-        }
         RecorderEvent::NotOpened { file, error } => Caveat::ListenerNotWritten { file, reason: error },
         RecorderEvent::Failed { error } => Caveat::RecorderFailed { error },
     }));

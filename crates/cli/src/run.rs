@@ -220,11 +220,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         // The property is for a file that was not asked for, and for listeners that do not choose themselves.
         save.xml = false;
     }
-    if save.xml {
-        let text =
-            "jmeter.save.saveservice.output_format=xml is not supported yet; the results file is CSV only";
-        return Err(Refusal(Exit::Usage, text.into()));
-    }
+    save.in_functional_mode(compiled.functional_mode());
     let ears = Ears::open()?;
     let dir = match &request.dir {
         Some(dir) => RunDir::create(dir),

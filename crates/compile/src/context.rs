@@ -8,6 +8,7 @@ use busyhour_engine::clock::Clock;
 use busyhour_engine::delays::SharedSchedule;
 use busyhour_engine::element::{Assertion, IterationStep, Processor, Timer};
 use busyhour_engine::precise::PreciseSchedules;
+use busyhour_engine::program::DetailWish;
 use busyhour_engine::result::Keep;
 use busyhour_engine::run::{GroupShared, Properties, RunShared};
 use busyhour_engine::symbols::Symbols;
@@ -21,9 +22,9 @@ use busyhour_http::cookies::CookieManager;
 use busyhour_http::{FileStore, Proxy, SharedHttp};
 use busyhour_plan::{Element, Property, TestPlan};
 use busyhour_processors::CsvFiles;
-use busyhour_record::Labels;
+use busyhour_record::{Labels, SaveConfig};
 
-use crate::{ListenerFile, Once, Options};
+use crate::{ListenerFile, Once, Options, listeners};
 
 pub(crate) struct Context<'p> {
     pub(crate) plan: &'p TestPlan,
@@ -32,6 +33,10 @@ pub(crate) struct Context<'p> {
     pub(crate) labels: Labels,
     pub(crate) listeners: Vec<ListenerFile>,
     pub(crate) listener_sets: Vec<Vec<usize>>,
+    /// How the main log is written, as the properties say.
+    pub(crate) main_log: SaveConfig,
+    /// The plan is in functional test mode.
+    pub(crate) functional_mode: bool,
     pub(crate) listener_ids: HashMap<busyhour_plan::ElementId, Option<usize>>,
     pub(crate) shared_http: Arc<SharedHttp>,
     pub(crate) csv_files: Arc<CsvFiles>,
@@ -75,6 +80,7 @@ impl<'p> Context<'p> {
             http.no_proxy.clone_from(&proxy.no_proxy);
         }
         let groups = plan.roots().flat_map(Element::descendants).count();
+        let functional_mode = plan.roots().any(|root| root.boolean("TestPlan.functional_mode") == Some(true));
         Self {
             plan,
             options,
@@ -82,6 +88,12 @@ impl<'p> Context<'p> {
             labels: Labels::new(),
             listeners: Vec::new(),
             listener_sets: vec![Vec::new()],
+            main_log: {
+                let mut config = crate::config::save_config(properties).unwrap_or_default();
+                config.in_functional_mode(functional_mode);
+                config
+            },
+            functional_mode,
             listener_ids: HashMap::new(),
             shared_http: Arc::new(http),
             csv_files: Arc::new(CsvFiles::new(options.base_dir.clone())),
@@ -265,6 +277,23 @@ impl<'p> Context<'p> {
         busyhour_functions::evaluate_text(text, &mut self.user)
     }
 
+    /// What these listeners' files and the main log need of a result.
+    pub(crate) fn kept_for_files(&self, files: &[usize]) -> Keep {
+        let files = files.iter().map(|at| listeners::keep(&self.listeners[*at].config));
+        files.fold(listeners::keep(&self.main_log), Keep::union)
+    }
+
+    /// By set of listeners: what they and the main log show beyond rows. Empty: nobody does.
+    pub(crate) fn detail_wishes(&self) -> Vec<Option<DetailWish>> {
+        let main = listeners::wish(&self.main_log);
+        let of_set = |set: &Vec<usize>| {
+            let wishes = set.iter().filter_map(|at| listeners::wish(&self.listeners[*at].config));
+            wishes.chain(main).reduce(DetailWish::union)
+        };
+        let wishes: Vec<_> = self.listener_sets.iter().map(of_set).collect();
+        if wishes.iter().all(Option::is_none) { Vec::new() } else { wishes }
+    }
+
     /// Number of the set of listeners with these files.
     pub(crate) fn listener_set(&mut self, files: Vec<usize>) -> u32 {
         let at = match self.listener_sets.iter().position(|set| *set == files) {
@@ -317,5 +346,6 @@ fn kept_for_scripts(plan: &TestPlan) -> Keep {
         body: mentions("getResponseData") || mentions("responseData"),
         response_headers: mentions("getResponseHeaders") || mentions("responseHeaders}"),
         request: mentions("getRequestHeaders") || mentions("getSamplerData"),
+        http: false,
     }
 }

@@ -86,6 +86,8 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
         sample_variables: config::sample_variables(&context.options.properties),
         symbols: std::mem::take(&mut context.symbols),
         labels: context.labels.clone(),
+        detail_wishes: context.detail_wishes(),
+        functional_mode: context.functional_mode,
         listeners: std::mem::take(&mut context.listeners),
         listener_sets: std::mem::take(&mut context.listener_sets),
         variables,

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_engine::open::OpenWorkload;
-use busyhour_engine::program::Group;
+use busyhour_engine::program::{DetailWish, Group};
 use busyhour_engine::run::Properties;
 use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::Template;
@@ -110,6 +110,8 @@ pub struct Compiled {
     pub(crate) labels: Labels,
     pub(crate) listeners: Vec<ListenerFile>,
     pub(crate) listener_sets: Vec<Vec<usize>>,
+    pub(crate) detail_wishes: Vec<Option<DetailWish>>,
+    pub(crate) functional_mode: bool,
     pub(crate) variables: Vec<start::VariableSet>,
     pub(crate) plan_name: String,
 }
@@ -118,6 +120,11 @@ impl Compiled {
     /// Number of thread groups that will run.
     pub fn group_count(&self) -> usize {
         self.groups.len()
+    }
+
+    /// Whether the plan is in functional test mode: XML files show data and what was sent.
+    pub fn functional_mode(&self) -> bool {
+        self.functional_mode
     }
 
     /// Name of the test plan.

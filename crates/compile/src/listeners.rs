@@ -1,5 +1,7 @@
 //! Listeners: those with a file name write it.
 
+use busyhour_engine::program::DetailWish;
+use busyhour_engine::result::Keep;
 use busyhour_plan::Element;
 use busyhour_record::{SaveConfig, Which};
 
@@ -32,17 +34,7 @@ fn make<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ListenerF
         let fields: Vec<_> = object.items().map(|field| (field.tag(), field.text().unwrap_or(""))).collect();
         config = SaveConfig::for_listener(&config, fields);
     }
-    if config.xml {
-        context.warn(
-            element,
-            "xml-results",
-            format!(
-                "{} is to be written as XML, which is not supported yet: the listener writes no file",
-                path.source()
-            ),
-        );
-        return None;
-    }
+    config.in_functional_mode(context.functional_mode);
     let which = if context.flag(element, "ResultCollector.error_logging", false) {
         Which::Errors
     } else if context.flag(element, "ResultCollector.success_only_logging", false) {
@@ -51,4 +43,29 @@ fn make<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ListenerF
         Which::All
     };
     Some(ListenerFile { path, config, which })
+}
+
+/// What a file shows beyond rows, if anything.
+pub(crate) fn wish(config: &SaveConfig) -> Option<DetailWish> {
+    if config.xml {
+        Some(DetailWish { body: config.response_data, body_on_error: config.response_data_on_error })
+    } else {
+        config.file_name.then(DetailWish::default)
+    }
+}
+
+/// What a file needs of a result.
+pub(crate) fn keep(config: &SaveConfig) -> Keep {
+    // Without a charset in the headers the encoding is looked for in the page.
+    let page = config.encoding;
+    if !config.xml {
+        return Keep { body: page, ..Keep::default() };
+    }
+    let on_error = config.response_data_on_error;
+    Keep {
+        body: config.response_data || on_error || page,
+        response_headers: config.response_headers,
+        request: config.request_headers || config.sampler_data || on_error,
+        http: true,
+    }
 }

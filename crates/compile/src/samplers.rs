@@ -51,9 +51,11 @@ pub(crate) fn package<'p>(
         keep = keep.union(assertion.keep());
     }
     let own = listener_files(context, stack);
+    keep = keep.union(context.kept_for_files(&own));
     let mut listeners_in_transaction = None;
     if let Some(transaction) = enclosing_transaction(context, stack) {
         let of_transaction = listener_files(context, &transaction);
+        keep = keep.union(context.kept_for_files(&of_transaction));
         let rest: Vec<_> = own.iter().copied().filter(|file| !of_transaction.contains(file)).collect();
         listeners_in_transaction = (!rest.is_empty()).then(|| context.listener_set(rest));
         for assertion in assertions_of(context, &transaction) {

@@ -142,6 +142,7 @@ pub fn start(
         serialize_groups: compiled.serialize_groups,
         tear_down_on_stop: compiled.tear_down_on_stop,
         sample_variables,
+        detail_wishes: compiled.detail_wishes,
     };
     let shared = RunShared::new(
         seed,

@@ -116,7 +116,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("DurationAssertion", "Duration Assertion", Role::Assertion, ""),
     ("JSONPathAssertion", "JSON Assertion", Role::Assertion, ""),
     ("SizeAssertion", "Size Assertion", Role::Assertion, ""),
-    ("ResultCollector", "Simple Data Writer and all listeners of its kind", Role::Listener, "CSV files"),
+    ("ResultCollector", "Simple Data Writer and all listeners of its kind", Role::Listener, ""),
 ];
 
 /// The part an element plays.

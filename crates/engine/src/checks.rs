@@ -9,42 +9,50 @@ use crate::user::UserState;
 /// How deep sub-results are looked at by an assertion of scope "sub-samples", as in JMeter.
 const ASSERTION_DEPTH: u32 = 3;
 
-/// Runs assertions over a result, in order; what fails is noted in it.
+/// Runs assertions over a result, in order; what fails is noted in it, with `note_all` also what holds.
 pub(crate) fn check_assertions(
     user: &mut UserState,
     assertions: &[Arc<dyn Assertion>],
     result: &mut SampleResult,
+    note_all: bool,
 ) {
     for assertion in assertions {
         let scope = assertion.scope();
         if scope != AssertionScope::Children {
-            check_one(user, assertion.as_ref(), result);
+            check_one(user, assertion.as_ref(), result, note_all);
         }
         if scope != AssertionScope::Parent {
-            check_children(user, assertion.as_ref(), result, ASSERTION_DEPTH);
+            check_children(user, assertion.as_ref(), result, note_all, ASSERTION_DEPTH);
         }
     }
 }
 
-fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut SampleResult) {
+fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut SampleResult, note_all: bool) {
     if assertion.assumes_success() {
         result.success = true;
     }
     let outcome = assertion.check(user, result);
-    if outcome.failure || outcome.error {
-        result.success = false;
+    let holds = !(outcome.failure || outcome.error);
+    result.success &= holds;
+    if note_all || !holds {
         let name = assertion.name(user);
         result.assertions.push(AssertionResult { name, ..outcome });
     }
 }
 
-fn check_children(user: &mut UserState, assertion: &dyn Assertion, result: &mut SampleResult, depth: u32) {
+fn check_children(
+    user: &mut UserState,
+    assertion: &dyn Assertion,
+    result: &mut SampleResult,
+    note_all: bool,
+    depth: u32,
+) {
     let mut children = std::mem::take(&mut result.sub_results);
     let mut failed = false;
     for child in &mut children {
-        check_one(user, assertion, child);
+        check_one(user, assertion, child, note_all);
         if depth > 0 {
-            check_children(user, assertion, child, depth - 1);
+            check_children(user, assertion, child, note_all, depth - 1);
         }
         failed |= !child.success;
     }

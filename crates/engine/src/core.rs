@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use busyhour_record::{ArrivalRecord, BatchWriter, Fate, LabelId, Labels, Nanos, Sample};
+use busyhour_record::{ArrivalRecord, BatchWriter, Detail, Fate, LabelId, Labels, Nanos, Sample};
 
 use crate::open::ArrivalCounts;
 use crate::run::{RunShared, Stop};
@@ -49,6 +49,7 @@ struct OwnedSample {
     fixed: Sample<'static>,
     texts: [String; 5],
     variables: Vec<String>,
+    detail: Option<Box<Detail>>,
 }
 
 /// How often a core hands its samples over, in nanoseconds.
@@ -96,11 +97,16 @@ impl Core {
 
     /// Records a sample; when the recorder is behind, it waits here and [`Self::settle`] holds users back.
     pub fn record(&self, sample: &Sample<'_>) {
+        self.record_with(sample, None);
+    }
+
+    /// The same with what files beyond rows show of it.
+    pub(crate) fn record_with(&self, sample: &Sample<'_>, mut detail: Option<Box<Detail>>) {
         let mut waiting = self.waiting.borrow_mut();
-        if waiting.is_empty() && self.batch.borrow_mut().record(sample).is_ok() {
+        if waiting.is_empty() && self.batch.borrow_mut().record_with(sample, &mut detail).is_ok() {
             return;
         }
-        waiting.push_back(OwnedSample::new(sample));
+        waiting.push_back(OwnedSample::new(sample, detail));
     }
 
     /// Records what became of an arrival of an open workload, and counts it.
@@ -148,8 +154,10 @@ impl Core {
     fn drain(&self) -> bool {
         let mut waiting = self.waiting.borrow_mut();
         let mut batch = self.batch.borrow_mut();
-        while let Some(sample) = waiting.front() {
-            if !sample.with(|sample| batch.record(sample).is_ok()) {
+        while let Some(sample) = waiting.front_mut() {
+            let mut detail = sample.detail.take();
+            if !sample.with(|sample| batch.record_with(sample, &mut detail).is_ok()) {
+                sample.detail = detail;
                 return false;
             }
             waiting.pop_front();
@@ -228,7 +236,7 @@ impl Core {
 }
 
 impl OwnedSample {
-    fn new(sample: &Sample<'_>) -> Self {
+    fn new(sample: &Sample<'_>, detail: Option<Box<Detail>>) -> Self {
         let texts = [sample.code, sample.message, sample.encoding, sample.failure_message, sample.url]
             .map(str::to_owned);
         let variables = sample.variables.iter().map(|&text| text.to_owned()).collect();
@@ -259,7 +267,7 @@ impl OwnedSample {
             url: "",
             variables: &[],
         };
-        Self { fixed, texts, variables }
+        Self { fixed, texts, variables, detail }
     }
 
     fn with<R>(&self, use_it: impl FnOnce(&Sample<'_>) -> R) -> R {

@@ -8,6 +8,7 @@ use busyhour_record::{LabelId, Nanos};
 
 use crate::element::{Assertion, IterationStep, Processor, Timer};
 use crate::open::OpenWorkload;
+pub use crate::reporting::DetailWish;
 use crate::result::Keep;
 use crate::template::Template;
 use crate::user::UserState;
@@ -322,4 +323,18 @@ pub struct Program<P> {
     pub tear_down_on_stop: bool,
     /// Slots of `sample_variables`, in their order.
     pub sample_variables: Vec<Slot>,
+    /// By set of listeners: what they show beyond rows, if anything. Empty: nobody does.
+    pub detail_wishes: Vec<Option<DetailWish>>,
+}
+
+impl<P> Program<P> {
+    /// Whether somebody shows assertions that hold, too.
+    pub(crate) fn notes_assertions(&self) -> bool {
+        !self.detail_wishes.is_empty()
+    }
+
+    /// What the listeners of this set show beyond rows.
+    pub(crate) fn detail_wish(&self, listeners: u32) -> Option<DetailWish> {
+        self.detail_wishes.get(listeners as usize).copied().flatten()
+    }
 }

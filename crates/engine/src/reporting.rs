@@ -1,17 +1,103 @@
 //! From a result to the rows of the record.
 
-use busyhour_record::{LabelId, Sample, SampleFlags};
+use busyhour_record::{AssertionDetail, Detail, HttpDetail, LabelId, Sample, SampleFlags};
 
 use crate::core::Core;
 use crate::result::SampleResult;
 use crate::user::UserState;
 
-/// Notes how many users were active, in a result and in those inside it.
+/// Notes how many users were active, in a result and in those directly inside it. JMeter goes no deeper, and of the
+/// results deeper inside the first of each has no thread's name.
 pub(crate) fn fill(result: &mut SampleResult, group: u32, all: u32) {
     result.users_group = group;
     result.users_all = all;
     for sub in &mut result.sub_results {
-        fill(sub, group, all);
+        sub.users_group = group;
+        sub.users_all = all;
+        sub.unnamed_thread = false;
+        for inner in &mut sub.sub_results {
+            fill_deep(inner);
+        }
+        if let Some(first) = sub.sub_results.first_mut().filter(|first| first.users_all == 0) {
+            first.unnamed_thread = true;
+        }
+    }
+}
+
+fn fill_deep(result: &mut SampleResult) {
+    for inner in &mut result.sub_results {
+        fill_deep(inner);
+    }
+    if let Some(first) = result.sub_results.first_mut().filter(|first| first.users_all == 0) {
+        first.unnamed_thread = true;
+    }
+}
+
+/// What the files that a sample goes to show beyond its row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DetailWish {
+    /// What was received.
+    pub body: bool,
+    /// What was received, if the sample failed.
+    pub body_on_error: bool,
+}
+
+impl DetailWish {
+    /// What either wants.
+    pub fn union(self, other: DetailWish) -> DetailWish {
+        DetailWish { body: self.body || other.body, body_on_error: self.body_on_error || other.body_on_error }
+    }
+}
+
+/// A result with what files beyond rows show.
+fn detail(result: &SampleResult, wish: DetailWish) -> Detail {
+    let body = wish.body || (wish.body_on_error && !result.success);
+    Detail {
+        label: result.label.clone(),
+        start: result.start,
+        end: result.end,
+        connect_ns: result.connect_ns,
+        latency_ns: result.latency_ns,
+        idle_ns: result.idle_ns,
+        code: result.code.clone(),
+        message: result.message.clone(),
+        data_type: result.data_type,
+        encoding: result.encoding.clone(),
+        success: result.success,
+        bytes: result.bytes(),
+        sent_bytes: result.sent_bytes,
+        users_group: result.users_group,
+        users_all: result.users_all,
+        unnamed_thread: result.unnamed_thread,
+        sample_count: 1,
+        error_count: u32::from(!result.success),
+        url: (!result.url.is_empty()).then(|| result.url.clone()),
+        http: result.http.as_deref().map(|http| {
+            Box::new(HttpDetail {
+                method: http.method.clone(),
+                cookies: http.cookies.clone(),
+                query_string: http.query_string.clone(),
+                redirect_location: http.redirect_location.clone(),
+            })
+        }),
+        assertions: result
+            .assertions
+            .iter()
+            .map(|assertion| AssertionDetail {
+                name: assertion.name.clone(),
+                failure: assertion.failure,
+                error: assertion.error,
+                message: (assertion.failure || assertion.error || !assertion.message.is_empty())
+                    .then(|| assertion.message.clone()),
+            })
+            .collect(),
+        response_headers: result.response_headers.clone(),
+        request_headers: result.request_headers.clone(),
+        sampler_data: (result.http.is_none() && !result.request_data.is_empty())
+            .then(|| result.request_data.clone()),
+        body: if body { result.body.clone() } else { Vec::new() },
+        file_name: result.file_name.as_deref().unwrap_or_default().to_owned(),
+        children: result.sub_results.iter().map(|sub| detail(sub, wish)).collect(),
     }
 }
 
@@ -24,6 +110,7 @@ pub(crate) fn record_result(
     label: Option<LabelId>,
     listeners: u32,
     flags: SampleFlags,
+    wish: Option<DetailWish>,
 ) {
     const FEW: usize = 16;
     let mut few = [""; FEW];
@@ -43,7 +130,11 @@ pub(crate) fn record_result(
     if result.url.is_empty() {
         own = own | SampleFlags::NO_URL;
     }
-    core.record(&Sample {
+    if result.unnamed_thread {
+        own = own | SampleFlags::NO_THREAD;
+    }
+    let detail = wish.map(|wish| Box::new(detail(result, wish)));
+    let sample = Sample {
         label: label.unwrap_or_else(|| core.label(&result.label)),
         group: user.group,
         user: user.number + 1,
@@ -69,7 +160,8 @@ pub(crate) fn record_result(
         flags: own,
         listeners,
         variables: values,
-    });
+    };
+    core.record_with(&sample, detail);
     let in_transaction = flags.contains(SampleFlags::TRANSACTION);
     for sub in &result.sub_results {
         let kept = SampleFlags(flags.0 & SampleFlags::LISTENERS_ONLY.0);
@@ -81,6 +173,6 @@ pub(crate) fn record_result(
         } else {
             SampleFlags::TRANSACTION_CHILD
         };
-        record_result(core, user, variables, sub, None, listeners, kept | kind);
+        record_result(core, user, variables, sub, None, listeners, kept | kind, None);
     }
 }

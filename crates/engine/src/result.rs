@@ -24,11 +24,26 @@ pub struct Keep {
     pub response_headers: bool,
     /// Request headers and data as text.
     pub request: bool,
+    /// What HTTP result files show apart ([`HttpFacts`]).
+    pub http: bool,
+}
+
+/// What an HTTP sampler's result has beyond another's; XML result files show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpFacts {
+    /// Method; `None` when not even the URL could be made.
+    pub method: Option<String>,
+    /// Cookies sent.
+    pub cookies: String,
+    /// Body sent, as text.
+    pub query_string: String,
+    /// The `Location` of a redirect.
+    pub redirect_location: Option<String>,
 }
 
 impl Keep {
     /// Everything.
-    pub const ALL: Keep = Keep { body: true, response_headers: true, request: true };
+    pub const ALL: Keep = Keep { body: true, response_headers: true, request: true, http: true };
 
     /// What either needs.
     pub fn union(self, other: Keep) -> Keep {
@@ -36,6 +51,7 @@ impl Keep {
             body: self.body || other.body,
             response_headers: self.response_headers || other.response_headers,
             request: self.request || other.request,
+            http: self.http || other.http,
         }
     }
 }
@@ -87,6 +103,10 @@ pub struct SampleResult {
     pub response_headers: String,
     /// Response body, decoded (kept when asked for).
     pub body: Vec<u8>,
+    /// An HTTP sampler's own (kept when asked for).
+    pub http: Option<Box<HttpFacts>>,
+    /// The file that the body was saved in, if it was.
+    pub file_name: Option<Box<str>>,
     /// Results this one is made of (redirects, embedded resources, samples of a transaction).
     pub sub_results: Vec<SampleResult>,
     /// A transaction's own sample.
@@ -103,6 +123,8 @@ pub struct SampleResult {
     pub users_group: u32,
     /// Users active in all groups when the sample ended.
     pub users_all: u32,
+    /// Nobody wrote the thread's name into it: JMeter leaves out the first of results deep inside others.
+    pub unnamed_thread: bool,
 }
 
 /// Buffers larger than this are given back after a sample, so that one large body does not stay with each user.
@@ -151,6 +173,9 @@ impl SampleResult {
         self.stop_test_now = false;
         self.users_group = 0;
         self.users_all = 0;
+        self.unnamed_thread = false;
+        self.http = None;
+        self.file_name = None;
     }
 
     /// Bytes received: headers, body, and those of the sub-results when this result has none of its own.

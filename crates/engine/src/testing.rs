@@ -206,6 +206,7 @@ pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
         serialize_groups: false,
         tear_down_on_stop: true,
         sample_variables: Vec::new(),
+        detail_wishes: Vec::new(),
     }
 }
 

@@ -273,7 +273,7 @@ impl<P: Protocol> VirtualUser<P> {
             return result;
         };
         self.fill_users(&mut result);
-        check_assertions(&mut self.user, &settings.assertions, &mut result);
+        check_assertions(&mut self.user, &settings.assertions, &mut result, self.program.notes_assertions());
         self.set_last_sample_ok(result.success);
         if !in_transaction {
             self.heard_beyond(group, id, &result);
@@ -352,7 +352,8 @@ impl<P: Protocol> VirtualUser<P> {
             }
             if !package.assertions.is_empty() {
                 let mut result = std::mem::take(&mut self.user.result);
-                check_assertions(&mut self.user, &package.assertions, &mut result);
+                let all = self.program.notes_assertions();
+                check_assertions(&mut self.user, &package.assertions, &mut result, all);
                 self.user.result = result;
             }
             let ok = self.user.result.success;
@@ -421,13 +422,24 @@ impl<P: Protocol> VirtualUser<P> {
             // A script may have renamed the sample.
             let label = package.label_id.filter(|_| package.label.as_literal() == Some(&result.label));
             let listeners = package.listeners;
-            record_result(&self.core, &self.user, variables, result, label, listeners, SampleFlags::NONE);
+            let wish = self.program.detail_wish(listeners);
+            record_result(
+                &self.core,
+                &self.user,
+                variables,
+                result,
+                label,
+                listeners,
+                SampleFlags::NONE,
+                wish,
+            );
             return;
         };
         if let Some(listeners) = package.listeners_in_transaction {
             // The main log sees the transaction instead; these listeners see the sample.
             let flags = SampleFlags::LISTENERS_ONLY;
-            record_result(&self.core, &self.user, variables, result, None, listeners, flags);
+            let wish = self.program.detail_wish(listeners);
+            record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
         }
         if let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() {
             transaction.began_with(result, self.late_ns);
@@ -457,7 +469,9 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     fn record(&mut self, result: &SampleResult, listeners: u32, flags: SampleFlags) {
-        record_result(&self.core, &self.user, &self.program.sample_variables, result, None, listeners, flags);
+        let wish = self.program.detail_wish(listeners);
+        let variables = &self.program.sample_variables;
+        record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
     }
 
     /// Waits for the package's timers; gives the intended start, or nothing when the user is to stop instead.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_engine::Nanos;
-use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_engine::result::{HttpFacts, Keep, SampleResult};
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
@@ -20,7 +20,7 @@ use crate::render::render;
 use crate::response::ResponseReader;
 use crate::sampler::{HttpSampler, Redirects};
 use crate::session::HttpSession;
-use crate::sink::{Head, ResponseSink, forget_answer, latin};
+use crate::sink::{Head, ResponseSink, forget_answer, latin, look_for_encoding};
 use crate::tunnel::{self, Wanted};
 
 /// Makes one sample; the result is in `user.result` afterwards.
@@ -42,6 +42,10 @@ pub(crate) async fn sample(
         Err(failure) => {
             user.result.url.push_str(&request.url);
             user.result.end = user.now();
+            if keep.http {
+                let method = (!request.url.is_empty()).then(|| request.method.clone());
+                user.result.http = Some(Box::new(HttpFacts { method, ..HttpFacts::default() }));
+            }
             failure.write_to(&mut user.result, keep.body);
             if request.url.is_empty() {
                 // JMeter has no sampler's name either when there is no URL.
@@ -75,6 +79,14 @@ pub(crate) async fn one(
         let at = request.path_at;
         let jar = session.jar(manager, user);
         jar.write(origin, &request.url[at..], now_ms, &mut request.cookies);
+    }
+    if keep.http {
+        user.result.http = Some(Box::new(HttpFacts {
+            method: Some(request.method.clone()),
+            cookies: latin(&request.cookies).into_owned(),
+            query_string: latin(&request.body).into_owned(),
+            redirect_location: None,
+        }));
     }
     request.authorization = sampler.auth.as_ref().and_then(|manager| manager.header(user, &request.url));
     let mut conditional = 0;
@@ -145,6 +157,9 @@ pub(crate) async fn one(
         return None;
     }
     result.success = (200..400).contains(&head.status);
+    if keep.body {
+        look_for_encoding(result);
+    }
     for cookie in std::mem::take(&mut head.cookies) {
         if let Some(manager) = &sampler.cookies {
             let at = request.path_at;
@@ -164,6 +179,12 @@ pub(crate) async fn one(
             now_ms,
         );
         user.result.code = code;
+    }
+    if matches!(head.status, 301..=303 | 307 | 308)
+        && (head.status != 307 || matches!(request.method.as_str(), "GET" | "HEAD"))
+        && let Some(http) = &mut user.result.http
+    {
+        http.redirect_location.clone_from(&head.location);
     }
     let redirects = match head.status {
         301..=303 => true,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::result::Keep;
+use busyhour_engine::result::{HttpFacts, Keep};
 use busyhour_engine::user::UserState;
 
 use crate::encode;
@@ -70,6 +70,11 @@ pub(crate) async fn follow(
     total.url = last.url;
     total.request_headers = last.request_headers;
     total.request_data = last.request_data;
+    if let (Some(own), Some(last)) = (&mut total.http, last.http) {
+        // Cookies and the place redirected to stay those of the first.
+        own.method = last.method;
+        own.query_string = last.query_string;
+    }
     total.body = last.body;
     total.code = last.code;
     total.success = last.success;
@@ -91,6 +96,7 @@ pub(crate) async fn auto(
     keep: Keep,
 ) {
     let mut next = Some(location);
+    let http = user.result.http.take();
     let connect_ns = user.result.connect_ns;
     let most = sampler.shared.redirects_max.unwrap_or(REDIRECTS_MAX);
     let first_url = request.url.clone();
@@ -125,6 +131,8 @@ pub(crate) async fn auto(
     if user.result.connect_ns == 0 {
         user.result.connect_ns = connect_ns;
     }
+    // What was asked is what the plan asked.
+    user.result.http = http.map(|http| Box::new(HttpFacts { redirect_location: None, ..*http }));
 }
 
 fn prepare_redirect(

@@ -154,6 +154,51 @@ fn set_type(result: &mut SampleResult) {
     result.data_type = if is_text { DataType::Text } else { DataType::Binary };
 }
 
+/// A page whose headers name no encoding may name it itself, in its first 2000 bytes.
+pub(crate) fn look_for_encoding(result: &mut SampleResult) {
+    const META: &str = "<meta http-equiv=\"content-type\" content=\"";
+    if !result.encoding.is_empty() || !result.content_type.starts_with("text/html") {
+        return;
+    }
+    let begin = &result.body[..result.body.len().min(2000)];
+    let Some(at) = begin.windows(META.len()).position(|text| text.eq_ignore_ascii_case(META.as_bytes()))
+    else {
+        return;
+    };
+    let content = &begin[at + META.len()..];
+    let Some(end) = content.iter().position(|byte| *byte == b'"') else { return };
+    let content = latin(&content[..end]).into_owned();
+    let header = std::mem::replace(&mut result.content_type, content);
+    set_type(result);
+    result.content_type = header;
+}
+
 fn find_ignoring_case(text: &str, wanted: &str) -> Option<usize> {
     text.as_bytes().windows(wanted.len()).position(|window| window.eq_ignore_ascii_case(wanted.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_may_name_its_encoding_itself() {
+        let found = |content_type: &str, body: &str| {
+            let mut result = SampleResult { content_type: content_type.into(), ..SampleResult::default() };
+            result.body.extend_from_slice(body.as_bytes());
+            set_type(&mut result);
+            look_for_encoding(&mut result);
+            assert_eq!(result.content_type, content_type);
+            result.encoding
+        };
+        let meta = "<html><META http-equiv=\"Content-Type\" content=\"text/html; charset=ISO-8859-15\">";
+        assert_eq!(found("text/html", meta), "ISO-8859-15");
+        assert_eq!(found("text/html;charset=utf-8", meta), "utf-8");
+        assert_eq!(found("text/plain", meta), "");
+        assert_eq!(found("text/html", &format!("{}{meta}", " ".repeat(2000))), "");
+        assert_eq!(
+            found("text/html", "<meta http-equiv=\"content-type\" content=\"text/html; charset=x"),
+            ""
+        );
+    }
 }

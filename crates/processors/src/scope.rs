@@ -180,6 +180,7 @@ impl Field {
             body: self == Self::Body,
             response_headers: self == Self::ResponseHeaders,
             request: matches!(self, Self::RequestHeaders | Self::RequestData),
+            http: false,
         }
     }
 }

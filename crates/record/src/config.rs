@@ -78,6 +78,8 @@ pub struct SaveConfig {
     pub default_encoding: String,
     /// Whether every row is flushed at once (`jmeter.save.saveservice.autoflush`).
     pub autoflush: bool,
+    /// XML: a processing instruction for the head of the file (`jmeter.save.saveservice.xml_pi`); may be empty.
+    pub xml_pi: String,
 }
 
 /// How `timeStamp` is written.
@@ -129,6 +131,7 @@ impl Default for SaveConfig {
             timestamp_is_start: true,
             default_encoding: String::from("UTF-8"),
             autoflush: false,
+            xml_pi: String::new(),
         }
     }
 }
@@ -214,6 +217,9 @@ impl SaveConfig {
             Some("all") => 2,
             _ => 0,
         };
+        if let Some(text) = get("xml_pi") {
+            config.xml_pi = text.to_owned();
+        }
         if let Some(text) = get("default_delimiter") {
             config.delimiter = delimiter(text)?;
         }
@@ -286,6 +292,14 @@ impl SaveConfig {
         config
     }
 
+    /// In functional test mode XML files show data and what was sent, whatever else is said.
+    pub fn in_functional_mode(&mut self, on: bool) {
+        if on && self.xml {
+            self.response_data = true;
+            self.sampler_data = true;
+        }
+    }
+
     /// No column at all; what listeners cannot choose stays.
     fn nothing(&self) -> SaveConfig {
         SaveConfig {
@@ -324,6 +338,7 @@ impl SaveConfig {
             timestamp_is_start: self.timestamp_is_start,
             default_encoding: self.default_encoding.clone(),
             autoflush: self.autoflush,
+            xml_pi: self.xml_pi.clone(),
         }
     }
 }

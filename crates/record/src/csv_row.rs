@@ -183,8 +183,8 @@ impl RowFormat {
         out.push(b'\n');
     }
 
-    /// The row of `sample`, with its end.
-    pub(crate) fn row(&mut self, sample: &Sample<'_>, out: &mut Vec<u8>) {
+    /// The row of `sample`, with its end; `file_name` is where its data was saved, if it was.
+    pub(crate) fn row(&mut self, sample: &Sample<'_>, file_name: &str, out: &mut Vec<u8>) {
         let delimiter = self.delimiter;
         let mut row = Row { out, delimiter, first: true };
         let c = &self.config;
@@ -220,7 +220,8 @@ impl RowFormat {
             row.text(sample.message);
         }
         if c.thread_name {
-            row.thread(self.groups.get(sample.group as usize), sample.user);
+            let named = !sample.flags.contains(SampleFlags::NO_THREAD);
+            row.thread(self.groups.get(sample.group as usize).filter(|_| named), sample.user);
         }
         if c.data_type {
             row.text(sample.data_type.as_str());
@@ -245,7 +246,7 @@ impl RowFormat {
             row.text(if sample.flags.contains(SampleFlags::NO_URL) { "null" } else { sample.url });
         }
         if c.file_name {
-            row.raw(b"");
+            row.text(file_name);
         }
         if c.latency {
             row.integer(whole_ms(sample.latency_ns));

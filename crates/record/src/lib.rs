@@ -54,6 +54,8 @@ mod book;
 mod config;
 mod csv_row;
 mod date_format;
+mod detail;
+mod encoding;
 mod histogram_log;
 mod jtl;
 mod jtl_scan;
@@ -70,10 +72,12 @@ mod sample;
 mod samples_file;
 mod totals;
 mod writer;
+mod xml;
 
 pub use arrival::{ArrivalCounts, ArrivalRecord, Fate};
 pub use batch::{BatchReader, CorruptBatch};
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
+pub use detail::{AssertionDetail, Detail, HttpDetail};
 pub use jtl::{JtlError, JtlReader};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder, RowPlace,

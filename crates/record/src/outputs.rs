@@ -4,32 +4,36 @@ use std::path::Path;
 
 use crate::book::Book;
 use crate::csv_row::RowFormat;
+use crate::detail::Detail;
 use crate::histogram_log::HistogramLog;
 use crate::output_file::OutputFile;
 use crate::recorder::{CsvOutput, RecordError, RecorderConfig, RecorderEvent, Which};
 use crate::run_dir::{HISTOGRAMS, SAMPLES};
 use crate::sample::{Sample, SampleFlags};
 use crate::samples_file::{FileNames, SamplesFile};
+use crate::xml::{self, XmlFormat};
 
 /// Every output of a run; a failure of one does not touch the others.
 pub(crate) struct Outputs {
     samples: Option<SamplesFile>,
     histograms: Option<HistogramLog>,
-    files: Vec<CsvFile>,
+    files: Vec<ResultFile>,
     /// The main log first, if there is one, then the listeners'.
     sinks: Vec<Sink>,
     /// By [`Sample::listeners`]: indices into `sinks`, the main log's included.
     sets: Vec<Vec<usize>>,
     /// By writer: the sinks that took the sample whose sub-results follow.
     takers: Vec<Vec<usize>>,
-    /// Number of the sample, for [`CsvFile::last`].
+    /// Number of the sample, for [`ResultFile::last`].
     number: u64,
     events: Vec<RecorderEvent>,
 }
 
-/// A CSV file; two listeners with one file name share it.
-struct CsvFile {
+/// A result file; two listeners with one file name share it.
+struct ResultFile {
     file: OutputFile,
+    /// Whoever opened it writes XML: it has an end.
+    xml: bool,
     /// The last sample that was written: a sample goes into a file once, as in JMeter.
     last: u64,
     autoflush: bool,
@@ -38,10 +42,16 @@ struct CsvFile {
 /// A listener, or the main log.
 struct Sink {
     file: usize,
-    format: RowFormat,
+    format: Format,
     which: Which,
     /// The main log (`-l`), not a listener.
     main: bool,
+}
+
+/// How a sink shows samples.
+enum Format {
+    Csv(RowFormat),
+    Xml(XmlFormat),
 }
 
 impl Outputs {
@@ -72,18 +82,12 @@ impl Outputs {
         }
         let mut listeners = Vec::new();
         for output in &config.listeners {
-            listeners.push(if output.config.xml {
-                let file = output.path.display().to_string();
-                outputs.events.push(RecorderEvent::XmlNotWritten { file });
-                None
-            } else {
-                match outputs.sink(output, config, false) {
-                    Ok(sink) => Some(sink),
-                    Err(RecordError { path, source }) => {
-                        let (file, error) = (path.display().to_string(), source.to_string());
-                        outputs.events.push(RecorderEvent::NotOpened { file, error });
-                        None
-                    }
+            listeners.push(match outputs.sink(output, config, false) {
+                Ok(sink) => Some(sink),
+                Err(RecordError { path, source }) => {
+                    let (file, error) = (path.display().to_string(), source.to_string());
+                    outputs.events.push(RecorderEvent::NotOpened { file, error });
+                    None
                 }
             });
         }
@@ -106,32 +110,27 @@ impl Outputs {
         main: bool,
     ) -> Result<usize, RecordError> {
         let failed = |source| RecordError { path: output.path.clone(), source };
-        if output.config.xml {
-            let text =
-                "result files in XML are not written yet: set jmeter.save.saveservice.output_format=csv";
-            return Err(failed(std::io::Error::new(std::io::ErrorKind::Unsupported, text)));
-        }
-        let labels = config.labels.clone();
-        let format = RowFormat::new(output.config.clone(), &config.names, labels, config.wall_anchor_ms);
+        let (labels, save) = (config.labels.clone(), output.config.clone());
+        let format = if save.xml {
+            Format::Xml(XmlFormat::new(save, &config.names, labels, config.wall_anchor_ms))
+        } else {
+            Format::Csv(RowFormat::new(save, &config.names, labels, config.wall_anchor_ms))
+        };
         let same = self.files.iter().position(|other| same_file(other.file.name().as_ref(), &output.path));
         let file = if let Some(file) = same {
             file
         } else {
-            let had_rows = output.path.exists();
-            let mut file = OutputFile::open(&output.path, true).map_err(failed)?;
-            if !had_rows && output.config.field_names {
-                format.header(file.unit());
-                file.end_unit(0);
-            }
-            self.files.push(CsvFile { file, last: 0, autoflush: output.config.autoflush });
+            let file = open(output, &format).map_err(failed)?;
+            let (xml, autoflush) = (output.config.xml, output.config.autoflush);
+            self.files.push(ResultFile { file, xml, last: 0, autoflush });
             self.files.len() - 1
         };
         self.sinks.push(Sink { file, format, which: output.which, main });
         Ok(self.sinks.len() - 1)
     }
 
-    /// Writes the rows of `sample`.
-    pub(crate) fn sample(&mut self, writer: usize, sample: &Sample<'_>) {
+    /// Writes `sample` where it is wanted.
+    pub(crate) fn sample(&mut self, writer: usize, sample: &Sample<'_>, detail: Option<&Detail>) {
         if self.sinks.is_empty() {
             return;
         }
@@ -142,8 +141,11 @@ impl Outputs {
         {
             for at in takers.iter() {
                 let sink = &mut self.sinks[*at];
-                if sink.format.config().subresults {
-                    sink.write(&mut self.files, self.number, sample);
+                // In XML they stand inside what they belong to.
+                if let Format::Csv(rows) = &sink.format
+                    && rows.config().subresults
+                {
+                    sink.write(&mut self.files, self.number, sample, detail);
                 }
             }
             return;
@@ -160,7 +162,7 @@ impl Outputs {
                 Which::Successes => sample.success,
             };
             if wanted && !(listeners_only && sink.main) {
-                sink.write(&mut self.files, self.number, sample);
+                sink.write(&mut self.files, self.number, sample, detail);
                 takers.push(*at);
             }
         }
@@ -197,7 +199,7 @@ impl Outputs {
     fn output_files(&self) -> impl Iterator<Item = &OutputFile> {
         let samples = self.samples.iter().map(SamplesFile::file);
         let histograms = self.histograms.iter().map(HistogramLog::file);
-        samples.chain(histograms).chain(self.files.iter().map(|csv| &csv.file))
+        samples.chain(histograms).chain(self.files.iter().map(|result| &result.file))
     }
 
     pub(crate) fn events(&self) -> usize {
@@ -211,12 +213,16 @@ impl Outputs {
         if let Some(histograms) = &mut self.histograms {
             histograms.flush();
         }
-        for csv in &mut self.files {
-            csv.file.flush();
+        for result in &mut self.files {
+            result.file.flush();
         }
     }
 
     pub(crate) fn finish(&mut self) -> Vec<RecorderEvent> {
+        for file in self.files.iter_mut().filter(|file| file.xml) {
+            xml::tail(file.file.unit());
+            file.file.end_unit(0);
+        }
         self.flush();
         let mut events = std::mem::take(&mut self.events);
         events.extend(self.output_files().filter_map(OutputFile::event));
@@ -225,16 +231,45 @@ impl Outputs {
 }
 
 impl Sink {
-    fn write(&mut self, files: &mut [CsvFile], number: u64, sample: &Sample<'_>) {
-        let csv = &mut files[self.file];
-        if csv.last == number {
+    fn write(&mut self, files: &mut [ResultFile], number: u64, sample: &Sample<'_>, detail: Option<&Detail>) {
+        let result = &mut files[self.file];
+        if result.last == number {
             return;
         }
-        csv.last = number;
-        self.format.row(sample, csv.file.unit());
-        csv.file.end_unit(1);
-        if csv.autoflush {
-            csv.file.flush();
+        result.last = number;
+        match &mut self.format {
+            Format::Csv(rows) => {
+                rows.row(sample, detail.map_or("", |detail| &detail.file_name), result.file.unit());
+            }
+            Format::Xml(elements) => elements.element(sample, detail, result.file.unit()),
+        }
+        result.file.end_unit(1);
+        if result.autoflush {
+            result.file.flush();
+        }
+    }
+}
+
+/// Opens a result file: to continue it, or with its head.
+fn open(output: &CsvOutput, format: &Format) -> std::io::Result<OutputFile> {
+    match format {
+        Format::Csv(rows) => {
+            let had_rows = output.path.exists();
+            let mut file = OutputFile::open(&output.path, true)?;
+            if !had_rows && output.config.field_names {
+                rows.header(file.unit());
+                file.end_unit(0);
+            }
+            Ok(file)
+        }
+        Format::Xml(_) => {
+            let continued = xml::continued(&output.path)?;
+            let mut file = OutputFile::open(&output.path, continued)?;
+            if !continued {
+                xml::head(&output.config, file.unit());
+                file.end_unit(0);
+            }
+            Ok(file)
         }
     }
 }

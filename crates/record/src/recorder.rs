@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::batch::BatchReader;
 use crate::book::Book;
 use crate::config::SaveConfig;
+use crate::detail::Detail;
 use crate::labels::Labels;
 use crate::live::{IntervalCounts, Live};
 use crate::live_arrivals::RecentStarts;
 use crate::outputs::Outputs;
-use crate::sample::Nanos;
+use crate::sample::{Nanos, SampleFlags};
 use crate::totals::RunTotals;
 use crate::writer::{Batch, BatchWriter, Message};
 
@@ -54,10 +55,10 @@ pub enum Which {
     Successes,
 }
 
-/// One CSV result file.
+/// One result file, CSV or XML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CsvOutput {
-    /// Where. A file that exists is appended to, without a second line of column names.
+    /// Where. A file that exists is continued, without a second line of column names or second head.
     pub path: PathBuf,
     /// Its columns.
     pub config: SaveConfig,
@@ -130,11 +131,6 @@ pub enum RecorderEvent {
         error: String,
         /// Rows or segments that are missing in it by the end of the run.
         lost: u64,
-    },
-    /// A listener wants its results as XML, which is not written.
-    XmlNotWritten {
-        /// The file.
-        file: String,
     },
     /// A listener's file could not be opened; its rows are missing. As in JMeter, the run goes on.
     NotOpened {
@@ -254,7 +250,7 @@ impl Worker {
             match inbox.recv_timeout(IDLE) {
                 Ok(Message::Batch { writer, mut batch, now }) => {
                     newest = newest.max(now);
-                    self.batch(writer, &batch.samples);
+                    self.batch(writer, &batch.samples, std::mem::take(&mut batch.details));
                     self.arrivals(writer, &batch.arrivals);
                     batch.clear();
                     if let Some(empty) = self.empty.get(writer) {
@@ -283,14 +279,17 @@ impl Worker {
         self.book.finish(events)
     }
 
-    fn batch(&mut self, writer: usize, bytes: &[u8]) {
+    fn batch(&mut self, writer: usize, bytes: &[u8], details: Vec<Box<Detail>>) {
+        let mut details = details.into_iter();
         let mut delta = IntervalCounts::new(Nanos::ZERO);
         let mut reader = BatchReader::new(bytes);
         let mut samples = 0;
         loop {
             match reader.next() {
                 Ok(Some(sample)) => {
-                    self.outputs.sample(writer, &sample);
+                    let detailed = sample.flags.contains(SampleFlags::DETAILED);
+                    let detail = if detailed { details.next() } else { None };
+                    self.outputs.sample(writer, &sample, detail.as_deref());
                     samples += 1;
                     if self.book.add(&sample) {
                         delta.add(&sample);

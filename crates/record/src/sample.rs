@@ -157,11 +157,22 @@ impl SampleFlags {
     /// nor in the totals, which see it inside its transaction's sample. Readers of the full-fidelity record pass over
     /// it.
     pub const LISTENERS_ONLY: SampleFlags = SampleFlags(1 << 5);
+    /// A [`crate::Detail`] travels beside the sample, for files that show more than a row. It is not in the
+    /// full-fidelity record.
+    pub const DETAILED: SampleFlags = SampleFlags(1 << 6);
+    /// Nobody wrote the thread's name into it (results deep inside others): the `threadName` column is empty.
+    pub const NO_THREAD: SampleFlags = SampleFlags(1 << 7);
 
     /// Whether all of `other`'s flags are set.
     #[must_use]
     pub const fn contains(self, other: SampleFlags) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// These without `other`'s.
+    #[must_use]
+    pub const fn without(self, other: SampleFlags) -> SampleFlags {
+        SampleFlags(self.0 & !other.0)
     }
 
     /// Both sets of flags together.

@@ -5,7 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 
 use crate::arrival::ArrivalRecord;
 use crate::batch::Encoder;
-use crate::sample::{Nanos, Sample};
+use crate::detail::Detail;
+use crate::sample::{Nanos, Sample, SampleFlags};
 
 /// What travels to the recorder's thread.
 pub(crate) enum Message {
@@ -19,6 +20,9 @@ pub(crate) enum Message {
     Finish,
 }
 
+/// Details in a batch, in bytes, beyond which it is handed over.
+const DETAIL_BYTES_MAX: usize = 1 << 20;
+
 /// What a core hands over at once.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
@@ -26,6 +30,10 @@ pub(crate) struct Batch {
     pub(crate) samples: Vec<u8>,
     /// Packed arrivals.
     pub(crate) arrivals: Vec<u8>,
+    /// What goes with the samples that say so, in their order.
+    pub(crate) details: Vec<Box<Detail>>,
+    /// About how many bytes the details take.
+    detail_bytes: usize,
 }
 
 impl Batch {
@@ -37,6 +45,8 @@ impl Batch {
     pub(crate) fn clear(&mut self) {
         self.samples.clear();
         self.arrivals.clear();
+        self.details.clear();
+        self.detail_bytes = 0;
     }
 }
 
@@ -92,7 +102,7 @@ impl BatchWriter {
         for _ in 0..batches.max(2) {
             // The channel has just been made with this much room.
             let samples = Vec::with_capacity(batch_bytes);
-            let _ = give.try_send(Batch { samples, arrivals: Vec::new() });
+            let _ = give.try_send(Batch { samples, ..Batch::default() });
         }
         let writer = BatchWriter {
             id,
@@ -116,10 +126,18 @@ impl BatchWriter {
     /// # Errors
     /// [`Full`] when no empty batch is at hand: nothing was recorded, and the same sample must be offered again.
     pub fn record(&mut self, sample: &Sample<'_>) -> Result<(), Full> {
+        self.record_with(sample, &mut None)
+    }
+
+    /// Records `sample` and what files beyond rows show of it, which is taken when it is recorded.
+    ///
+    /// # Errors
+    /// [`Full`], as for [`BatchWriter::record`].
+    pub fn record_with(&mut self, sample: &Sample<'_>, detail: &mut Option<Box<Detail>>) -> Result<(), Full> {
         let need = Encoder::size_max(sample);
         if let Some(batch) = &self.batch
             && !batch.samples.is_empty()
-            && batch.samples.len() + need > self.batch_bytes
+            && (batch.samples.len() + need > self.batch_bytes || batch.detail_bytes > DETAIL_BYTES_MAX)
         {
             self.send();
             if self.batch.is_some() {
@@ -134,7 +152,17 @@ impl BatchWriter {
         self.samples += 1;
         self.latest = self.latest.max(sample.end);
         if let Some(batch) = &mut self.batch {
-            self.encoder.sample(&mut batch.samples, sample);
+            let own = sample.flags.without(SampleFlags::DETAILED);
+            if let Some(detail) = detail.take() {
+                batch.detail_bytes += detail.size();
+                batch.details.push(detail);
+                let sample = Sample { flags: own | SampleFlags::DETAILED, ..*sample };
+                self.encoder.sample(&mut batch.samples, &sample);
+            } else if own == sample.flags {
+                self.encoder.sample(&mut batch.samples, sample);
+            } else {
+                self.encoder.sample(&mut batch.samples, &Sample { flags: own, ..*sample });
+            }
         } else {
             self.lost += 1;
         }
@@ -225,7 +253,7 @@ impl Drop for BatchWriter {
             let _ = self.full.send(Message::Batch { writer: self.id, batch, now: self.latest });
         }
         if !self.arrivals.is_empty() {
-            let batch = Batch { samples: Vec::new(), arrivals: std::mem::take(&mut self.arrivals) };
+            let batch = Batch { arrivals: std::mem::take(&mut self.arrivals), ..Batch::default() };
             let _ = self.full.send(Message::Batch { writer: self.id, batch, now: self.latest });
         }
         let _ = self.full.send(Message::Closed { writer: self.id });

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use busyhour_record::{
-    BatchWriter, CsvOutput, GroupName, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent, RunDir,
-    RunNames, RunTotals, Sample, SampleFlags, SaveConfig, Which,
+    BatchWriter, CsvOutput, Detail, GroupName, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent,
+    RunDir, RunNames, RunTotals, Sample, SampleFlags, SaveConfig, Which,
 };
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -230,20 +230,56 @@ fn sub_results_go_where_their_parent_goes() {
 }
 
 #[test]
-fn xml_is_refused_for_the_main_log_and_told_for_listeners() {
+fn details_go_into_xml_files_whole_and_sub_results_stand_inside() {
     let temp = tempfile::tempdir().unwrap();
-    let xml = CsvOutput {
-        path: temp.path().join("x.xml"),
-        config: SaveConfig { xml: true, ..SaveConfig::default() },
+    let xml = |name: &str| CsvOutput {
+        path: temp.path().join(name),
+        config: SaveConfig {
+            xml: true,
+            ..SaveConfig::for_listener(&SaveConfig::default(), [("label", "true"), ("subresults", "true")])
+        },
         which: Which::All,
     };
-    let config = RecorderConfig { main: Some(xml.clone()), ..RecorderConfig::default() };
-    let error = Recorder::start(config).unwrap_err();
-    assert_eq!(error.source.kind(), std::io::ErrorKind::Unsupported);
-    let config = RecorderConfig { listeners: vec![xml], ..RecorderConfig::default() };
-    let totals = record(config, 1);
-    assert!(matches!(totals.events.as_slice(), [RecorderEvent::XmlNotWritten { .. }]));
-    assert!(!temp.path().join("x.xml").exists());
+    let rows = temp.path().join("rows.csv");
+    let config = RecorderConfig {
+        main: Some(xml("main.xml")),
+        listeners: vec![csv(&rows, Which::All)],
+        listener_sets: vec![vec![], vec![0]],
+        // Details alone fill a batch.
+        batches: 2,
+        ..RecorderConfig::default()
+    };
+    for run in 0..2 {
+        let (recorder, mut writers) = Recorder::start(config.clone()).unwrap();
+        let mut writer = writers.remove(0);
+        let mut expected = 0;
+        for number in 0..40 {
+            let inner =
+                Detail { label: format!("inner {number}"), body: vec![b'x'; 200_000], ..Detail::default() };
+            let outer =
+                Detail { label: format!("outer {number}"), children: vec![inner], ..Detail::default() };
+            let mut detail = Some(Box::new(outer));
+            let sample = Sample { listeners: 1, ..Sample::default() };
+            while writer.record_with(&sample, &mut detail).is_err() {
+                assert!(detail.is_some(), "what was not recorded is not taken");
+                std::thread::yield_now();
+            }
+            assert!(detail.is_none());
+            offer(&mut writer, &Sample { flags: SampleFlags::SUB_RESULT, listeners: 1, ..Sample::default() });
+            offer(&mut writer, &Sample::default());
+            expected += 2;
+        }
+        drop(writer);
+        let totals = recorder.finish();
+        assert_eq!((totals.total.samples, totals.events.len()), (expected, 0));
+        let text = text(&temp.path().join("main.xml"));
+        let labels: Vec<_> = text.lines().filter_map(|line| line.split('"').nth(1)).collect();
+        assert!(text.starts_with("<?xml version=\"1.0\"") && text.ends_with("/>\n\n</testResults>\n"));
+        assert_eq!(labels.iter().filter(|label| label.starts_with("inner")).count(), 40 * (run + 1));
+        assert_eq!(text.matches("</testResults>").count(), 1, "the file goes on where it ended");
+        assert!(text.contains("<sample lb=\"outer 7\">\n  <sample lb=\"inner 7\"/>\n</sample>\n<sample lb="));
+    }
+    assert_eq!(text(&rows).lines().count(), 1 + 2 * 80);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod case;
 mod compare;
 mod compressed;
 mod mask;
+mod peer;
 mod proxy;
 mod recording;
 mod request;
@@ -20,6 +21,7 @@ mod tls;
 
 pub use case::{Case, CaseError, Mask, Order, Settings, cases};
 pub use compare::compare;
+pub use peer::{LinesEqual, PEER_PLANS, PeerOutcome, PeerPlan, peer_files};
 pub use recording::{Recording, RequestRecord};
 pub use request::Request;
 pub use server::{Received, StandIn};

@@ -18,7 +18,6 @@ fn what_cannot_be_understood_is_2() {
         ("run plan.jmx -J =x", "without a name"),
         ("run plan.jmx -q missing.properties", "missing.properties"),
         ("run plan.jmx -p missing.properties", "missing.properties"),
-        ("run plan.jmx -l out.xml -J jmeter.save.saveservice.output_format=xml", "xml"),
         ("check", "PLANS"),
         ("check plan.jmx -J =x", "without a name"),
         ("demo --users 0", "--users"),

@@ -62,7 +62,8 @@ pub fn get_securely(port: u16, path: &str) -> HttpSampler {
 }
 
 /// The body is kept, or it is not.
-pub const KEEP: [Keep; 2] = [Keep::ALL, Keep { body: false, response_headers: false, request: false }];
+pub const KEEP: [Keep; 2] =
+    [Keep::ALL, Keep { body: false, response_headers: false, request: false, http: false }];
 
 impl World {
     /// A user on a clock that runs.

@@ -1,0 +1,280 @@
+//! JMeter's XML: a sample as an element, as XStream prints it.
+
+mod file;
+mod text;
+
+use crate::config::SaveConfig;
+use crate::detail::{Detail, HttpDetail};
+use crate::labels::Labels;
+use crate::recorder::RunNames;
+use crate::sample::{DataType, Sample};
+
+pub(crate) use file::{continued, head, tail};
+
+/// A way to write elements: a save configuration, made ready for one run.
+pub(crate) struct XmlFormat {
+    config: SaveConfig,
+    wall_anchor_ms: i64,
+    /// By group: how the names of its threads begin.
+    groups: Vec<String>,
+    hostname: String,
+    /// Names of the variables as attributes.
+    variables: Vec<String>,
+    labels: Labels,
+}
+
+impl XmlFormat {
+    pub(crate) fn new(
+        config: SaveConfig,
+        names: &RunNames,
+        labels: Labels,
+        wall_anchor_ms: i64,
+    ) -> XmlFormat {
+        XmlFormat {
+            config,
+            wall_anchor_ms,
+            groups: names.groups.iter().map(|group| format!("{} {}-", group.name, group.number)).collect(),
+            hostname: names.hostname.clone(),
+            variables: names.variables.iter().map(|name| text::name(name)).collect(),
+            labels,
+        }
+    }
+
+    /// The element of `sample`, with the line end behind it.
+    pub(crate) fn element(&self, sample: &Sample<'_>, detail: Option<&Detail>, out: &mut Vec<u8>) {
+        let thread = match self.groups.get(sample.group as usize) {
+            Some(prefix) => format!("{prefix}{}", sample.user),
+            None => String::new(),
+        };
+        let mut writer = Writer { format: self, sample, thread, depth: 0, out };
+        match detail {
+            Some(detail) => writer.result(detail),
+            None => writer.result(&Detail::of_sample(sample, &self.labels)),
+        }
+        out.push(b'\n');
+    }
+}
+
+/// An element that grows. Line ends and indents stand before what begins a line, as in XStream's printer.
+struct Writer<'w> {
+    format: &'w XmlFormat,
+    sample: &'w Sample<'w>,
+    thread: String,
+    depth: usize,
+    out: &'w mut Vec<u8>,
+}
+
+impl Writer<'_> {
+    fn result(&mut self, result: &Detail) {
+        let config = &self.format.config;
+        let tag = if result.http.is_some() { "httpSample" } else { "sample" };
+        self.raw("<");
+        self.raw(tag);
+        self.attributes(result);
+        let begin = self.out.len();
+        self.raw(">");
+        self.depth += 1;
+        let empty = self.out.len();
+        if config.assertions {
+            for assertion in &result.assertions {
+                self.line();
+                self.raw("<assertionResult>");
+                self.depth += 1;
+                self.element("name", "", &assertion.name);
+                self.element("failure", "", if assertion.failure { "true" } else { "false" });
+                self.element("error", "", if assertion.error { "true" } else { "false" });
+                if let Some(message) = &assertion.message {
+                    self.element("failureMessage", "", message);
+                }
+                self.depth -= 1;
+                self.line();
+                self.raw("</assertionResult>");
+            }
+        }
+        if config.subresults {
+            for child in &result.children {
+                self.line();
+                self.result(child);
+            }
+        }
+        self.texts(result);
+        self.depth -= 1;
+        if self.out.len() == empty {
+            self.out.truncate(begin);
+            self.raw("/>");
+        } else {
+            self.line();
+            self.raw("</");
+            self.raw(tag);
+            self.raw(">");
+        }
+    }
+
+    fn attributes(&mut self, result: &Detail) {
+        let format = self.format;
+        let c = &format.config;
+        let ms = |ns: u64| (ns / 1_000_000) as i64;
+        if c.time {
+            self.number("t", result.elapsed_ms());
+        }
+        if c.idle_time {
+            self.number("it", ms(result.idle_ns));
+        }
+        if c.latency {
+            self.number("lt", ms(result.latency_ns));
+        }
+        if c.connect_time {
+            self.number("ct", ms(result.connect_ns));
+        }
+        if c.timestamp {
+            let at = if c.timestamp_is_start { result.start } else { result.end };
+            self.number("ts", format.wall_anchor_ms + ms(at.0));
+        }
+        if c.success {
+            self.attribute("s", if result.success { "true" } else { "false" });
+        }
+        if c.label {
+            self.attribute("lb", &result.label);
+        }
+        if c.code {
+            self.attribute("rc", &result.code);
+        }
+        if c.message {
+            self.attribute("rm", &result.message);
+        }
+        if c.thread_name {
+            let name = if result.unnamed_thread { String::new() } else { self.thread.clone() };
+            self.attribute("tn", &name);
+        }
+        if c.data_type {
+            self.attribute("dt", result.data_type.as_str());
+        }
+        if c.encoding {
+            self.attribute("de", &result.encoding);
+        }
+        if c.bytes {
+            self.number("by", result.bytes as i64);
+        }
+        if c.sent_bytes {
+            self.number("sby", result.sent_bytes as i64);
+        }
+        if c.sample_count {
+            self.number("sc", i64::from(result.sample_count));
+            self.number("ec", i64::from(result.error_count));
+        }
+        if c.thread_counts {
+            self.number("ng", i64::from(result.users_group));
+            self.number("na", i64::from(result.users_all));
+        }
+        if c.hostname {
+            self.attribute("hn", &format.hostname);
+        }
+        for (at, name) in format.variables.iter().enumerate() {
+            // Unset variables travel as the word null, which only CSV shows.
+            let value = self.sample.variables.get(at).copied().filter(|value| *value != "null");
+            self.attribute(name, value.unwrap_or(""));
+        }
+    }
+
+    /// Headers, data, URL.
+    fn texts(&mut self, result: &Detail) {
+        const STRING: &str = " class=\"java.lang.String\"";
+        let c = &self.format.config;
+        let failed = c.response_data_on_error && !result.success;
+        if c.response_headers {
+            self.element("responseHeader", STRING, &result.response_headers);
+        }
+        if c.request_headers {
+            self.element("requestHeader", STRING, &result.request_headers);
+        }
+        if c.response_data || failed {
+            self.element("responseData", STRING, &data(result, &c.default_encoding));
+        }
+        if c.file_name {
+            self.element("responseFile", STRING, &result.file_name);
+        }
+        let sampler_data = c.sampler_data || failed;
+        match &result.http {
+            Some(http) if sampler_data => self.http(http, STRING),
+            Some(_) => {}
+            None => {
+                if let Some(text) = result.sampler_data.as_ref().filter(|_| sampler_data) {
+                    self.element("samplerData", STRING, text);
+                }
+            }
+        }
+        if c.url {
+            match &result.url {
+                Some(url) => self.element("java.net.URL", "", url),
+                None if result.http.is_some() => {
+                    self.line();
+                    self.raw("<null/>");
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn http(&mut self, http: &HttpDetail, class: &str) {
+        self.element("cookies", class, &http.cookies);
+        if let Some(method) = &http.method {
+            self.element("method", class, method);
+        }
+        self.element("queryString", class, &http.query_string);
+        if let Some(location) = &http.redirect_location {
+            self.element("redirectLocation", class, location);
+        }
+    }
+
+    fn element(&mut self, tag: &str, attributes: &str, content: &str) {
+        self.line();
+        self.raw("<");
+        self.raw(tag);
+        self.raw(attributes);
+        self.raw(">");
+        text::escape(content, false, self.out);
+        self.raw("</");
+        self.raw(tag);
+        self.raw(">");
+    }
+
+    fn attribute(&mut self, name: &str, value: &str) {
+        self.raw(" ");
+        self.raw(name);
+        self.raw("=\"");
+        text::escape(value, true, self.out);
+        self.raw("\"");
+    }
+
+    fn number(&mut self, name: &str, value: i64) {
+        self.attribute(name, &value.to_string());
+    }
+
+    fn line(&mut self) {
+        self.raw("\n");
+        for _ in 0..self.depth {
+            self.raw("  ");
+        }
+    }
+
+    fn raw(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// What was received, as text.
+fn data(result: &Detail, default_encoding: &str) -> String {
+    if result.data_type != DataType::Text {
+        return format!("Non-TEXT response data, cannot record: ({})", result.data_type.as_str());
+    }
+    let name = if result.encoding.is_empty() { default_encoding } else { &result.encoding };
+    match crate::encoding::decode(&result.body, name) {
+        Some(text) => text,
+        None => format!(
+            "Unsupported encoding in response data, cannot record: java.io.UnsupportedEncodingException: {name}"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! JMeter's own batch tests, those of release 5.6.3: a plan's own listeners write a CSV and an XML file, which must
+//! equal the expected ones byte for byte (line ends aside), and the log must hold no error.
+//!
+//! The files are JMeter's and no part of this repository.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A plan of the batch tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerPlan {
+    /// Name of the plan and of its files.
+    pub name: &'static str,
+    /// Further arguments.
+    pub arguments: &'static [&'static str],
+}
+
+const fn plain(name: &'static str) -> PeerPlan {
+    PeerPlan { name, arguments: &[] }
+}
+
+/// The plans that JMeter 5.6.3 itself reproduces everywhere.
+pub const PEER_PLANS: [PeerPlan; 13] = [
+    plain("Bug62239"),
+    plain("BUG_62847"),
+    plain("Bug52968"),
+    plain("Bug50898"),
+    plain("Bug55375"),
+    PeerPlan { name: "Bug54685", arguments: &["-Jsample_variables=REFERENCE,JSESSIONID"] },
+    plain("HTMLParserTestFile_2"),
+    plain("TestHeaderManager"),
+    plain("BatchTestLocal"),
+    plain("Bug56243"),
+    plain("Bug56811"),
+    plain("TestResultStatusAction"),
+    plain("TestSchedulerWithTimer"),
+];
+
+/// How many lines of a file are as expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinesEqual {
+    /// Lines that both have, in the same order.
+    pub equal: usize,
+    /// Lines of the expected file.
+    pub expected: usize,
+    /// Lines of the file written.
+    pub written: usize,
+}
+
+impl LinesEqual {
+    /// Whether the files are equal.
+    #[must_use]
+    pub const fn all(&self) -> bool {
+        self.equal == self.expected && self.equal == self.written
+    }
+}
+
+/// What came of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeerOutcome {
+    /// The plan.
+    pub plan: PeerPlan,
+    /// The CSV file.
+    pub csv: LinesEqual,
+    /// The XML file.
+    pub xml: LinesEqual,
+    /// What is wrong; empty when everything is as expected.
+    pub problems: Vec<String>,
+}
+
+/// Where JMeter's test files lie beside this workspace, if they do.
+#[must_use]
+pub fn peer_files(workspace: &Path) -> Option<PathBuf> {
+    workspace.join("../shared/jmeter-testfiles/testfiles").canonicalize().ok()
+}
+
+impl PeerPlan {
+    /// Runs the plan as JMeter's build does, in an empty `folder` that gets a copy of the plan's surroundings.
+    ///
+    /// # Errors
+    /// A file that cannot be read or linked, or a program that cannot be run.
+    pub fn run(&self, program: &Path, testfiles: &Path, folder: &Path) -> io::Result<PeerOutcome> {
+        link(testfiles, &folder.join("testfiles"))?;
+        let ran = Command::new(program)
+            .args(["-n", "-t", &format!("testfiles/{}.jmx", self.name)])
+            .args(["-q", "testfiles/jmeter-batch.properties", "-j", "jmeter.log"])
+            .args(["-Jmodule=Module", "-Gmodule=Module", &format!("-JCSVFILE={}.csv", self.name)])
+            .args(self.arguments)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .output()?;
+        let mut problems = Vec::new();
+        if !ran.status.success() {
+            let said = String::from_utf8_lossy(&ran.stderr);
+            let errors: Vec<_> = said.lines().filter(|line| line.starts_with("error")).take(4).collect();
+            problems.push(format!("{}: {}", ran.status, errors.join("; ")));
+        }
+        let compared = |extension: &str, problems: &mut Vec<String>| -> io::Result<LinesEqual> {
+            let name = format!("{}.{extension}", self.name);
+            let expected = lines(&fs::read(testfiles.join(&name))?);
+            let written = fs::read(folder.join(&name)).map(|bytes| lines(&bytes)).unwrap_or_default();
+            problems.extend(first_difference(&name, &expected, &written));
+            let equal = in_common(&expected, &written);
+            Ok(LinesEqual { equal, expected: expected.len(), written: written.len() })
+        };
+        let csv = compared("csv", &mut problems)?;
+        let xml = compared("xml", &mut problems)?;
+        let log = fs::read_to_string(folder.join("jmeter.log")).unwrap_or_default();
+        problems.extend(log.lines().filter(|line| line.contains(" ERROR ")).map(str::to_owned));
+        Ok(PeerOutcome { plan: *self, csv, xml, problems })
+    }
+}
+
+#[cfg(unix)]
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(from, to)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The lines of a file without their ends; a last one without an end differs from one with.
+fn lines(bytes: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(bytes).replace("\r\n", "\n").split('\n').map(str::to_owned).collect()
+}
+
+fn first_difference(name: &str, expected: &[String], written: &[String]) -> Option<String> {
+    if written.is_empty() {
+        return Some(format!("{name} was not written"));
+    }
+    let at = (0..expected.len().max(written.len())).find(|at| expected.get(*at) != written.get(*at))?;
+    let shown =
+        |lines: &[String]| lines.get(at).map_or("(the end)".to_owned(), |line| line.trim().to_owned());
+    Some(format!(
+        "{name} line {}\n    in JMeter: {}\n    here:      {}",
+        at + 1,
+        shown(expected),
+        shown(written)
+    ))
+}
+
+/// Length of the longest common subsequence of lines.
+fn in_common(left: &[String], right: &[String]) -> usize {
+    let mut before = vec![0; right.len() + 1];
+    for line in left {
+        let mut row = vec![0; right.len() + 1];
+        for (at, other) in right.iter().enumerate() {
+            row[at + 1] = if line == other { before[at] + 1 } else { row[at].max(before[at + 1]) };
+        }
+        before = row;
+    }
+    before.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_compared_in_their_order() {
+        let (left, right) = (lines(b"a\r\nb\nc\n"), lines(b"a\nc\nd\n"));
+        assert_eq!(in_common(&left, &right), 3, "a, c and what follows the last line end");
+        let told = first_difference("x", &left, &right).unwrap();
+        assert_eq!(told, "x line 2\n    in JMeter: b\n    here:      c");
+        assert_eq!(first_difference("x", &left, &lines(b"a\nb\nc\n")), None);
+        assert!(first_difference("x", &lines(b"a\n"), &lines(b"a")).is_some());
+    }
+}
