@@ -3,7 +3,9 @@
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
-use busyhour_samplers::{Dummy, JavaClass, JavaRequest, OtherSampler};
+use busyhour_samplers::{
+    Dummy, JavaClass, JavaRequest, OtherSampler, StatusProperties, System, Tcp, TcpClient, TcpProperties,
+};
 
 use crate::context::Context;
 use crate::scope::Stack;
@@ -17,6 +19,8 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
     Some(match element.kind() {
         "JavaSampler" => Box::new(java(context, stack, element)?),
         DUMMY => Box::new(dummy(context, element)),
+        "SystemSampler" => Box::new(system(context, element)),
+        "TCPSampler" => Box::new(tcp(context, stack, element)?),
         _ => return None,
     })
 }
@@ -86,4 +90,112 @@ fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
         waits: context.text(element, "WAITING"),
         url: context.text(element, "URL"),
     }
+}
+
+fn system<'p>(context: &mut Context<'p>, element: Element<'p>) -> System {
+    let values = arguments(context, element, "SystemSampler.arguments");
+    System {
+        command: context.text(element, "SystemSampler.command"),
+        arguments: values.into_iter().map(|(_, value)| value).collect(),
+        environment: arguments(context, element, "SystemSampler.environment").into(),
+        directory: context.text(element, "SystemSampler.directory"),
+        check: context.text(element, "SystemSampler.checkReturnCode"),
+        expected: context.text(element, "SystemSampler.expectedReturnCode"),
+        stdin: context.text(element, "SystemSampler.stdin"),
+        stdout: context.text(element, "SystemSampler.stdout"),
+        stderr: context.text(element, "SystemSampler.stderr"),
+        timeout: context.text(element, "SystemSampler.timeout"),
+        base: std::path::absolute(".").unwrap_or_default(),
+    }
+}
+
+/// A text of a sampler, or of the nearest of its defaults where the sampler says nothing.
+fn with_defaults<'p>(
+    context: &mut Context<'p>,
+    sampler: Element<'p>,
+    defaults: &[Element<'p>],
+    name: &str,
+) -> Template {
+    let says = |element: &Element<'p>| element.text(name).is_some_and(|text| !text.is_empty());
+    let owner = std::iter::once(&sampler).chain(defaults).find(|element| says(element));
+    context.text(*owner.unwrap_or(&sampler), name)
+}
+
+fn tcp<'p>(context: &mut Context<'p>, stack: &Stack<'p>, element: Element<'p>) -> Option<Tcp> {
+    let defaults: Vec<_> = stack
+        .nearest_first()
+        .into_iter()
+        .filter(|element| ["TCPConfigGui", "LoginConfigGui"].contains(&element.gui_kind()))
+        .collect();
+    let mut text = |name: &str| with_defaults(context, element, &defaults, name);
+    let class = text("TCPSampler.classname");
+    let (server, port, request) =
+        (text("TCPSampler.server"), text("TCPSampler.port"), text("TCPSampler.request"));
+    let (reuse, close) = (text("TCPSampler.reUseConnection"), text("TCPSampler.closeConnection"));
+    let (no_delay, linger) = (text("TCPSampler.nodelay"), text("TCPSampler.soLinger"));
+    let (connect_timeout, timeout) = (text("TCPSampler.ctimeout"), text("TCPSampler.timeout"));
+    let end = text("TCPSampler.EolByte");
+    let login = (text("ConfigTestElement.username"), text("ConfigTestElement.password"));
+    let properties = &context.options.properties;
+    let class = match context.now(class.source()) {
+        class if class.is_empty() => properties.get("tcp.handler").unwrap_or_else(|| "TCPClientImpl".into()),
+        class => class,
+    };
+    let Some(client) = TcpClient::named(&class) else {
+        let what = format!("the TCP client class {class:?} is none of JMeter's own, it needs a Java machine");
+        context.unsupported_setting(element, "TCPSampler.classname", &what);
+        return None;
+    };
+    let number = |name: &str, default: i32| {
+        properties.get(name).and_then(|text| text.trim().parse().ok()).unwrap_or(default)
+    };
+    let tcp_properties = TcpProperties {
+        end_of_text: number("tcp.eolByte", 1000),
+        end_of_message: number("tcp.BinaryTCPClient.eomByte", 1000),
+        prefix_bytes: usize::try_from(number("tcp.binarylength.prefix.length", 2)).unwrap_or(0),
+    };
+    let trimmed = |name: &str| properties.get(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let status = StatusProperties {
+        prefix: trimmed("tcp.status.prefix"),
+        suffix: trimmed("tcp.status.suffix"),
+        messages: Some(trimmed("tcp.status.properties"))
+            .filter(|path| !path.is_empty())
+            .and_then(|path| std::fs::read_to_string(path).ok())
+            .map(|text| messages(&text)),
+    };
+    if properties
+        .get("tcp.charset")
+        .is_some_and(|name| !name.is_empty() && !name.eq_ignore_ascii_case("UTF-8"))
+    {
+        context.unsupported_setting(
+            element,
+            "TCPSampler.request",
+            "a tcp.charset other than UTF-8 is not supported",
+        );
+    }
+    Some(Tcp {
+        client,
+        server,
+        port,
+        reuse,
+        close,
+        no_delay,
+        linger,
+        end,
+        connect_timeout,
+        timeout,
+        request,
+        login,
+        properties: tcp_properties,
+        status,
+    })
+}
+
+/// The entries `status=text` of a properties file.
+fn messages(text: &str) -> std::collections::HashMap<String, String> {
+    let entries = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', '!']));
+    entries
+        .filter_map(|line| line.split_once(['=', ':']))
+        .map(|(status, message)| (status.trim().to_owned(), message.trim_start().to_owned()))
+        .collect()
 }

@@ -82,6 +82,8 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("BeanShellSampler", "BeanShell Sampler", Role::Sampler, ""),
     ("TestAction", "Flow Control Action", Role::Sampler, ""),
     ("JavaSampler", "Java Request", Role::Sampler, "JMeter's own JavaTest and SleepTest"),
+    ("SystemSampler", "OS Process Sampler", Role::Sampler, ""),
+    ("TCPSampler", "TCP Sampler", Role::Sampler, "JMeter's own three clients; UTF-8"),
     (crate::other_samplers::DUMMY, "Dummy Sampler (jmeter-plugins)", Role::Sampler, ""),
     ("ConstantTimer", "Constant Timer", Role::Timer, ""),
     ("UniformRandomTimer", "Uniform Random Timer", Role::Timer, ""),
@@ -124,7 +126,7 @@ pub(crate) fn role(element: Element<'_>) -> Role {
     let kind = element.kind();
     if kind == "ConfigTestElement" {
         return match element.gui_kind() {
-            "HttpDefaultsGui" => Role::Config,
+            "HttpDefaultsGui" | "TCPConfigGui" | "LoginConfigGui" => Role::Config,
             _ => Role::Inert("is for other protocols and has no effect here"),
         };
     }

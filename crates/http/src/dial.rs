@@ -49,7 +49,7 @@ pub(crate) async fn connect(
     Err(Failure::connect(&last, &format!("{host}:{port}"), &format!("[{}]", printed.join(", "))))
 }
 
-async fn connect_to(address: SocketAddr, timeout: Option<Duration>) -> io::Result<TcpStream> {
+pub(crate) async fn connect_to(address: SocketAddr, timeout: Option<Duration>) -> io::Result<TcpStream> {
     let error = match open_socket(address, None, timeout).await {
         Err(error) if error.raw_os_error() == Some(ADDRESS_NOT_AVAILABLE) => error,
         connected => return connected,

@@ -19,6 +19,7 @@ mod files;
 mod form;
 mod head;
 pub mod origin;
+mod plain;
 mod proxy;
 mod redirect;
 mod render;
@@ -32,6 +33,7 @@ mod url_parts;
 
 pub use failure::Failure;
 pub use files::FileStore;
+pub use plain::connect_plainly;
 pub use sampler::{Argument, Charset, FileArgument, Header, HttpSampler, Proxy, Redirects, SharedHttp};
 pub use session::HttpSession;
 pub use tls::{TlsPolicy, tls_config};

@@ -9,8 +9,12 @@ mod dummy;
 mod java;
 mod java_request;
 mod other;
+mod system;
+mod tcp;
 
 pub use any::{AnySampler, AnySession};
 pub use dummy::Dummy;
 pub use java_request::{JavaClass, JavaRequest};
 pub use other::{Kept, OtherSampler, OtherSessions, Sampling, Visit};
+pub use system::System;
+pub use tcp::{StatusProperties, Tcp, TcpClient, TcpProperties};

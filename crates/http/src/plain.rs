@@ -1,0 +1,48 @@
+//! Plain connections for samplers of other protocols: failures have the names of Java's own sockets.
+
+use std::io;
+use std::time::Duration;
+
+use busyhour_engine::clock::Clock;
+use tokio::net::TcpStream;
+
+use crate::failure::Failure;
+
+/// Connects as `java.net.Socket` does: to the first address of the host, within the timeout if there is one.
+///
+/// # Errors
+/// The exception that Java would have thrown.
+pub async fn connect_plainly(
+    host: &str,
+    port: u16,
+    timeout: Option<Duration>,
+    clock: &Clock,
+) -> Result<TcpStream, Failure> {
+    let unknown = || Failure::new("java.net.UnknownHostException", host);
+    // A name that says nothing is this machine, in Java.
+    let name = if host.is_empty() { "localhost" } else { host };
+    let addresses = crate::dns::resolve(name, port, clock.now()).await.map_err(|_| unknown())?;
+    let address = addresses.first().ok_or_else(unknown)?;
+    crate::dial::connect_to(*address, timeout).await.map_err(|error| connect_failure(&error))
+}
+
+fn connect_failure(error: &io::Error) -> Failure {
+    const ADDRESS_NOT_AVAILABLE: i32 = 99;
+    const NETWORK_UNREACHABLE: i32 = 101;
+    const NO_ROUTE: i32 = 113;
+    match (error.kind(), error.raw_os_error()) {
+        (_, Some(NO_ROUTE)) => Failure::new("java.net.NoRouteToHostException", "No route to host"),
+        (_, Some(NETWORK_UNREACHABLE)) => Failure::new("java.net.ConnectException", "Network is unreachable"),
+        (_, Some(ADDRESS_NOT_AVAILABLE)) => {
+            Failure::new("java.net.NoRouteToHostException", "Cannot assign requested address")
+        }
+        (io::ErrorKind::TimedOut, None) => {
+            Failure::new("java.net.SocketTimeoutException", "Connect timed out")
+        }
+        (io::ErrorKind::TimedOut, _) => Failure::new("java.net.ConnectException", "Connection timed out"),
+        (io::ErrorKind::ConnectionRefused, _) => {
+            Failure::new("java.net.ConnectException", "Connection refused")
+        }
+        _ => Failure::socket(error),
+    }
+}

@@ -1,0 +1,297 @@
+//! The OS Process Sampler: a command, what it prints, and how it ends.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_record::DataType;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe;
+use tokio::process::Command;
+
+use crate::java::{parse_int, truth};
+use crate::other::{OtherSampler, Sampling, Visit};
+
+/// The OS Process Sampler.
+#[derive(Debug)]
+pub struct System {
+    /// `SystemSampler.command`
+    pub command: Template,
+    /// `SystemSampler.arguments`: their values.
+    pub arguments: Box<[Template]>,
+    /// `SystemSampler.environment`: names and values, added to the surroundings.
+    pub environment: Box<[(Template, Template)]>,
+    /// `SystemSampler.directory`; empty: where the run was started.
+    pub directory: Template,
+    /// `SystemSampler.checkReturnCode`
+    pub check: Template,
+    /// `SystemSampler.expectedReturnCode`
+    pub expected: Template,
+    /// `SystemSampler.stdin`: a file; empty: nothing to read.
+    pub stdin: Template,
+    /// `SystemSampler.stdout`: a file; empty: the response.
+    pub stdout: Template,
+    /// `SystemSampler.stderr`: a file; empty: with the output.
+    pub stderr: Template,
+    /// `SystemSampler.timeout`, milliseconds; 0: none.
+    pub timeout: Template,
+    /// The directory the run was started in.
+    pub base: PathBuf,
+}
+
+/// What one call goes by.
+struct Call {
+    command: String,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    directory: PathBuf,
+    /// The code that is expected, if there is one.
+    expected: Option<i32>,
+    stdin: String,
+    stdout: String,
+    stderr: String,
+    timeout_ms: u64,
+}
+
+impl Call {
+    fn new(sampler: &System, user: &mut UserState) -> Self {
+        let directory = sampler.directory.text(user);
+        let directory = sampler.base.join(&*directory);
+        Self {
+            command: sampler.command.text(user).into_owned(),
+            arguments: sampler.arguments.iter().map(|value| value.text(user).into_owned()).collect(),
+            environment: sampler
+                .environment
+                .iter()
+                .map(|(name, value)| (name.text(user).into_owned(), value.text(user).into_owned()))
+                .collect(),
+            // As Java prints it, without what `join` leaves at the end.
+            directory: directory.components().collect(),
+            expected: truth(&sampler.check.text(user))
+                .then(|| parse_int(&sampler.expected.text(user)).unwrap_or(0)),
+            stdin: sampler.stdin.text(user).into_owned(),
+            stdout: sampler.stdout.text(user).into_owned(),
+            stderr: sampler.stderr.text(user).into_owned(),
+            timeout_ms: u64::try_from(sampler.timeout.integer(user, 0)).unwrap_or(0),
+        }
+    }
+
+    fn describe(&self) -> String {
+        let mut line = self.command.clone();
+        for argument in &self.arguments {
+            line.push(' ');
+            line.push_str(argument);
+        }
+        format!(
+            "Working Directory: {}\nEnvironment: {}\nExecuting: {line}",
+            self.directory.display(),
+            java_map(&self.environment)
+        )
+    }
+}
+
+/// What came of a process.
+struct Ran {
+    output: Vec<u8>,
+    end: End,
+}
+
+enum End {
+    Exit(i32),
+    TimedOut,
+    /// Not even started; what Java's exception says.
+    Failed(String),
+}
+
+impl System {
+    async fn run(&self, visit: Visit<'_>) {
+        let Visit { user, label, intended, .. } = visit;
+        let call = Call::new(self, user);
+        user.begin_result(label, intended);
+        user.result.request_data = call.describe();
+        user.result.data_type = DataType::Text;
+        let Ran { output, end } = run(&call).await;
+        user.result.end = user.now();
+        let result = &mut user.result;
+        result.body_bytes = output.len() as u64;
+        result.body = output;
+        result.success = false;
+        let (code, message) = match end {
+            End::Exit(code) => {
+                let unexpected = call.expected.filter(|expected| *expected != code);
+                result.success = unexpected.is_none();
+                let message = unexpected.map(|expected| {
+                    format!("Unexpected return code.  Expected [{expected}]. Actual [{code}].")
+                });
+                (code.to_string(), message.unwrap_or_else(|| "OK".into()))
+            }
+            End::TimedOut => {
+                let ms = call.timeout_ms;
+                ("500".into(), format!("Process timeout reached after {ms} milliseconds"))
+            }
+            End::Failed(why) => {
+                ("500".into(), format!("Exception occurred whilst executing system call: {why}"))
+            }
+        };
+        result.code = code;
+        result.message = message;
+    }
+}
+
+/// A file of the call, or nothing if its name is blank; errors as Java prints them.
+fn file(name: &str, open: impl Fn(&Path) -> io::Result<File>) -> Result<Option<File>, String> {
+    if name.trim().is_empty() {
+        return Ok(None);
+    }
+    open(Path::new(name))
+        .map(Some)
+        .map_err(|error| format!("java.io.FileNotFoundException: {name} ({})", reason(&error)))
+}
+
+/// The system's words for an error, without the number behind them.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+async fn run(call: &Call) -> Ran {
+    let failed = |why: String| Ran { output: Vec::new(), end: End::Failed(why) };
+    let files = (|| {
+        let stdin = file(&call.stdin, |path| File::open(path))?;
+        let stdout = file(&call.stdout, |path| File::create(path))?;
+        Ok::<_, String>((stdin, stdout, file(&call.stderr, |path| File::create(path))?))
+    })();
+    let (stdin, stdout, stderr) = match files {
+        Ok(files) => files,
+        Err(why) => return failed(why),
+    };
+    let mut command = Command::new(&call.command);
+    command.args(&call.arguments).envs(call.environment.iter().cloned()).current_dir(&call.directory);
+    command.stdin(stdin.map_or_else(Stdio::null, Stdio::from)).kill_on_drop(true);
+    let mut reader = None;
+    let started = (|| -> io::Result<tokio::process::Child> {
+        let piped = || -> io::Result<(pipe::Receiver, io::PipeWriter)> {
+            let (reader, writer) = io::pipe()?;
+            Ok((pipe::Receiver::from_owned_fd(reader.into())?, writer))
+        };
+        match (stdout, stderr) {
+            (Some(out), Some(errors)) => {
+                command.stdout(out).stderr(errors);
+            }
+            (Some(out), None) => {
+                command.stderr(out.try_clone()?).stdout(out);
+            }
+            (None, errors) => {
+                let (receiver, writer) = piped()?;
+                match errors {
+                    Some(errors) => command.stderr(errors),
+                    None => command.stderr(writer.try_clone()?),
+                };
+                command.stdout(writer);
+                reader = Some(receiver);
+            }
+        }
+        command.spawn()
+    })();
+    // The command holds the ends of the pipe that its child writes to: without it the pipe ends with the child.
+    drop(command);
+    let mut child = match started {
+        Ok(child) => child,
+        Err(error) => {
+            let code = error.raw_os_error().unwrap_or(0);
+            return failed(format!(
+                "java.io.IOException: Cannot run program \"{}\" (in directory \"{}\"): error={code}, {}",
+                call.command,
+                call.directory.display(),
+                reason(&error)
+            ));
+        }
+    };
+    let mut output = Vec::new();
+    let ended = async {
+        let status = match &mut reader {
+            Some(reader) => {
+                let (read, status) = tokio::join!(reader.read_to_end(&mut output), child.wait());
+                let _ = read;
+                status
+            }
+            None => child.wait().await,
+        };
+        status.map(exit_code)
+    };
+    let ended = if call.timeout_ms > 0 {
+        tokio::time::timeout(Duration::from_millis(call.timeout_ms), ended).await.ok()
+    } else {
+        Some(ended.await)
+    };
+    let end = match ended {
+        None => End::TimedOut,
+        Some(Ok(code)) => End::Exit(code),
+        Some(Err(error)) => End::Failed(format!("java.io.IOException: {error}")),
+    };
+    Ran { output, end }
+}
+
+/// The exit code as Java's `Process` has it: a signal counts from 128.
+fn exit_code(status: ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+/// A `HashMap` as Java prints it: by the places of its keys in a table of a power of two.
+fn java_map(entries: &[(String, String)]) -> String {
+    let mut last: HashMap<&str, &str> = HashMap::new();
+    let mut keys: Vec<&str> = Vec::new();
+    for (key, value) in entries {
+        if last.insert(key, value).is_none() {
+            keys.push(key);
+        }
+    }
+    // It grows when three quarters of its places are taken.
+    let mut places = 16;
+    while keys.len() * 4 > places * 3 {
+        places *= 2;
+    }
+    keys.sort_by_key(|key| {
+        let hash =
+            key.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+        (hash ^ (hash >> 16)) as usize & (places - 1)
+    });
+    let printed: Vec<String> = keys.iter().map(|key| format!("{key}={}", last[key])).collect();
+    format!("{{{}}}", printed.join(", "))
+}
+
+impl OtherSampler for System {
+    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
+        Box::pin(self.run(visit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_are_printed_in_javas_order() {
+        let entries = |keys: &[&str]| -> Vec<_> {
+            keys.iter().map(|key| ((*key).to_owned(), key.to_lowercase())).collect()
+        };
+        assert_eq!(java_map(&[]), "{}");
+        // From `java.util.HashMap` of Java 17.
+        assert_eq!(java_map(&entries(&["PATH", "HOME", "A", "B"])), "{PATH=path, A=a, B=b, HOME=home}");
+        assert_eq!(
+            java_map(&entries(&["zebra", "apple", "mango"])),
+            "{zebra=zebra, apple=apple, mango=mango}"
+        );
+    }
+
+    #[test]
+    fn the_systems_words_stand_without_their_number() {
+        assert_eq!(reason(&io::Error::from_raw_os_error(2)), "No such file or directory");
+    }
+}

@@ -1,0 +1,279 @@
+//! How a request is written and how the end of a response is found: JMeter's three TCP clients.
+
+use std::io;
+use std::time::Duration;
+
+use busyhour_engine::run::Level;
+use busyhour_engine::user::UserState;
+use busyhour_http::Failure;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::java::{from_hex, hex, parse_int};
+
+/// JMeter's clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpClient {
+    /// `TCPClientImpl`: text, until the connection or a byte ends it.
+    Text,
+    /// `BinaryTCPClientImpl`: the same with bytes, written as hexadecimal digits.
+    Binary,
+    /// `LengthPrefixedBinaryTCPClientImpl`: bytes behind their number.
+    LengthPrefixed,
+}
+
+impl TcpClient {
+    /// The client of that class, with or without its package.
+    pub fn named(class: &str) -> Option<Self> {
+        let class = class.strip_prefix("org.apache.jmeter.protocol.tcp.sampler.").unwrap_or(class);
+        match class {
+            "TCPClientImpl" => Some(Self::Text),
+            "BinaryTCPClientImpl" => Some(Self::Binary),
+            "LengthPrefixedBinaryTCPClientImpl" => Some(Self::LengthPrefixed),
+            _ => None,
+        }
+    }
+}
+
+/// JMeter's properties of its clients.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpProperties {
+    /// `tcp.eolByte`; more than a byte: none.
+    pub end_of_text: i32,
+    /// `tcp.BinaryTCPClient.eomByte`; more than a byte: none.
+    pub end_of_message: i32,
+    /// `tcp.binarylength.prefix.length`: 2 or 4 bytes.
+    pub prefix_bytes: usize,
+}
+
+impl Default for TcpProperties {
+    fn default() -> Self {
+        Self { end_of_text: 1000, end_of_message: 1000, prefix_bytes: 2 }
+    }
+}
+
+/// What came back, and what ended it if that was an exception.
+pub(super) struct Exchanged {
+    pub(super) text: String,
+    pub(super) error: Option<String>,
+}
+
+impl Exchanged {
+    fn failed(error: impl Into<String>) -> Self {
+        Self { text: String::new(), error: Some(error.into()) }
+    }
+}
+
+fn printed(failure: &Failure) -> String {
+    format!("{}: {}", failure.class, failure.message)
+}
+
+/// What was read, and why no more.
+struct Read {
+    bytes: Vec<u8>,
+    error: Option<io::Error>,
+}
+
+impl TcpClient {
+    /// The byte that ends a response, if there is one; `text` is the sampler's own setting.
+    pub(super) fn end_byte(self, text: &str, properties: &TcpProperties) -> Option<u8> {
+        let byte = |value: i32| i8::try_from(value).ok().map(i8::cast_unsigned);
+        match self {
+            Self::LengthPrefixed => None,
+            _ if !text.is_empty() => byte(parse_int(text).unwrap_or(0)),
+            Self::Text => byte(properties.end_of_text),
+            Self::Binary => byte(properties.end_of_message),
+        }
+    }
+
+    /// Writes the request and reads the response; notes when its first byte came.
+    pub(super) async fn exchange(
+        self,
+        stream: &mut TcpStream,
+        request: &str,
+        end: Option<u8>,
+        timeout: Option<Duration>,
+        properties: &TcpProperties,
+        user: &mut UserState,
+    ) -> Exchanged {
+        let bytes = match self.request(request, properties) {
+            Ok(bytes) => bytes,
+            Err(message) => {
+                return Exchanged::failed(format!("java.lang.IllegalArgumentException: {message}"));
+            }
+        };
+        if let Err(error) = stream.write_all(&bytes).await {
+            return Exchanged::failed(printed(&Failure::socket(&error)));
+        }
+        match self {
+            Self::Text => {
+                let Read { bytes, error } = read(stream, end, timeout, user).await;
+                let read = bytes.len();
+                Exchanged {
+                    text: String::from_utf8_lossy(&bytes).into_owned(),
+                    error: error.map(|_| {
+                        format!(
+                            "org.apache.jmeter.protocol.tcp.sampler.ReadException: Error reading from server, bytes read: {read}"
+                        )
+                    }),
+                }
+            }
+            Self::Binary => {
+                let Read { bytes, error } = read(stream, end, timeout, user).await;
+                let error = error.and_then(|error| match (error.kind(), end) {
+                    // Silence ends a response that nothing else does.
+                    (io::ErrorKind::TimedOut, None) => None,
+                    (io::ErrorKind::TimedOut, Some(_)) => Some("Socket timed out while looking for EOM"),
+                    _ => Some("Problems while trying to read"),
+                });
+                let error =
+                    error.map(|why| format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {why}"));
+                Exchanged { text: hex(&bytes), error }
+            }
+            Self::LengthPrefixed => read_prefixed(stream, timeout, properties.prefix_bytes, user).await,
+        }
+    }
+
+    fn request(self, text: &str, properties: &TcpProperties) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Text => Ok(text.as_bytes().to_vec()),
+            Self::Binary => from_hex(text),
+            Self::LengthPrefixed => {
+                let length = u32::try_from(text.encode_utf16().count() / 2).unwrap_or(u32::MAX);
+                let mut bytes = match properties.prefix_bytes {
+                    2 => i16::try_from(length)
+                        .map_err(|_| "Value outside range for signed short int.".to_owned())?
+                        .to_be_bytes()
+                        .to_vec(),
+                    4 => length.to_be_bytes().to_vec(),
+                    _ => return Err("Length must be specified as either 2 or 4.".into()),
+                };
+                bytes.extend(from_hex(text)?);
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+async fn read_some(
+    stream: &mut TcpStream,
+    buffer: &mut [u8],
+    timeout: Option<Duration>,
+) -> io::Result<usize> {
+    match timeout {
+        None => stream.read(buffer).await,
+        Some(timeout) => match tokio::time::timeout(timeout, stream.read(buffer)).await {
+            Ok(read) => read,
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        },
+    }
+}
+
+/// Reads until the other side ends, a piece ends with the end byte, or something goes wrong.
+async fn read(
+    stream: &mut TcpStream,
+    end: Option<u8>,
+    timeout: Option<Duration>,
+    user: &mut UserState,
+) -> Read {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        match read_some(stream, &mut buffer, timeout).await {
+            Err(error) => return Read { bytes, error: Some(error) },
+            Ok(0) => return Read { bytes, error: None },
+            Ok(count) => {
+                if bytes.is_empty() {
+                    user.result.latency_ns = user.now().since(user.result.start);
+                }
+                bytes.extend_from_slice(&buffer[..count]);
+                if end.is_some() && bytes.last().copied() == end {
+                    return Read { bytes, error: None };
+                }
+            }
+        }
+    }
+}
+
+async fn read_prefixed(
+    stream: &mut TcpStream,
+    timeout: Option<Duration>,
+    prefix_bytes: usize,
+    user: &mut UserState,
+) -> Exchanged {
+    // An exception here has no message of its own.
+    let failed = |message: &[u8]| Exchanged {
+        text: hex(message),
+        error: Some("org.apache.jmeter.protocol.tcp.sampler.ReadException: ".into()),
+    };
+    let mut prefix = vec![0; prefix_bytes];
+    match read_some(stream, &mut prefix, timeout).await {
+        Err(_) => return failed(&[]),
+        Ok(count) if count < prefix_bytes => return Exchanged { text: String::new(), error: None },
+        Ok(_) => {}
+    }
+    user.result.latency_ns = user.now().since(user.result.start);
+    let length = match *prefix {
+        [high, low] => i32::from(i16::from_be_bytes([high, low])),
+        [a, b, c, d] => i32::from_be_bytes([a, b, c, d]),
+        _ => {
+            return Exchanged::failed(
+                "java.lang.IllegalArgumentException: Byte array is null or invalid length.",
+            );
+        }
+    };
+    let Ok(length) = usize::try_from(length) else {
+        return Exchanged::failed(format!("java.lang.NegativeArraySizeException: {length}"));
+    };
+    // What the other side promises is not taken up before it comes.
+    let mut message = Vec::new();
+    let mut buffer = [0; 4096];
+    while message.len() < length {
+        let want = buffer.len().min(length - message.len());
+        match read_some(stream, &mut buffer[..want], timeout).await {
+            Err(_) => {
+                message.resize(length, 0);
+                return failed(&message);
+            }
+            Ok(0) => {
+                let line = format!("Incomplete message read, expected: {length} got: {}", message.len());
+                user.log(Level::Warn, &line);
+                message.resize(length, 0);
+            }
+            Ok(count) => message.extend_from_slice(&buffer[..count]),
+        }
+    }
+    Exchanged { text: hex(&message), error: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_framed_as_the_client_does() {
+        let with = |prefix_bytes| TcpProperties { prefix_bytes, ..TcpProperties::default() };
+        assert_eq!(TcpClient::Text.request("aü", &with(2)), Ok("aü".as_bytes().to_vec()));
+        assert_eq!(TcpClient::Binary.request("00ff", &with(2)), Ok(vec![0, 255]));
+        assert_eq!(TcpClient::LengthPrefixed.request("0102", &with(2)), Ok(vec![0, 2, 1, 2]));
+        assert_eq!(TcpClient::LengthPrefixed.request("01", &with(4)), Ok(vec![0, 0, 0, 1, 1]));
+        assert!(TcpClient::LengthPrefixed.request("01", &with(3)).is_err());
+        assert!(TcpClient::LengthPrefixed.request(&"00".repeat(40_000), &with(2)).is_err());
+        assert!(TcpClient::Binary.request("0", &with(2)).is_err());
+    }
+
+    #[test]
+    fn the_end_byte_is_the_samplers_before_the_properties() {
+        let properties = TcpProperties { end_of_text: 10, ..TcpProperties::default() };
+        assert_eq!(TcpClient::Text.end_byte("", &properties), Some(10));
+        assert_eq!(TcpClient::Text.end_byte("-1", &properties), Some(255));
+        assert_eq!(TcpClient::Text.end_byte("1000", &properties), None);
+        assert_eq!(TcpClient::Binary.end_byte("", &properties), None);
+        assert_eq!(TcpClient::LengthPrefixed.end_byte("10", &properties), None);
+        assert_eq!(
+            TcpClient::named("org.apache.jmeter.protocol.tcp.sampler.TCPClientImpl"),
+            Some(TcpClient::Text)
+        );
+        assert_eq!(TcpClient::named("my.Client"), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! A status inside the response (`tcp.status.*`).
+
+use std::collections::HashMap;
+
+use busyhour_engine::result::SampleResult;
+
+/// How a status is found in a response, and what statuses mean.
+#[derive(Clone, Debug, Default)]
+pub struct StatusProperties {
+    /// `tcp.status.prefix`; empty: there is no status.
+    pub prefix: String,
+    /// `tcp.status.suffix`
+    pub suffix: String,
+    /// The texts of `tcp.status.properties`, if that file could be read.
+    pub messages: Option<HashMap<String, String>>,
+}
+
+impl StatusProperties {
+    /// Takes code and message from the response if it holds a status. `false`: the status is no number, which Java's
+    /// sampler takes for an error of the connection.
+    pub(super) fn apply(&self, result: &mut SampleResult) -> bool {
+        if self.prefix.is_empty() || result.body.is_empty() {
+            return true;
+        }
+        let text = String::from_utf8_lossy(&result.body).into_owned();
+        let found = text.find(&self.prefix).and_then(|at| {
+            let from = at + self.prefix.len();
+            let length = text[from..].find(&self.suffix)?;
+            Some(&text[from..from + length])
+        });
+        let Some(code) = found else {
+            result.code = "999".into();
+            result.message = "Status value not found".into();
+            result.success = false;
+            return true;
+        };
+        let Ok(number) = code.parse::<i32>() else {
+            *result = SampleResult {
+                body: Vec::new(),
+                body_bytes: 0,
+                code: "500".into(),
+                message: format!("java.lang.NumberFormatException: For input string: \"{code}\""),
+                success: false,
+                ..std::mem::take(result)
+            };
+            return false;
+        };
+        // So it stands in JMeter: what is a failure elsewhere is the success here.
+        result.success = result.success && (400..=599).contains(&number);
+        result.code = code.to_owned();
+        result.message = match &self.messages {
+            Some(messages) => {
+                messages.get(code).map_or("Status code not found in properties", String::as_str)
+            }
+            None => "No status property file",
+        }
+        .into();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(properties: &StatusProperties, body: &str) -> (String, String, bool) {
+        let mut result =
+            SampleResult { body: body.into(), success: true, code: "200".into(), ..SampleResult::default() };
+        properties.apply(&mut result);
+        (result.code, result.message, result.success)
+    }
+
+    #[test]
+    fn a_status_takes_the_place_of_the_code() {
+        let mut properties = StatusProperties { prefix: "S=".into(), suffix: ".".into(), messages: None };
+        let texts = |code: &str, message: &str, success| (code.to_owned(), message.to_owned(), success);
+        assert_eq!(applied(&properties, "x S=404. y"), texts("404", "No status property file", true));
+        assert_eq!(applied(&properties, "S=200."), texts("200", "No status property file", false));
+        assert_eq!(applied(&properties, "S=200"), texts("999", "Status value not found", false));
+        assert_eq!(applied(&properties, "").0, "200");
+        assert!(applied(&properties, "S=x.").1.contains("NumberFormatException"));
+        properties.messages = Some([("404".to_owned(), "gone".to_owned())].into());
+        assert_eq!(applied(&properties, "S=404.").1, "gone");
+        assert_eq!(applied(&properties, "S=405.").1, "Status code not found in properties");
+    }
+}
