@@ -232,7 +232,12 @@ impl<'p> Context<'p> {
     /// Reports what an element's own compiler refuses.
     pub(crate) fn refuse(&mut self, element: Element<'_>, refusal: &busyhour_processors::Refusal) {
         let message = format!("the element {} {}", element.kind(), refusal.message);
-        let mut finding = element.locate(Diagnostic::error("refused-element", message));
+        // A mistake of the plan's is told from what is only not supported.
+        let code = match refusal.kind {
+            busyhour_processors::RefusalKind::Unsupported => "refused-element",
+            busyhour_processors::RefusalKind::Invalid => "invalid-element",
+        };
+        let mut finding = element.locate(Diagnostic::error(code, message));
         if let Some(hint) = refusal.hint {
             finding = finding.with_hint(hint);
         }

@@ -3,7 +3,9 @@
 //! `plans` writes the plans from their description in this crate, `record` runs them in JMeter against the
 //! stand-in server and writes down what came, `verify` runs them again and compares. Names (or parts of names)
 //! choose among the cases. `ticket` runs the ticket workload in both and compares; `peer` runs JMeter's own batch tests.
+//! `corpus` looks at real plans of others.
 
+mod corpus;
 mod elements;
 mod jmx;
 mod peer;
@@ -21,13 +23,14 @@ pub fn run(args: &[String]) -> Result<()> {
     let cases = crate::workspace_root().join("conformance/cases");
     let Some((verb, names)) = args.split_first() else {
         bail!(
-            "conformance plans|record|verify [NAME…], conformance ticket [OPTION…], conformance peer [PLAN…]"
+            "conformance plans|record|verify [NAME…], conformance ticket|corpus [OPTION…], conformance peer [PLAN…]"
         )
     };
     match verb.as_str() {
         "plans" => plans::write(&cases, names),
         "record" => record::run(&cases, names, record::Purpose::Record),
         "verify" => record::run(&cases, names, record::Purpose::Verify),
+        "corpus" => corpus::run(names),
         "ticket" => ticket::run(names),
         "peer" => peer::run(names),
         other => bail!("unknown: conformance {other}"),

@@ -1,0 +1,149 @@
+//! `cargo xtask conformance corpus`: real plans of others, and how many of them are supported.
+//!
+//! The plans stand beside the workspace (`../shared`), not in it: they belong to others. Without them there is nothing to do.
+
+mod check;
+mod missing;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+const USAGE: &str = "\
+usage: cargo xtask conformance corpus [OPTION…] [NAME…]
+
+Looks at the plans whose paths contain one of the NAMEs (all, without any).
+
+  --list           one line for each plan
+  --write          write the tables into conformance/README.md
+  --busyhour PATH  the program to ask (default: builds the dev profile of this checkout)";
+
+/// Where the plans stand, beside the workspace, and what they are.
+const SOURCES: [(&str, &str); 2] =
+    [("corpus-dev", "application plans"), ("jmeter-testfiles", "JMeter's own plans")];
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    list: bool,
+    write: bool,
+    busyhour: Option<PathBuf>,
+    names: Vec<String>,
+}
+
+impl Options {
+    fn read(words: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--list" => options.list = true,
+                "--write" => options.write = true,
+                "--busyhour" => {
+                    let path = words.next().with_context(|| format!("{word} needs a path\n\n{USAGE}"))?;
+                    options.busyhour = Some(std::path::absolute(path)?);
+                }
+                word if word.starts_with('-') => bail!("unknown option {word}\n\n{USAGE}"),
+                name => options.names.push(name.to_owned()),
+            }
+        }
+        ensure!(!(options.write && !options.names.is_empty()), "--write wants all plans, not some");
+        Ok(options)
+    }
+}
+
+/// A plan of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Plan {
+    /// Index into [`SOURCES`].
+    source: usize,
+    path: PathBuf,
+    /// Its path below `../shared`.
+    name: String,
+}
+
+/// Asks about each plan and tells what came of it.
+///
+/// # Errors
+/// Fails when the plans are not there, the program cannot be built, or it fails on a plan.
+pub fn run(words: &[String]) -> Result<()> {
+    if words.first().is_some_and(|word| word == "--help") {
+        println!("{USAGE}");
+        return Ok(());
+    }
+    let options = Options::read(words)?;
+    let plans = plans(&options.names)?;
+    let busyhour = match &options.busyhour {
+        Some(path) => path.clone(),
+        None => {
+            crate::bench::build(&crate::workspace_root(), "dev", &["--package", "busyhour-cli"], "busyhour")?
+        }
+    };
+    let verdicts = check::all(&busyhour, plans)?;
+    if options.list {
+        verdicts.iter().for_each(|verdict| println!("{verdict}"));
+        println!();
+    }
+    let text = table::markdown(&verdicts);
+    println!("{text}");
+    if options.write {
+        let readme = crate::workspace_root().join("conformance/README.md");
+        let old = fs::read_to_string(&readme)?;
+        fs::write(&readme, table::put(&old, &text)?)?;
+    }
+    let crashes = verdicts.iter().filter(|verdict| verdict.is_crash()).count();
+    ensure!(crashes == 0, "the program failed on {crashes} plans");
+    Ok(())
+}
+
+/// The plans of all sources whose names contain one of `names`.
+fn plans(names: &[String]) -> Result<Vec<Plan>> {
+    let shared = crate::workspace_root().join("../shared");
+    let mut plans = Vec::new();
+    for (source, (folder, _)) in SOURCES.iter().enumerate() {
+        for path in jmx_files(&shared.join(folder)) {
+            let name = path.strip_prefix(&shared).unwrap_or(&path).display().to_string();
+            if names.is_empty() || names.iter().any(|part| name.contains(part)) {
+                plans.push(Plan { source, path, name });
+            }
+        }
+    }
+    ensure!(!plans.is_empty(), "there are no such plans below {}", shared.display());
+    Ok(plans)
+}
+
+fn jmx_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jmx")) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &str) -> Result<Options> {
+        Options::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_are_read_and_mistakes_named() {
+        let options = read("--list petclinic").unwrap();
+        assert!(options.list && options.names == ["petclinic"]);
+        assert!(read("--busyhour").unwrap_err().to_string().contains("needs a path"));
+        assert!(read("--wat").unwrap_err().to_string().contains("usage"));
+        assert!(read("--write some").unwrap_err().to_string().contains("all plans"));
+    }
+}
