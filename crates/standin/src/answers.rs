@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::anything;
 use crate::compressed;
 use crate::proxy;
 use crate::request::Request;
@@ -101,10 +102,17 @@ fn closes(request: &Request) -> bool {
 /// What outlives one request: the count behind `/seq`.
 #[derive(Default)]
 pub(crate) struct State {
+    /// Whether it plays an application that knows every path, instead of the list below.
+    is_application: bool,
     sequence: AtomicU64,
 }
 
 impl State {
+    /// That of an application that knows every path.
+    pub(crate) fn application() -> Self {
+        Self { is_application: true, ..Self::default() }
+    }
+
     /// The answer to a request:
     ///
     /// | path | answer |
@@ -137,6 +145,9 @@ impl State {
         let target = target
             .strip_prefix("http://")
             .map_or(target.as_str(), |rest| rest.find('/').map_or("/", |slash| &rest[slash..]));
+        if self.is_application {
+            return anything::answer(request, target);
+        }
         let path = target.split(['?', '#']).next().unwrap_or_default();
         let words: Vec<&str> = path.split('/').skip(1).collect();
         match words.as_slice() {

@@ -7,6 +7,7 @@
 //! [`Case::expected`].
 
 mod answers;
+mod anything;
 mod case;
 mod compare;
 mod compressed;
@@ -17,6 +18,7 @@ mod recording;
 mod request;
 mod rows;
 mod server;
+mod shape;
 mod tls;
 
 pub use case::{Case, CaseError, Mask, Order, Settings, cases};
@@ -25,3 +27,4 @@ pub use peer::{LinesEqual, PEER_PLANS, PeerOutcome, PeerPlan, peer_files};
 pub use recording::{Recording, RequestRecord};
 pub use request::Request;
 pub use server::{Received, StandIn};
+pub use shape::{Shape, shape};

@@ -55,7 +55,20 @@ impl StandIn {
     /// # Errors
     /// Fails when no port can be had.
     pub fn start() -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        Self::with(State::default())
+    }
+
+    /// The same, but every path is answered as an application would: pages, JSON, a session cookie (see the `anything`
+    /// module).
+    ///
+    /// # Errors
+    /// Fails when no port can be had.
+    pub fn start_application() -> io::Result<Self> {
+        Self::with(State::application())
+    }
+
+    fn with(state: State) -> io::Result<Self> {
+        let shared = Arc::new(Shared { state, ..Shared::default() });
         let mut acceptors = Vec::new();
         let mut listen = |tls: Option<Arc<ServerConfig>>| -> io::Result<u16> {
             let listener = listen()?;

@@ -8,6 +8,7 @@
 mod corpus;
 mod elements;
 mod jmx;
+mod launch;
 mod peer;
 mod plans;
 mod record;

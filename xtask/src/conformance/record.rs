@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Mutex;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use busyhour_standin::{Case, StandIn, cases, compare};
 
+use super::launch;
 use crate::jmeter::JMeter;
 use crate::jmeter_plugins::JMeterPlugins;
 
@@ -77,36 +77,9 @@ fn run_one(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) 
     let server = StandIn::start()?;
     let out = tempfile::tempdir()?;
     let home = tempfile::tempdir()?;
-    let mut command = jmeter.command();
-    // A home of its own, a fixed locale and zone, and a quick start instead of a quick run.
-    let flags = "-XX:TieredStopAtLevel=1 -Duser.language=en -Duser.country=US -Duser.timezone=UTC -Dfile.encoding=UTF-8";
-    command.env("JAVA_TOOL_OPTIONS", format!("{flags} -Duser.home={}", home.path().display()));
+    let mut command = launch::jmeter(jmeter, home.path(), plugins);
     command.args(case.command_line(&server, out.path()));
-    if !plugins.is_empty() {
-        let jars: Vec<_> = plugins.iter().map(|jar| jar.display().to_string()).collect();
-        command.arg(format!("-Jsearch_paths={}", jars.join(";")));
-    }
-    // The Java version is part of the User-Agent header: it must not depend on the recording machine.
-    command.arg("-Djava.version=17.0.15");
-    let mut child = command
-        .current_dir(home.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .context("cannot start java")?;
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if start.elapsed() > TIME_MAX {
-            child.kill()?;
-            child.wait()?;
-            bail!("JMeter did not end within {TIME_MAX:?}");
-        }
-        thread::sleep(Duration::from_millis(20));
-    };
+    let status = launch::to_end(command, TIME_MAX)?;
     let recording = case.collect(&server, out.path(), status.code().unwrap_or(-1))?;
     if purpose == Purpose::Verify {
         return match compare(&case.expected()?, &recording) {

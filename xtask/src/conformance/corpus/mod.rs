@@ -2,8 +2,10 @@
 //!
 //! The plans stand beside the workspace (`../shared`), not in it: they belong to others. Without them there is nothing to do.
 
+mod bounded;
 mod check;
 mod missing;
+mod side_by_side;
 mod table;
 
 use std::fs;
@@ -11,12 +13,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use check::Verdict;
+use side_by_side::{Arena, Outcome};
+
 const USAGE: &str = "\
 usage: cargo xtask conformance corpus [OPTION…] [NAME…]
 
 Looks at the plans whose paths contain one of the NAMEs (all, without any).
 
   --list           one line for each plan
+  --run            also run the supported ones in JMeter and in Busyhour, made short, against the stand-in, and compare
   --write          write the tables into conformance/README.md
   --busyhour PATH  the program to ask (default: builds the dev profile of this checkout)";
 
@@ -27,6 +33,7 @@ const SOURCES: [(&str, &str); 2] =
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     list: bool,
+    run: bool,
     write: bool,
     busyhour: Option<PathBuf>,
     names: Vec<String>,
@@ -39,6 +46,7 @@ impl Options {
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--list" => options.list = true,
+                "--run" => options.run = true,
                 "--write" => options.write = true,
                 "--busyhour" => {
                     let path = words.next().with_context(|| format!("{word} needs a path\n\n{USAGE}"))?;
@@ -87,14 +95,49 @@ pub fn run(words: &[String]) -> Result<()> {
     }
     let text = table::markdown(&verdicts);
     println!("{text}");
+    let mut parts = vec![("corpus", text)];
+    if options.run {
+        let outcomes = run_all(&verdicts, &Arena::new(&busyhour)?)?;
+        let text = table::runs(&outcomes);
+        println!("{text}");
+        parts.push(("corpus-run", text));
+    }
     if options.write {
         let readme = crate::workspace_root().join("conformance/README.md");
         let old = fs::read_to_string(&readme)?;
-        fs::write(&readme, table::put(&old, &text)?)?;
+        let new = parts.iter().try_fold(old, |readme, (name, text)| table::put(&readme, name, text))?;
+        fs::write(&readme, new)?;
     }
     let crashes = verdicts.iter().filter(|verdict| verdict.is_crash()).count();
     ensure!(crashes == 0, "the program failed on {crashes} plans");
     Ok(())
+}
+
+/// Runs what is supported, and what would be if its data files were there; the texts of differences go into a folder.
+fn run_all(verdicts: &[Verdict], arena: &Arena) -> Result<Vec<Outcome>> {
+    let folder = crate::workspace_root().join("target/corpus/differences");
+    // What an earlier run left there is no difference of this one.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    let mut outcomes = Vec::new();
+    let runnable =
+        |verdict: &&Verdict| (verdict.is_supported() && !verdict.is_idle()) || verdict.lacks_files_only();
+    for verdict in verdicts.iter().filter(runnable) {
+        let outcome = arena.run(verdict)?;
+        let name = &verdict.plan.name;
+        match &outcome {
+            Outcome::Same => println!("same       {name}"),
+            Outcome::SameButForChance => println!("but chance {name}"),
+            Outcome::LeftOut(why) => println!("left out   {name}: {why}"),
+            Outcome::Differs(text) => {
+                println!("DIFFERS    {name}");
+                fs::write(folder.join(name.replace('/', "__") + ".txt"), text)?;
+            }
+        }
+        outcomes.push(outcome);
+    }
+    println!("what differs, in full: {}\n", folder.display());
+    Ok(outcomes)
 }
 
 /// The plans of all sources whose names contain one of `names`.

@@ -8,19 +8,48 @@ use anyhow::{Context as _, Result};
 use super::SOURCES;
 use super::check::{State, Verdict};
 use super::missing::{Item, Need};
-
-/// What stands around the tables.
-const BEGIN: &str = "<!-- corpus: begin -->\n";
-const END: &str = "<!-- corpus: end -->\n";
+use super::side_by_side::Outcome;
 
 /// An item that fewer plans miss is counted in the table's last line.
 const PLANS_MIN: usize = 2;
 
-/// The old text with the tables in their place.
-pub(super) fn put(old: &str, tables: &str) -> Result<String> {
-    let (before, rest) = old.split_once(BEGIN).context("the README has no line `<!-- corpus: begin -->`")?;
-    let (_, after) = rest.split_once(END).context("the README has no line `<!-- corpus: end -->`")?;
-    Ok(format!("{before}{BEGIN}{tables}{END}{after}"))
+/// The old text with a table between the comments that bear its name.
+pub(super) fn put(old: &str, name: &str, table: &str) -> Result<String> {
+    let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->\n"));
+    let lacks = |mark: &str| format!("the README has no line {}", mark.trim_end());
+    let (before, rest) = old.split_once(&begin).with_context(|| lacks(&begin))?;
+    let (_, after) = rest.split_once(&end).with_context(|| lacks(&end))?;
+    Ok(format!("{before}{begin}{table}{end}{after}"))
+}
+
+/// What came of running plans side by side.
+pub(super) fn runs(outcomes: &[Outcome]) -> String {
+    let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
+    let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
+    for outcome in outcomes {
+        if let Outcome::LeftOut(why) = outcome {
+            // Which jar is wanting does not make another reason.
+            let why = why.split(" without the jar of ").next().unwrap_or(why);
+            *left_out.entry(why).or_default() += 1;
+        }
+    }
+    let compared = outcomes.len() - left_out.values().sum::<usize>();
+    let mut out = String::from("| plans run in JMeter and in Busyhour | |\n|---|---:|\n");
+    for (name, count) in [
+        ("**compared**", compared),
+        ("requests and rows are the same", count(|outcome| matches!(outcome, Outcome::Same))),
+        (
+            "the same but for what the plan leaves to chance (JMeter differs from itself there)",
+            count(|outcome| matches!(outcome, Outcome::SameButForChance)),
+        ),
+        ("**differ**", count(|outcome| matches!(outcome, Outcome::Differs(_)))),
+    ] {
+        writeln!(out, "| {name} | {count} |").expect("a string");
+    }
+    for (why, count) in left_out {
+        writeln!(out, "| left out: {why} | {count} |").expect("a string");
+    }
+    out
 }
 
 pub(super) fn markdown(verdicts: &[Verdict]) -> String {
@@ -166,8 +195,22 @@ mod tests {
 
     #[test]
     fn tables_take_the_place_of_the_old_ones() {
-        let old = format!("a\n{BEGIN}old{END}b\n");
-        assert_eq!(put(&old, "new\n").unwrap(), format!("a\n{BEGIN}new\n{END}b\n"));
-        assert!(put("nothing", "x").is_err());
+        let old = "a\n<!-- x: begin -->\nold<!-- x: end -->\nb\n";
+        let new = put(old, "x", "new\n").unwrap();
+        assert_eq!(new, "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n");
+        assert!(put(old, "y", "z").unwrap_err().to_string().contains("<!-- y: begin -->"));
+    }
+
+    #[test]
+    fn outcomes_are_counted_by_kind_and_reason() {
+        let left = |why: &str| Outcome::LeftOut(why.into());
+        let text = runs(&[
+            Outcome::Same,
+            Outcome::Differs("x".into()),
+            left("JMeter does not load it without the jar of a.B"),
+            left("JMeter does not load it without the jar of c.D"),
+        ]);
+        assert!(text.contains("| **compared** | 2 |"), "{text}");
+        assert!(text.contains("| left out: JMeter does not load it | 2 |"), "{text}");
     }
 }

@@ -1,0 +1,91 @@
+//! What remains of a recording when what a plan leaves to chance is taken away.
+
+use crate::recording::{Recording, RequestRecord};
+use crate::rows::split;
+
+/// The columns that chance does not touch as a rule.
+const COLUMNS: [&str; 4] = ["label", "responseCode", "threadName", "success"];
+
+/// How much is taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Values: methods and paths without queries, headers and bodies, numbers in paths and labels hidden; rows by label,
+    /// code, thread and success. How often each occurs counts, their order does not.
+    Values,
+    /// Also how often each occurs.
+    Counts,
+}
+
+/// The shape of a recording: two runs of a plan that draws values at random have the same one.
+#[must_use]
+pub fn shape(recording: &Recording, taken: Shape) -> Recording {
+    let mut requests: Vec<_> = recording.requests.iter().map(bare_request).collect();
+    requests.sort();
+    let mut rows = split(&recording.results.join("\n"), ',').into_iter();
+    let header = rows.next().unwrap_or_default();
+    let places: Vec<_> = COLUMNS.iter().map(|name| header.iter().position(|column| column == name)).collect();
+    let mut results: Vec<String> = rows
+        .map(|row| {
+            let fields =
+                places.iter().map(|place| place.and_then(|at| row.get(at)).map_or("", String::as_str));
+            without_numbers(&fields.collect::<Vec<_>>().join(","))
+        })
+        .collect();
+    results.sort();
+    if taken == Shape::Counts {
+        requests.dedup();
+        results.dedup();
+    }
+    Recording { exit_code: recording.exit_code, requests, results, ..Recording::default() }
+}
+
+fn bare_request(request: &RequestRecord) -> RequestRecord {
+    let line = &request.request;
+    let words: Vec<_> = line.split(' ').collect();
+    let target = words.get(1).copied().unwrap_or_default();
+    let path = target.split(['?', '#']).next().unwrap_or_default();
+    let method = words.first().copied().unwrap_or_default();
+    RequestRecord { request: format!("{method} {}", without_numbers(path)), ..RequestRecord::default() }
+}
+
+/// The text with each run of digits made one `#`.
+fn without_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            true if out.ends_with('#') => {}
+            true => out.push('#'),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recording(requests: &[&str], rows: &[&str]) -> Recording {
+        let request = |line: &&str| RequestRecord { request: (*line).into(), ..RequestRecord::default() };
+        let header = "timeStamp,label,responseCode,threadName,success";
+        Recording {
+            requests: requests.iter().map(request).collect(),
+            results: std::iter::once(header).chain(rows.iter().copied()).map(str::to_owned).collect(),
+            ..Recording::default()
+        }
+    }
+
+    #[test]
+    fn values_and_order_do_not_count_but_numbers_of_occurrences_do() {
+        let a = recording(&["GET /a/17?x=1 HTTP/1.1", "GET /b HTTP/1.1"], &["{T},\"a, b\",200,t 1-1,true"]);
+        let b = recording(&["GET /b HTTP/1.1", "GET /a/9 HTTP/1.1"], &["{T},\"a, b\",200,t 1-1,true"]);
+        assert_eq!(shape(&a, Shape::Values), shape(&b, Shape::Values));
+        assert_eq!(shape(&a, Shape::Values).results, ["\"a, b\",#,t #-#,true"]);
+        let c = recording(
+            &["GET /b HTTP/1.1", "GET /a/9 HTTP/1.1", "GET /a/8 HTTP/1.1"],
+            &["{T},\"a, b\",200,t 1-1,true"],
+        );
+        assert_ne!(shape(&a, Shape::Values), shape(&c, Shape::Values));
+        assert_eq!(shape(&a, Shape::Counts), shape(&c, Shape::Counts));
+    }
+}

@@ -1,0 +1,179 @@
+//! Runs plans in JMeter and in Busyhour against the stand-in, and compares what they did.
+//!
+//! Nothing leaves the machine: every request goes to the stand-in as its proxy, whatever host it is for, and JMeter resolves
+//! no name.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+use busyhour_standin::{Case, Order, Recording, Settings, Shape, StandIn, compare, shape};
+
+use super::bounded::{Bounded, bounded};
+use super::check::Verdict;
+use crate::conformance::launch;
+use crate::jmeter::{JMeter, cache_directory};
+
+/// Busyhour's exit code for plans that it refuses; those that are run here are supported but perhaps for files.
+const EXIT_REFUSED: i32 = 3;
+const JMETER_TIME_MAX: Duration = Duration::from_secs(60);
+const BUSYHOUR_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// What came of running a plan in both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Requests and rows are the same.
+    Same,
+    /// They are the same but for what the plan leaves to chance, in which JMeter differs from itself, too.
+    SameButForChance,
+    /// They differ; the text shows where.
+    Differs(String),
+    /// It was not run, or not compared, and why.
+    LeftOut(String),
+}
+
+/// Runs plans.
+pub(super) struct Arena {
+    jmeter: JMeter,
+    busyhour: PathBuf,
+    plugins: Vec<PathBuf>,
+    /// Where recordings of JMeter are kept, by what was run.
+    kept: PathBuf,
+}
+
+impl Arena {
+    /// An arena for this program. Plugins that were fetched for the conformance cases are given to JMeter.
+    ///
+    /// # Errors
+    /// Fails when JMeter cannot be had.
+    pub(super) fn new(busyhour: &Path) -> Result<Self> {
+        let jars = fs::read_dir(cache_directory()?.join("jmeter-plugins")).into_iter().flatten().flatten();
+        let mut plugins: Vec<_> = jars.map(|jar| jar.path()).collect();
+        plugins.retain(|path| path.extension().is_some_and(|ending| ending == "jar"));
+        plugins.sort();
+        let kept = crate::workspace_root().join("target/corpus");
+        fs::create_dir_all(&kept)?;
+        Ok(Self { jmeter: JMeter::obtain()?, busyhour: busyhour.to_owned(), plugins, kept })
+    }
+
+    /// Runs one plan in both.
+    ///
+    /// # Errors
+    /// Fails when a program cannot be started or a file not be written.
+    pub(super) fn run(&self, verdict: &Verdict) -> Result<Outcome> {
+        let path = &verdict.plan.path;
+        let folder = path.parent().unwrap_or(path);
+        let bounded = match bounded(&fs::read(path)?, folder) {
+            Ok(bounded) => bounded,
+            Err(why) => return Ok(Outcome::LeftOut(why)),
+        };
+        let first = match self.in_jmeter(&bounded, 1)? {
+            Ok(recording) => recording,
+            Err(why) => return Ok(Outcome::LeftOut(why)),
+        };
+        let ours = match self.in_busyhour(&bounded)? {
+            Ok(recording) => recording,
+            Err(why) => return Ok(Outcome::Differs(why)),
+        };
+        if ours.exit_code == EXIT_REFUSED && first.exit_code != EXIT_REFUSED {
+            return Ok(Outcome::LeftOut("reads files that are not there".into()));
+        }
+        let Err(difference) = compare(&first, &ours) else { return Ok(Outcome::Same) };
+        let Ok(second) = self.in_jmeter(&bounded, 2)? else {
+            return Ok(Outcome::LeftOut("JMeter ran it once and not twice".into()));
+        };
+        if compare(&first, &second).is_ok() {
+            return Ok(Outcome::Differs(difference));
+        }
+        for taken in [Shape::Values, Shape::Counts] {
+            let shapes = [&first, &second, &ours].map(|recording| shape(recording, taken));
+            match compare(&shapes[0], &shapes[2]) {
+                Ok(()) => return Ok(Outcome::SameButForChance),
+                Err(difference) if shapes[0] == shapes[1] => return Ok(Outcome::Differs(difference)),
+                Err(_) => {}
+            }
+        }
+        Ok(Outcome::LeftOut("left to chance altogether".into()))
+    }
+
+    fn in_jmeter(&self, bounded: &Bounded, time: u8) -> Result<Result<Recording, String>> {
+        let mut hasher = DefaultHasher::new();
+        (&bounded.text, &bounded.files, time, self.plugins.len()).hash(&mut hasher);
+        let kept = self.kept.join(format!("{:016x}.json", hasher.finish()));
+        if let Ok(text) = fs::read(&kept)
+            && let Ok(recording) = serde_json::from_slice(&text)
+        {
+            return Ok(Ok(recording));
+        }
+        let home = tempfile::tempdir()?;
+        let hosts = home.path().join("hosts");
+        fs::write(&hosts, "127.0.0.1 localhost\n")?;
+        let mut command = launch::jmeter(&self.jmeter, home.path(), &self.plugins);
+        command.arg(format!("-Djdk.net.hosts.file={}", hosts.display()));
+        let recording = run(command, bounded, JMETER_TIME_MAX)?;
+        let recording = match recording {
+            Ok((recording, log)) => match refusal(&log) {
+                Some(why) => return Ok(Err(why)),
+                None => recording,
+            },
+            Err(_) => return Ok(Err("does not end in JMeter".into())),
+        };
+        fs::write(kept, serde_json::to_string(&recording)?)?;
+        Ok(Ok(recording))
+    }
+
+    fn in_busyhour(&self, bounded: &Bounded) -> Result<Result<Recording, String>> {
+        let home = tempfile::tempdir()?;
+        let mut command = Command::new(&self.busyhour);
+        command.current_dir(home.path());
+        Ok(run(command, bounded, BUSYHOUR_TIME_MAX)?.map(|(recording, _)| recording))
+    }
+}
+
+/// Why JMeter did not run the plan, by its log.
+fn refusal(log: &str) -> Option<String> {
+    let line = log.lines().find(|line| {
+        ["CannotResolveClassException", "Error in NonGUIDriver", "NoClassDefFoundError"]
+            .iter()
+            .any(|word| line.contains(word))
+    })?;
+    let class = line.rsplit("CannotResolveClassException: ").next().unwrap_or(line).trim();
+    Some(match class.contains(' ') {
+        true => "JMeter does not load it".to_owned(),
+        false => format!("JMeter does not load it without the jar of {class}"),
+    })
+}
+
+/// Runs the plan with a command that takes JMeter's command line; the recording and the log, or that it did not end.
+fn run(
+    mut command: Command,
+    bounded: &Bounded,
+    time_max: Duration,
+) -> Result<Result<(Recording, String), String>> {
+    let (folder, out) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let server = StandIn::start_application()?;
+    fs::write(folder.path().join("plan.jmx"), &bounded.text)?;
+    for (name, content) in &bounded.files {
+        fs::write(folder.path().join(name), content)?;
+    }
+    let settings = Settings {
+        order: Order::Connections,
+        mask_columns: ["grpThreads", "allThreads"].map(str::to_owned).to_vec(),
+        properties: BTreeMap::new(),
+        arguments: ["-H", "127.0.0.1", "-P", "{PORT}"].map(str::to_owned).to_vec(),
+        ..Settings::default()
+    };
+    let case = Case { name: "plan".into(), dir: folder.path().to_owned(), settings };
+    command.args(case.command_line(&server, out.path()));
+    let status = match launch::to_end(command, time_max) {
+        Ok(status) => status,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let recording = case.collect(&server, out.path(), status.code().unwrap_or(-1))?;
+    let log = fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();
+    Ok(Ok((recording, log)))
+}
