@@ -56,6 +56,8 @@ pub(crate) struct Context<'p> {
     pub(crate) shows_indices: bool,
     /// The group being compiled is walked by sessions that begin by schedule.
     pub(crate) in_open_group: bool,
+    /// The time limits of the group's Sample Timeouts, in milliseconds.
+    pub(crate) sample_timeouts: Arc<[Template]>,
     told: std::collections::HashSet<(usize, String)>,
     diagnostics: Vec<Diagnostic>,
     /// A user without a run, for values that are needed now.
@@ -112,6 +114,7 @@ impl<'p> Context<'p> {
             shows_indices: ["__jm__", "Debug", "vars"].iter().any(|word| plan.source().contains(word))
                 || properties.all().iter().any(|(_, value)| value.contains("__jm__")),
             in_open_group: false,
+            sample_timeouts: Arc::default(),
             told: std::collections::HashSet::new(),
             diagnostics: Vec::new(),
             user: detached_user(properties),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use busyhour_engine::program::{
-    Child, Controller, ControllerId, ControllerKind, IterationListener, SamplerId, SamplerPackage,
-    Throughput, TransactionSettings,
+    Assignment, Child, Controller, ControllerId, ControllerKind, CriticalSection, IterationListener,
+    SamplerId, SamplerPackage, Throughput, TransactionSettings, WeightedChoice,
 };
+use busyhour_engine::template::Template;
 use busyhour_engine::variables::Slot;
 use busyhour_plan::Element;
 use busyhour_samplers::AnySampler;
@@ -66,7 +67,7 @@ impl<'c, 'p> Builder<'c, 'p> {
                         tree.children.push(Child::Sampler(id));
                     }
                 }
-                Role::Controller => {
+                Role::Controller | Role::Fragment => {
                     if let Some(id) = self.controller(&stack.with(element), ancestors) {
                         let kind =
                             self.controllers[id.0 as usize].as_ref().map(|controller| &controller.kind);
@@ -162,6 +163,25 @@ impl<'c, 'p> Builder<'c, 'p> {
                 use_sub_controllers: context.number(element, "InterleaveControl.style", 0) == 1,
             },
             "RandomOrderController" => ControllerKind::RandomOrder,
+            "SwitchController" => {
+                ControllerKind::Switch { selection: context.text(element, "SwitchController.value") }
+            }
+            "RunTime" => ControllerKind::Runtime {
+                seconds: context.text(element, "RunTime.seconds"),
+                begun: context.symbols.state(),
+            },
+            "CriticalSectionController" => ControllerKind::Critical(CriticalSection {
+                lock: context.text(element, "CriticalSectionController.lockName"),
+                held: context.symbols.state(),
+            }),
+            PARAMETERIZED => {
+                ControllerKind::Parameterized(assignments(context, element, "ParameterizedController"))
+            }
+            WEIGHTED => ControllerKind::Weighted(WeightedChoice {
+                weights: weights(context, element),
+                random: context.flag(element, "IsRandomChoice", false),
+                state: context.symbols.state(),
+            }),
             "ThroughputController" => {
                 let percent = context.number(element, "ThroughputController.style", 0) == 1;
                 ControllerKind::Throughput {
@@ -195,6 +215,45 @@ impl<'c, 'p> Builder<'c, 'p> {
             _ => ControllerKind::Simple,
         }
     }
+}
+
+/// jmeter-plugins' Parameterized Controller.
+pub(crate) const PARAMETERIZED: &str = "kg.apc.jmeter.control.ParameterizedController";
+
+/// BlazeMeter's Weighted Switch Controller.
+pub(crate) const WEIGHTED: &str = "com.blazemeter.jmeter.control.WeightedSwitchController";
+
+/// The variables that an element sets, from its inner list of arguments: of several of one name the last counts, in the
+/// place of the first.
+pub(crate) fn assignments<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    property: &str,
+) -> Box<[Assignment]> {
+    let list = element.element(property).and_then(|inner| inner.property("Arguments.arguments"));
+    let mut all: Vec<Assignment> = Vec::new();
+    for item in list.into_iter().flat_map(|list| list.items()) {
+        let name = context.item(item, "Argument.name");
+        let value = context.item(item, "Argument.value");
+        match all.iter_mut().find(|known| known.name.source() == name.source()) {
+            Some(known) => known.value = value,
+            None => all.push(Assignment { name, value }),
+        }
+    }
+    all.into()
+}
+
+/// The weights of the enabled children: rows of name, weight and, in newer plans, whether the child is enabled.
+fn weights<'p>(context: &mut Context<'p>, element: Element<'p>) -> Box<[Template]> {
+    let mut all = Vec::new();
+    for row in element.collection("Weights").into_iter().flat_map(|rows| rows.items()) {
+        let cells: Vec<_> = row.items().collect();
+        let enabled = cells.get(2).and_then(|cell| cell.text()).unwrap_or("true");
+        if enabled == "true" && (2..=3).contains(&cells.len()) {
+            all.push(context.parse(cells[1].text().unwrap_or(""), cells[1]));
+        }
+    }
+    all.into()
 }
 
 /// Whether a throughput controller counts each user's passes for itself. A session of an open workload is one pass by a

@@ -98,7 +98,9 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
 /// Complains about enabled elements nobody asked for, such as those of other protocols.
 fn check_unused(context: &mut Context<'_>, root: Element<'_>) {
     for element in root.descendants().filter(|element| element.is_active()) {
-        let in_fragment = element.ancestors().any(|above| role(above) == Role::Fragment);
+        // A fragment that a module of a group refers to has a copy there.
+        let in_fragment = element.ancestors().any(|above| role(above) == Role::Fragment)
+            && !element.ancestors().any(|above| role(above) == Role::Group);
         match role(element) {
             Role::Unsupported(hint) if !in_fragment => context.unsupported_element(element, hint),
             Role::SilentListener => {
@@ -133,6 +135,7 @@ fn group<'p>(
     // As in JMeter, a main controller that does not say goes on for ever.
     let forever =
         main.is_some_and(|main| main.item_boolean("LoopController.continue_forever").unwrap_or(true));
+    context.sample_timeouts = sample_timeouts(context, element, plan_level);
     let mut builder = Builder::new(context);
     let kind = ControllerKind::Loop { count, forever };
     let root = builder.reserve();
@@ -160,6 +163,20 @@ fn group<'p>(
         controllers: controllers.into(),
         samplers: samplers.into(),
     }
+}
+
+/// JMeter's Sample Timeouts watch over all samplers of their thread group, wherever they stand in it.
+fn sample_timeouts<'p>(
+    context: &mut Context<'p>,
+    group: Element<'p>,
+    plan_level: &[Element<'p>],
+) -> std::sync::Arc<[busyhour_engine::template::Template]> {
+    let inside = group.descendants().filter(|element| element.is_active());
+    inside
+        .chain(plan_level.iter().copied())
+        .filter(|element| element.kind() == "SampleTimeout")
+        .map(|element| context.text(element, "InterruptTimer.timeout"))
+        .collect()
 }
 
 fn on_error(context: &mut Context<'_>, element: Element<'_>) -> OnError {

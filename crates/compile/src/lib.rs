@@ -12,6 +12,7 @@ mod http;
 mod listeners;
 mod load_profile;
 mod managers;
+mod modules;
 mod numbers;
 mod open;
 mod other_samplers;
@@ -135,7 +136,15 @@ impl Compiled {
 
 /// Compiles a plan. The program is there unless a diagnostic is an error.
 pub fn compile(plan: &TestPlan, options: &Options) -> (Option<Compiled>, Vec<Diagnostic>) {
+    let (assembled, findings) = modules::assemble(plan, options);
+    let plan = assembled.as_ref().unwrap_or(plan);
     let mut context = context::Context::new(plan, options);
+    for finding in findings {
+        match finding.left_out {
+            true if finding.diagnostic.severity == Severity::Error => context.unsupported(finding.diagnostic),
+            _ => context.tell(finding.diagnostic),
+        }
+    }
     let compiled = groups::compile_plan(&mut context);
     let mut diagnostics = context.into_diagnostics();
     diagnostics.extend(numbers::check(plan));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_engine::element::{Assertion, Processor};
+use busyhour_engine::queues::{PopIntoVariable, PutIntoQueue};
 use busyhour_plan::Element;
 use busyhour_processors::scope::{Field, Scope};
 use busyhour_processors::{
@@ -28,6 +29,15 @@ pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
         "JSR223PreProcessor" | "JSR223PostProcessor" | "BeanShellPreProcessor" | "BeanShellPostProcessor" => {
             script(context, element)
         }
+        "kg.apc.jmeter.modifiers.FifoPopPreProcessor" => Ok(Arc::new(PopIntoVariable {
+            queue: context.text(element, "FifoName"),
+            variable: context.text(element, "Variable"),
+            timeout_s: context.text(element, "Timeout"),
+        })),
+        "kg.apc.jmeter.modifiers.FifoPutPostProcessor" => Ok(Arc::new(PutIntoQueue {
+            queue: context.text(element, "FifoName"),
+            value: context.text(element, "Value"),
+        })),
         "RegexExtractor" => regex_extractor(context, element),
         "JSONPostProcessor" => json_extractor(context, element),
         "BoundaryExtractor" => boundary_extractor(context, element),

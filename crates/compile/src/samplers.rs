@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use busyhour_engine::element::Assertion;
-use busyhour_engine::program::{ControllerId, FlowAction, SamplerKind, SamplerPackage};
+use busyhour_engine::program::{ControllerId, FailureAction, FlowAction, SamplerKind, SamplerPackage};
 use busyhour_engine::result::Keep;
+use busyhour_engine::user::LogicalAction;
 use busyhour_plan::Element;
 use busyhour_processors::{DebugSampler, DebugSamplerSettings};
 use busyhour_samplers::AnySampler;
@@ -12,7 +13,7 @@ use busyhour_samplers::AnySampler;
 use crate::context::Context;
 use crate::scope::Stack;
 use crate::support::{Role, role};
-use crate::{http, listeners, other_samplers, processors, timers};
+use crate::{controllers, http, listeners, other_samplers, processors, timers};
 
 /// The package of the sampler at the end of `stack`.
 pub(crate) fn package<'p>(
@@ -34,6 +35,10 @@ pub(crate) fn package<'p>(
             SamplerKind::Immediate(Arc::new(processors::script_sampler(context, element)?))
         }
         "TestAction" => SamplerKind::Flow(flow(context, element)),
+        SET_VARIABLES => {
+            let assignments = controllers::assignments(context, element, "SetVariablesAction");
+            SamplerKind::Flow(FlowAction::Set(assignments))
+        }
         _ => SamplerKind::Protocol(AnySampler::Other(other_samplers::sampler(context, stack)?)),
     };
     let nearest = stack.nearest_first();
@@ -53,15 +58,21 @@ pub(crate) fn package<'p>(
     let own = listener_files(context, stack);
     keep = keep.union(context.kept_for_files(&own));
     let mut listeners_in_transaction = None;
+    let mut handlers: Vec<_> =
+        nearest.iter().copied().filter(|element| element.kind() == RESULT_ACTION).collect();
     if let Some(transaction) = enclosing_transaction(context, stack) {
         let of_transaction = listener_files(context, &transaction);
         keep = keep.union(context.kept_for_files(&of_transaction));
+        // JMeter counts the handlers among the listeners: those of the transaction see its sample, and cannot act on it.
+        let of_transaction_too = transaction.nearest_first();
+        handlers.retain(|handler| !of_transaction_too.contains(handler));
         let rest: Vec<_> = own.iter().copied().filter(|file| !of_transaction.contains(file)).collect();
         listeners_in_transaction = (!rest.is_empty()).then(|| context.listener_set(rest));
         for assertion in assertions_of(context, &transaction) {
             keep = keep.union(assertion.keep());
         }
     }
+    let on_failure = handlers.into_iter().filter_map(|handler| failure_action(context, handler)).collect();
     let label = context.name(element);
     let label_id = label.as_literal().map(|label| context.labels.intern(label));
     Some(SamplerPackage {
@@ -75,6 +86,8 @@ pub(crate) fn package<'p>(
         keep,
         listeners: context.listener_set(own),
         listeners_in_transaction,
+        on_failure,
+        timeouts_ms: Arc::clone(&context.sample_timeouts),
         ancestors: ancestors.into(),
     })
 }
@@ -128,6 +141,24 @@ pub(crate) fn listener_files<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -
         .filter(|element| role(*element) == Role::Listener)
         .filter_map(|element| listeners::file(context, element))
         .collect()
+}
+
+/// jmeter-plugins' Set Variables Action.
+pub(crate) const SET_VARIABLES: &str = "kg.apc.jmeter.control.sampler.SetVariablesAction";
+
+/// The Result Status Action Handler.
+const RESULT_ACTION: &str = "ResultAction";
+
+fn failure_action<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<FailureAction> {
+    match context.number(element, "OnError.action", 0) {
+        1 => Some(FailureAction::StopUser),
+        2 => Some(FailureAction::StopTest),
+        3 => Some(FailureAction::StopTestNow),
+        4 => Some(FailureAction::Jump(LogicalAction::NextIterationOfThread)),
+        5 => Some(FailureAction::Jump(LogicalAction::NextIterationOfLoop)),
+        6 => Some(FailureAction::Jump(LogicalAction::BreakLoop)),
+        _ => None,
+    }
 }
 
 fn flow<'p>(context: &mut Context<'p>, element: Element<'p>) -> FlowAction {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
+use busyhour_engine::barrier::SynchronizingTimer;
 use busyhour_engine::delays::{ConstantThroughput, Draw, ThinkTime, ThroughputMode};
 use busyhour_engine::element::Timer;
 use busyhour_engine::template::Template;
@@ -28,6 +29,7 @@ pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
         "ConstantThroughputTimer" => constant_throughput(context, element),
         "PreciseThroughputTimer" => rate_timers::precise(context, element),
         rate_timers::SHAPING => rate_timers::shaping(context, element),
+        "SyncTimer" => synchronizing(context, element),
         kind => match think::native(context, element) {
             Some(think) => think,
             None => {
@@ -46,6 +48,37 @@ pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
     };
     context.timers.insert(element.id(), made.clone());
     made
+}
+
+fn synchronizing<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
+    let group_size = context.text_or(element, "groupSize", "0");
+    let timeout_ms = context.text_or(element, "timeoutInMs", "0");
+    let number = |template: &Template| template.as_literal().and_then(|text| text.trim().parse::<i64>().ok());
+    let mut refuse = |property: &str, what: &str, hint: &str| {
+        let finding = Diagnostic::error("invalid-value", what).with_hint(hint);
+        let located = match element.property(property) {
+            Some(property) => property.locate(finding),
+            None => element.locate(finding),
+        };
+        context.tell(located);
+    };
+    if number(&group_size).is_some_and(|size| size < 0) {
+        refuse("groupSize", "fewer than no users cannot meet", "JMeter's test fails to start then");
+        return None;
+    }
+    if number(&timeout_ms).is_some_and(|ms| ms < 0) {
+        refuse("timeoutInMs", "a wait cannot be shorter than nothing", "0 waits as long as it takes");
+        return None;
+    }
+    if number(&group_size) == Some(0) && context.in_open_group {
+        let finding = Diagnostic::error(
+            "unsupported-setting",
+            "the users of a group whose sessions begin by schedule have no number that could be waited for",
+        );
+        context.unsupported(element.locate(finding).with_hint("say how many users are to meet: groupSize"));
+        return None;
+    }
+    Some(Arc::new(SynchronizingTimer::new(element.name().to_owned(), group_size, timeout_ms)))
 }
 
 fn constant_throughput<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {

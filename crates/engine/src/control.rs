@@ -3,11 +3,17 @@
 //! A controller is asked for its next sampler and answers with one, or with nothing when its pass is over. All
 //! state is a few numbers per controller and user; a step allocates nothing.
 
+mod choosing;
+mod critical;
 mod kinds;
 mod state;
 mod transactions;
 
+pub use critical::{Hold, Locks};
+pub(crate) use critical::{Waits, release};
 pub use kinds::LAST_SAMPLE_OK;
+
+pub(crate) use choosing::assign;
 pub use state::{ControllerState, Flags};
 
 use crate::element::StopUser;
@@ -24,7 +30,8 @@ pub enum Next {
     Sampler(SamplerId),
     /// A transaction in parent mode: what to do stands in its state.
     Transaction(ControllerId),
-    /// Many turns were taken without finding a sampler; ask again after letting others run.
+    /// Many turns were taken without finding a sampler, or a lock is taken: ask again after letting others run, or when
+    /// the lock of [`Place::waits`] is to be had.
     Yield,
 }
 
@@ -43,6 +50,8 @@ pub struct Place {
     pub made: Vec<Box<Transaction>>,
     /// Iterations of the group begun since the user last looked.
     pub iterations_begun: u32,
+    /// The lock that the walk waits for.
+    pub(crate) waits: Option<Box<Waits>>,
 }
 
 impl Place {
@@ -53,6 +62,7 @@ impl Place {
             ended: Vec::new(),
             made: Vec::new(),
             iterations_begun: 0,
+            waits: None,
         }
     }
 
@@ -62,6 +72,7 @@ impl Place {
         self.ended.clear();
         self.made.clear();
         self.iterations_begun = 0;
+        self.waits = None;
     }
 }
 
@@ -233,6 +244,16 @@ impl<'a, P> Walk<'a, P> {
     pub(crate) fn group_controller(&self, id: ControllerId) -> &'a crate::program::Controller {
         &self.group.controllers[id.0 as usize]
     }
+}
+
+/// What a controller says when it is asked whether its children have their turn.
+pub(crate) enum Entry {
+    /// They have.
+    Open,
+    /// They have not: its pass is over.
+    Closed,
+    /// Not yet: a lock is taken.
+    Wait,
 }
 
 /// One step of a controller's search.

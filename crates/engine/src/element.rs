@@ -1,11 +1,22 @@
 //! What may stand around a sampler, one trait per axis. Implementations live in the adapter crates.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 
 use busyhour_record::Nanos;
 
 use crate::result::{AssertionResult, Keep, SampleResult};
 use crate::user::UserState;
+
+/// What may hold a user back without holding up its core: a barrier, an empty queue.
+pub trait Gate: Send + Sync + fmt::Debug {
+    /// Lets the user pass when its time has come, or when the run is stopped. Does all of its element's work.
+    fn pass<'u>(&'u self, user: &'u mut UserState) -> Passing<'u>;
+}
+
+/// A user on its way through a [`Gate`].
+pub type Passing<'u> = Pin<Box<dyn Future<Output = ()> + 'u>>;
 
 /// A pre-processor (before the timers) or post-processor (after the sampler; the result is `user.result`).
 pub trait Processor: Send + Sync + fmt::Debug {
@@ -15,6 +26,11 @@ pub trait Processor: Send + Sync + fmt::Debug {
     /// What it needs to be kept of the result.
     fn keep(&self) -> Keep {
         Keep::default()
+    }
+
+    /// A pre-processor that may have to wait: it is passed instead of [`Self::process`] being called.
+    fn gate(&self) -> Option<&dyn Gate> {
+        None
     }
 }
 
@@ -66,6 +82,11 @@ pub struct Delay {
 pub trait Timer: Send + Sync + fmt::Debug {
     /// The delay for the sample to come.
     fn delay(&self, user: &mut UserState) -> Delay;
+
+    /// A timer that waits for others: it is passed before its delay is asked for.
+    fn gate(&self) -> Option<&dyn Gate> {
+        None
+    }
 }
 
 /// Something that steps at the start of each pass of its nearest enclosing controller: counters, random

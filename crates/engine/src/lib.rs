@@ -3,6 +3,7 @@
 //! A [`program::Program`] is immutable and shared; a virtual user is an async task that never leaves its core
 //! and walks the program with a little state per controller. Nothing here knows XML or a wire protocol.
 
+pub mod barrier;
 mod checks;
 pub mod clock;
 pub mod control;
@@ -12,6 +13,7 @@ pub mod element;
 pub mod open;
 pub mod precise;
 pub mod program;
+pub mod queues;
 mod reporting;
 pub mod result;
 pub mod run;

@@ -11,7 +11,7 @@ use crate::open::OpenWorkload;
 pub use crate::reporting::DetailWish;
 use crate::result::Keep;
 use crate::template::Template;
-use crate::user::UserState;
+use crate::user::{LogicalAction, StateId, UserState};
 use crate::variables::Slot;
 
 /// A protocol (or several behind an enum): performs one request and fills in `user.result`.
@@ -45,6 +45,17 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     fn ended(&self, user: &UserState) -> Nanos {
         user.result.end
     }
+
+    /// Whether a Sample Timeout can interrupt its samples.
+    fn is_interruptible(&self) -> bool {
+        true
+    }
+
+    /// A sample was given up in mid-way by a Sample Timeout: makes `user.result`, which was begun, what JMeter's sampler
+    /// makes of an interrupt. `end` is set afterwards.
+    fn interrupted(&self, user: &mut UserState, _session: &mut Self::Session, _keep: Keep) {
+        user.result.success = false;
+    }
 }
 
 /// A sampler that does no I/O (the debug sampler). Fills in `user.result` after calling
@@ -71,6 +82,21 @@ pub enum FlowAction {
     NextIterationOfLoop,
     /// Leave the nearest loop.
     BreakLoop,
+    /// Set variables.
+    Set(Box<[Assignment]>),
+}
+
+/// What happens after a failed sample, by a Result Status Action Handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureAction {
+    /// This user stops.
+    StopUser,
+    /// The test stops; samples in flight finish.
+    StopTest,
+    /// The test stops at once.
+    StopTestNow,
+    /// The user goes on somewhere else.
+    Jump(LogicalAction),
 }
 
 /// What a sampler does.
@@ -115,6 +141,10 @@ pub struct SamplerPackage<P> {
     pub listeners: u32,
     /// The same without the listeners that see the enclosing parent transaction instead; `None`: nobody is left.
     pub listeners_in_transaction: Option<u32>,
+    /// What follows when it fails, in the order of the listeners.
+    pub on_failure: Box<[FailureAction]>,
+    /// After so many milliseconds its sample is interrupted, for each Sample Timeout of the group.
+    pub timeouts_ms: Arc<[Template]>,
     /// Enclosing controllers, nearest first, up to the group's own.
     pub ancestors: Box<[ControllerId]>,
 }
@@ -216,6 +246,53 @@ pub enum ControllerKind {
     },
     /// Measures its children together.
     Transaction(Box<TransactionSettings>),
+    /// One child per pass: the one of this number (from 0) or name.
+    Switch {
+        /// Number or name; blank: the first, of no child: the one called `default`, if there is one.
+        selection: Template,
+    },
+    /// All of them, over and over for some seconds.
+    Runtime {
+        /// How many; what is no number counts as 0.
+        seconds: Template,
+        /// When it began, in each user.
+        begun: StateId,
+    },
+    /// All of them, while no other user is inside a section of the same lock.
+    Critical(CriticalSection),
+    /// All of them, after variables have been set.
+    Parameterized(Box<[Assignment]>),
+    /// One child per pass, so that each gets its share of the passes.
+    Weighted(WeightedChoice),
+}
+
+/// A section that one user at a time may be in.
+#[derive(Debug)]
+pub struct CriticalSection {
+    /// Name of the lock; empty: none is taken.
+    pub lock: Template,
+    /// The lock that a user holds.
+    pub held: StateId,
+}
+
+/// A variable and the value it is given.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// Name.
+    pub name: Template,
+    /// Value.
+    pub value: Template,
+}
+
+/// Whose turn it is under a Weighted Switch Controller.
+#[derive(Debug)]
+pub struct WeightedChoice {
+    /// Weights of the children, in their order.
+    pub weights: Box<[Template]>,
+    /// The child is drawn by its weight; otherwise it is the one that is furthest behind its share.
+    pub random: bool,
+    /// Each user's counts.
+    pub state: StateId,
 }
 
 /// Executions and passes of a throughput controller that counts over all users.
@@ -307,6 +384,16 @@ pub struct Group<P> {
     pub controllers: Box<[Controller]>,
     /// Its samplers.
     pub samplers: Box<[SamplerPackage<P>]>,
+}
+
+impl<P> Group<P> {
+    /// Where users keep what they hold of each critical section.
+    pub(crate) fn sections(&self) -> impl Iterator<Item = StateId> {
+        self.controllers.iter().filter_map(|controller| match &controller.kind {
+            ControllerKind::Critical(section) => Some(section.held),
+            _ => None,
+        })
+    }
 }
 
 /// A compiled test plan.

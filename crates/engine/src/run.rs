@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::clock::Clock;
+use crate::control::Locks;
+use crate::queues::Queues;
 use crate::variables::{Names, Slot, Value, Variables};
 
 /// Severity of a log line, as in JMeter's log.
@@ -148,6 +150,12 @@ pub struct RunShared {
     pub spin_ns: AtomicU64,
     /// When the first phase began, in nanoseconds since the run's start: what JMeter calls the start of the test.
     pub begun_ns: AtomicU64,
+    /// Locks of critical sections.
+    pub locks: Locks,
+    /// Queues through which users hand texts to one another.
+    pub queues: Queues,
+    /// Users that each group starts, as far as that is known.
+    planned: Box<[AtomicU32]>,
     /// Starts that timers had to give up, by the timer's name.
     missed_starts: Mutex<BTreeMap<String, u64>>,
     stop: AtomicU8,
@@ -174,7 +182,11 @@ impl RunShared {
         state_count: u32,
         log: LogSink,
     ) -> Self {
+        let planned = groups.iter().map(|_| AtomicU32::new(0)).collect();
         Self {
+            planned,
+            locks: Locks::default(),
+            queues: Queues::default(),
             seed,
             clock,
             properties,
@@ -189,6 +201,19 @@ impl RunShared {
             missed_starts: Mutex::default(),
             stop: AtomicU8::new(0),
             log,
+        }
+    }
+
+    /// Notes how many users a group starts.
+    pub(crate) fn plan_users(&self, group: u32, users: u32) {
+        self.planned[group as usize].store(users, Ordering::Relaxed);
+    }
+
+    /// Users that a group starts; of a group that begins otherwise: those that are active.
+    pub(crate) fn users_of(&self, group: u32) -> u32 {
+        match self.planned[group as usize].load(Ordering::Relaxed) {
+            0 => self.groups[group as usize].active.load(Ordering::Relaxed),
+            users => users,
         }
     }
 

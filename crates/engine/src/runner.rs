@@ -227,6 +227,7 @@ fn plan_group<P: Protocol>(
 ) -> Result<GroupStart, String> {
     let mut user = UserState::new(Arc::clone(shared), None, index, 0);
     let users = u32::try_from(group.users.integer(&mut user, 0).max(0)).unwrap_or(u32::MAX);
+    shared.plan_users(index, users);
     let ramp_up_s = group.ramp_up.integer(&mut user, 0).max(0);
     // JMeter computes the spacing in whole milliseconds with a 32-bit float.
     let spacing_ms = if users == 0 { 0.0 } else { (ramp_up_s as f32 * 1000.0 / users as f32).round() };

@@ -192,6 +192,8 @@ impl Build<'_> {
             keep: Keep::default(),
             listeners: 0,
             listeners_in_transaction: None,
+            on_failure: Box::default(),
+            timeouts_ms: Arc::default(),
             ancestors: ancestors.into(),
         });
         SamplerId(u32::try_from(self.samplers.len() - 1).unwrap())

@@ -1,5 +1,6 @@
 //! One virtual user: takes sampler after sampler from its walk and does what stands around each.
 
+mod holding;
 mod session;
 
 use std::rc::Rc;
@@ -9,7 +10,7 @@ use std::sync::atomic::Ordering;
 use busyhour_record::{Nanos, SampleFlags};
 
 use crate::checks::check_assertions;
-use crate::control::{LAST_SAMPLE_OK, Next, Place, ROOT, Walk};
+use crate::control::{LAST_SAMPLE_OK, Next, Place, ROOT, Walk, assign, release};
 use crate::core::Core;
 use crate::program::{
     ControllerId, ControllerKind, FlowAction, Group, OnError, Program, Protocol, SamplerId, SamplerKind,
@@ -21,6 +22,7 @@ use crate::run::{Level, Stop};
 use crate::transaction::Transaction;
 use crate::user::{LogicalAction, UserState};
 use crate::variables::{Slot, Value};
+use holding::within;
 
 /// Samples without I/O after which a user lets others run: nothing else would take the core from it.
 const STEPS_PER_TURN: u32 = 64;
@@ -120,6 +122,9 @@ impl<P: Protocol> VirtualUser<P> {
                 self.user.running = false;
             }
         }
+        for section in group.sections() {
+            release(section, &mut self.user);
+        }
     }
 
     /// Samples until the walk has nothing more or a jump begins something new.
@@ -136,6 +141,7 @@ impl<P: Protocol> VirtualUser<P> {
                     }
                     return;
                 }
+                Next::Yield if self.place.waits.is_some() => self.wait_for_lock().await,
                 Next::Yield => {
                     self.stop_if_time_is_over(self.user.now());
                     self.pause_between(true).await;
@@ -302,7 +308,10 @@ impl<P: Protocol> VirtualUser<P> {
             self.user.sampler_name = name;
         }
         for processor in &package.before {
-            processor.process(&mut self.user);
+            match processor.gate() {
+                Some(gate) => gate.pass(&mut self.user).await,
+                None => processor.process(&mut self.user),
+            }
         }
         self.last_package = Some(id);
         let Some(intended) = self.wait(package).await else { return };
@@ -311,7 +320,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
         match &package.kind {
             SamplerKind::Flow(action) => {
-                self.act(action).await;
+                self.act(package, action).await;
                 // A user that only jumps must see its time go by, too.
                 self.previous_end = self.user.now() - self.late_ns;
                 return;
@@ -321,12 +330,26 @@ impl<P: Protocol> VirtualUser<P> {
                 self.previous_end = self.user.result.end;
             }
             SamplerKind::Protocol(protocol) => {
+                let limit_ns = self.limit_of(package).filter(|_| protocol.is_interruptible());
                 let core = Rc::clone(&self.core);
                 let mut in_flight = InFlight(Some(&core));
-                protocol
-                    .sample(&mut self.user, &mut self.session, &package.label, intended, package.keep)
-                    .await;
+                let begun = self.user.now();
+                let in_time = {
+                    let (user, session) = (&mut self.user, &mut self.session);
+                    let sampling = protocol.sample(user, session, &package.label, intended, package.keep);
+                    let mut sampling = std::pin::pin!(sampling);
+                    match limit_ns {
+                        None => {
+                            sampling.as_mut().await;
+                            true
+                        }
+                        Some(limit_ns) => within(&core, begun + limit_ns, sampling).await,
+                    }
+                };
                 in_flight.0 = None;
+                if !in_time {
+                    self.interrupt(package, protocol, begun, intended);
+                }
                 self.previous_end = protocol.ended(&self.user);
             }
         }
@@ -360,6 +383,9 @@ impl<P: Protocol> VirtualUser<P> {
             self.set_last_sample_ok(ok);
             if !self.user.result.ignore {
                 self.notify(group, package, transaction);
+                if !self.user.result.success {
+                    self.react_to_failure(&package.on_failure);
+                }
             }
         }
         let result = &self.user.result;
@@ -482,6 +508,9 @@ impl<P: Protocol> VirtualUser<P> {
             let mut think_ns = 0u64;
             let mut slot = None;
             for timer in &package.timers {
+                if let Some(gate) = timer.gate() {
+                    gate.pass(&mut self.user).await;
+                }
                 let delay = timer.delay(&mut self.user);
                 wait_ns = wait_ns.saturating_add(delay.wait_ns);
                 if delay.slot.is_none() {
@@ -510,7 +539,7 @@ impl<P: Protocol> VirtualUser<P> {
         Some(if package.timers.is_empty() { intended } else { intended.min(self.user.now()) })
     }
 
-    async fn act(&mut self, action: &FlowAction) {
+    async fn act(&mut self, package: &SamplerPackage<P>, action: &FlowAction) {
         match action {
             FlowAction::Pause(ms) => {
                 let ms = ms.integer(&mut self.user, 0);
@@ -519,6 +548,9 @@ impl<P: Protocol> VirtualUser<P> {
                     let mut until = now + Nanos::from_millis(ms).0;
                     if let Some(end) = self.user.end_time {
                         until = until.min(end.max(now));
+                    }
+                    if let Some(limit_ns) = self.limit_of(package) {
+                        until = until.min(now + limit_ns);
                     }
                     self.core.timers.sleep_until(until).await;
                     self.steps = 0;
@@ -531,6 +563,7 @@ impl<P: Protocol> VirtualUser<P> {
             FlowAction::NextIterationOfThread => self.user.action = LogicalAction::NextIterationOfThread,
             FlowAction::NextIterationOfLoop => self.user.action = LogicalAction::NextIterationOfLoop,
             FlowAction::BreakLoop => self.user.action = LogicalAction::BreakLoop,
+            FlowAction::Set(assignments) => assign(assignments, &mut self.user),
         }
     }
 

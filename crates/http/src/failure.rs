@@ -31,6 +31,11 @@ impl Failure {
         Self::new("java.net.SocketTimeoutException", "Read timed out")
     }
 
+    /// The request was given up while it was under way.
+    pub fn interrupted() -> Self {
+        Self::new("java.net.SocketException", "Socket closed")
+    }
+
     /// The response is no HTTP.
     pub fn protocol() -> Self {
         // HttpClient wraps the reason and leaves the message of the outer exception empty.

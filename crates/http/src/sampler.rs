@@ -12,6 +12,7 @@ use crate::auth::AuthManager;
 use crate::cache::CacheManager;
 use crate::cookies::CookieManager;
 use crate::exchange;
+use crate::failure::Failure;
 use crate::files::FileStore;
 use crate::session::HttpSession;
 use crate::tls::{TlsPolicy, tls_config};
@@ -232,5 +233,12 @@ impl Protocol for HttpSampler {
         keep: Keep,
     ) {
         exchange::sample(self, user, session, label, intended, keep).await;
+    }
+
+    fn interrupted(&self, user: &mut UserState, _session: &mut HttpSession, keep: Keep) {
+        let result = &mut user.result;
+        // As with every failure: what was sent is noted only once there is an answer.
+        result.sent_bytes = 0;
+        Failure::interrupted().write_to(result, keep.body);
     }
 }

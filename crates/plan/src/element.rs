@@ -1,6 +1,7 @@
 //! Reading an element: its names, its place in the tree, its properties.
 
 use std::num::ParseIntError;
+use std::sync::Arc;
 
 use busyhour_diagnostic::{Diagnostic, Span};
 
@@ -177,7 +178,14 @@ impl<'p> Element<'p> {
     /// Gives a finding the file, the span and the path of this element.
     #[must_use]
     pub fn locate(self, diagnostic: Diagnostic) -> Diagnostic {
-        diagnostic.in_file(self.plan.file.clone()).at(self.span()).with_path(self.path())
+        self.locate_at(diagnostic, self.span()).with_path(self.path())
+    }
+
+    /// Gives a finding the file and the place in it.
+    pub(crate) fn locate_at(self, diagnostic: Diagnostic, mut span: Span) -> Diagnostic {
+        let (file, base) = self.plan.part_at(span.offset);
+        span.offset -= base;
+        diagnostic.in_file(Arc::clone(file)).at(span)
     }
 
     /// The properties in the order of the file.

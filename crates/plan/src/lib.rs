@@ -26,6 +26,7 @@
 //! assert!(String::from_utf8(plan.write()).unwrap().contains(">${__P(users,5)}</stringProp>"));
 //! ```
 
+mod assemble;
 mod edit;
 mod element;
 mod encoding;
@@ -37,6 +38,7 @@ mod scan;
 mod tree;
 mod xml;
 
+pub use assemble::{AssemblyError, Below};
 pub use edit::EditError;
 pub use element::Element;
 pub use findings::DIAGNOSTICS_MAX;

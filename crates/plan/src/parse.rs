@@ -61,6 +61,7 @@ pub fn parse(source: &[u8], file_name: impl Into<Arc<str>>) -> (TestPlan, Vec<Di
         roots,
         aliases,
         edits: Edits::default(),
+        parts: Vec::new(),
     };
     let findings = findings.finish(&plan);
     (plan, findings)

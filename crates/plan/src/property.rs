@@ -193,6 +193,6 @@ impl<'p> Property<'p> {
     /// Gives a finding the file, the span of this property and the path of its element.
     #[must_use]
     pub fn locate(self, diagnostic: Diagnostic) -> Diagnostic {
-        self.owner.locate(diagnostic).at(self.span())
+        self.owner.locate_at(self.owner.locate(diagnostic), self.span())
     }
 }

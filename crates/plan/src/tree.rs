@@ -31,6 +31,8 @@ pub struct TestPlan {
     /// Properties that the file writes as references, and what they refer to, in ascending order.
     pub(crate) aliases: Vec<(PropertyId, PropertyId)>,
     pub(crate) edits: Edits,
+    /// Files taken in behind the first: where their text begins, and their names.
+    pub(crate) parts: Vec<(usize, Arc<str>)>,
 }
 
 /// The number of an element of one plan, in document order from 0.
@@ -189,6 +191,12 @@ impl TestPlan {
     #[must_use]
     pub fn file(&self) -> &Arc<str> {
         &self.file
+    }
+
+    /// The file that holds this place of the text, and where its own text begins.
+    pub(crate) fn part_at(&self, offset: usize) -> (&Arc<str>, usize) {
+        let part = self.parts.iter().rev().find(|(base, _)| *base <= offset);
+        part.map_or((&self.file, 0), |(base, file)| (file, *base))
     }
 
     /// The decoded text of the file as it was read; spans refer to it.

@@ -88,6 +88,20 @@ impl Protocol for AnySampler {
         }
     }
 
+    fn is_interruptible(&self) -> bool {
+        match self {
+            Self::Http(http) => http.is_interruptible(),
+            Self::Other(other) => other.is_interruptible(),
+        }
+    }
+
+    fn interrupted(&self, user: &mut UserState, session: &mut AnySession, keep: Keep) {
+        match self {
+            Self::Http(http) => http.interrupted(user, &mut session.http, keep),
+            Self::Other(other) => other.interrupted(user),
+        }
+    }
+
     fn ended(&self, user: &UserState) -> Nanos {
         match self {
             Self::Http(_) => user.result.end,

@@ -35,6 +35,16 @@ pub trait OtherSampler: Send + Sync + fmt::Debug {
     /// [`UserState::begin_result`] is called, then the request is made.
     fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a>;
 
+    /// Whether a Sample Timeout can interrupt its samples.
+    fn is_interruptible(&self) -> bool {
+        false
+    }
+
+    /// A sample was given up in mid-way: makes of the result what JMeter's sampler makes of an interrupt.
+    fn interrupted(&self, user: &mut UserState) {
+        user.result.success = false;
+    }
+
     /// When the sample that was made ended for its user: what comes next begins no earlier.
     fn ends_at(&self, user: &UserState) -> Nanos {
         user.result.end

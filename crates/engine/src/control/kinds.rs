@@ -1,9 +1,12 @@
 //! What each kind of controller does around its children.
 
+use busyhour_record::Nanos;
 use rand::Rng as _;
 
+use super::choosing::{assign, seconds_of};
+use super::critical::leave_section;
 use super::state::LOOPS_UNKNOWN;
-use super::{Flags, Next, Step, Walk};
+use super::{Entry, Flags, Next, Step, Walk};
 use crate::element::StopUser;
 use crate::program::{ControllerId, ControllerKind, Throughput};
 use crate::user::UserState;
@@ -19,13 +22,18 @@ impl<P> Walk<'_, P> {
                 self.next_of_transaction(id, settings.include_timers)
             };
         }
+        if let ControllerKind::Weighted(choice) = &controller.kind {
+            return self.next_of_weighted(id, choice);
+        }
         self.write_index(id);
         let found = loop {
             if self.turn() {
                 break Next::Yield;
             }
-            if !self.enters(id) {
-                break Next::Nothing;
+            match self.enters(id) {
+                Entry::Open => {}
+                Entry::Closed => break Next::Nothing,
+                Entry::Wait => break Next::Yield,
             }
             match self.generic_next(id)? {
                 Step::Answer(found) => break found,
@@ -37,7 +45,7 @@ impl<P> Walk<'_, P> {
     }
 
     /// What a controller asks itself before it looks at its children.
-    fn enters(&mut self, id: ControllerId) -> bool {
+    fn enters(&mut self, id: ControllerId) -> Entry {
         let controller = self.group_controller(id);
         match &controller.kind {
             ControllerKind::Loop { forever, .. } => {
@@ -46,49 +54,78 @@ impl<P> Walk<'_, P> {
                         self.set_done(id, true);
                     }
                     self.state(id).flags.remove(Flags::BREAK);
-                    return false;
+                    return Entry::Closed;
                 }
-                true
+                Entry::Open
             }
             ControllerKind::If { condition, evaluate_all } => {
                 let first = self.state(id).flags.contains(Flags::FIRST);
-                if (*evaluate_all || first) && !condition.holds(self.user) {
+                // One that waits for a lock further down has been asked already.
+                let resumed = self.place.waits.is_some();
+                if (*evaluate_all || first) && !resumed && !condition.holds(self.user) {
                     self.initialize_children(id);
                     self.start_pass_again(id);
-                    return false;
+                    return Entry::Closed;
                 }
-                true
+                Entry::Open
             }
             ControllerKind::While { .. } => {
                 if self.state(id).flags.contains(Flags::FIRST) && self.while_is_over(id, false) {
                     let state = self.state(id);
                     state.flags.remove(Flags::BREAK);
                     state.iterations = 0;
-                    return false;
+                    return Entry::Closed;
                 }
-                true
+                Entry::Open
             }
             ControllerKind::ForEach { .. } => {
                 if self.state(id).flags.contains(Flags::BREAK) || !self.for_each_has_next(id) {
                     self.state(id).flags.remove(Flags::BREAK);
                     self.start_pass_again(id);
                     self.reset_loop_count(id);
-                    return false;
+                    return Entry::Closed;
                 }
-                true
+                Entry::Open
             }
             ControllerKind::Interleave { .. } | ControllerKind::Random { .. } => {
                 if self.state(id).flags.contains(Flags::SKIP_NEXT) {
                     self.start_pass_again(id);
-                    return false;
+                    return Entry::Closed;
                 }
-                true
+                Entry::Open
             }
-            ControllerKind::Throughput { .. } => self.state(id).flags.contains(Flags::RUN_NOW),
+            ControllerKind::Throughput { .. } => {
+                if self.state(id).flags.contains(Flags::RUN_NOW) {
+                    Entry::Open
+                } else {
+                    Entry::Closed
+                }
+            }
             ControllerKind::Simple
             | ControllerKind::OnceOnly
             | ControllerKind::RandomOrder
-            | ControllerKind::Transaction(_) => true,
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Weighted(_) => Entry::Open,
+            ControllerKind::Switch { selection } => {
+                if self.state(id).flags.contains(Flags::FIRST) {
+                    let selected = self.select(id, selection);
+                    self.state(id).current = selected;
+                }
+                Entry::Open
+            }
+            ControllerKind::Runtime { seconds, begun } => {
+                if self.runtime_is_over(seconds, *begun) {
+                    self.start_pass_again(id);
+                    self.reset_loop_count(id);
+                    return Entry::Closed;
+                }
+                Entry::Open
+            }
+            ControllerKind::Critical(section) => self.enter_section(id, section),
+            ControllerKind::Parameterized(assignments) => {
+                assign(assignments, self.user);
+                Entry::Open
+            }
         }
     }
 
@@ -133,6 +170,14 @@ impl<P> Walk<'_, P> {
                 self.write_index(id);
                 Ok(Step::Again)
             }
+            ControllerKind::Runtime { seconds, begun } => {
+                self.start_pass_again(id);
+                if self.runtime_is_over(seconds, *begun) {
+                    self.reset_loop_count(id);
+                    return Ok(Step::Answer(Next::Nothing));
+                }
+                Ok(Step::Again)
+            }
             ControllerKind::OnceOnly => Ok(Step::Answer(Next::Nothing)),
             ControllerKind::Interleave { .. } | ControllerKind::Random { .. } => {
                 self.reset_current(id);
@@ -149,7 +194,7 @@ impl<P> Walk<'_, P> {
     pub(crate) fn start_pass_again(&mut self, id: ControllerId) {
         let controller = self.group_controller(id);
         match &controller.kind {
-            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } => {
+            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } | ControllerKind::Runtime { .. } => {
                 let state = self.state(id);
                 state.flags.insert(Flags::FIRST);
                 state.current = 0;
@@ -165,6 +210,9 @@ impl<P> Walk<'_, P> {
                 state.iterations = state.iterations.saturating_add(1);
             }
             kind => {
+                if let ControllerKind::Critical(section) = kind {
+                    leave_section(section, self.user);
+                }
                 let shuffle = matches!(kind, ControllerKind::RandomOrder);
                 let state = self.state(id);
                 state.current = 0;
@@ -209,6 +257,11 @@ impl<P> Walk<'_, P> {
                 state.flags.insert(Flags::SKIP_NEXT);
             }
             state.flags.insert(Flags::MOVED);
+        }
+        if matches!(kind, ControllerKind::Switch { .. }) {
+            // One child a pass: all others count as seen.
+            state.current = u32::MAX;
+            return;
         }
         state.current += 1;
         if matches!(kind, ControllerKind::Random { .. }) {
@@ -299,6 +352,11 @@ impl<P> Walk<'_, P> {
         let controller = self.group_controller(id);
         match &controller.kind {
             ControllerKind::If { .. } => false,
+            ControllerKind::Runtime { seconds, .. } => {
+                seconds_of(seconds, self.user) <= 0
+                    || self.child_count(id) == 0
+                    || self.state(id).flags.contains(Flags::DONE)
+            }
             ControllerKind::ForEach { end, .. } => {
                 let end = end_index(end, self.user);
                 if i64::from(self.state(id).loops_done) >= end {
@@ -345,7 +403,7 @@ impl<P> Walk<'_, P> {
     pub(crate) fn pass_number(&mut self, id: ControllerId) -> i32 {
         let counts_loops = matches!(
             self.group_controller(id).kind,
-            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. }
+            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } | ControllerKind::Runtime { .. }
         );
         let state = self.state(id);
         if counts_loops { state.loops_done.saturating_add(1) } else { state.iterations }
@@ -399,6 +457,10 @@ impl<P> Walk<'_, P> {
                 self.state(id).loops_done = start;
             }
             ControllerKind::While { .. } => self.state(id).iterations = 0,
+            ControllerKind::Runtime { begun, .. } => {
+                *self.user.state(*begun, || None::<Nanos>) = None;
+                self.state(id).loops_done = 0;
+            }
             _ => {
                 let state = self.state(id);
                 state.loops_done = 0;
@@ -493,7 +555,7 @@ impl<P> Walk<'_, P> {
                 self.initialize_children(id);
                 self.start_pass_again(id);
             }
-            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } => {
+            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } | ControllerKind::Runtime { .. } => {
                 self.start_pass_again(id);
                 self.reset_loop_count(id);
             }

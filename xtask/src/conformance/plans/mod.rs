@@ -4,6 +4,7 @@ mod assertions;
 mod compressed;
 mod config;
 mod controllers;
+mod flow;
 mod functions;
 mod http;
 mod invocation;
@@ -123,6 +124,7 @@ fn all() -> Vec<Description> {
     all.extend(compressed::cases());
     all.extend(config::cases());
     all.extend(controllers::cases());
+    all.extend(flow::cases());
     all.extend(functions::cases());
     all.extend(http::cases());
     all.extend(invocation::cases());

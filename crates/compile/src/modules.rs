@@ -1,0 +1,278 @@
+//! Module and Include Controllers: before anything is compiled, copies of what they name take the place of what stands
+//! below them, as in JMeter.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_plan::{AssemblyError, Below, Element, ElementId, TestPlan};
+
+use crate::Options;
+
+const MODULE: &str = "ModuleController";
+const INCLUDE: &str = "IncludeController";
+
+/// Property of JMeter: what is written before the name of an included file.
+const PREFIX_PROPERTY: &str = "includecontroller.prefix";
+
+/// Files that may be included, those that they include counted.
+const FILES_MAX: usize = 1_000;
+
+/// What was found wrong, and whether it is only that something is left out.
+pub(crate) struct Finding {
+    pub(crate) diagnostic: Diagnostic,
+    /// JMeter goes on without it.
+    pub(crate) left_out: bool,
+}
+
+/// The plan with modules and included files in their places; `None` when it has neither.
+pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>, Vec<Finding>) {
+    if !plan.elements().any(|element| matches!(element.kind(), MODULE | INCLUDE)) {
+        return (None, Vec::new());
+    }
+    let mut library = plan.clone();
+    let mut files = Files { options, known: HashMap::new(), included: HashMap::new() };
+    files.load(&mut library);
+    let mut findings = Vec::new();
+    let own_elements = plan.len();
+    let below = &mut |element: Element<'_>, active: bool| {
+        let copies = match element.kind() {
+            INCLUDE => files.included.get(&element.id()).cloned(),
+            MODULE if element.id().index() < own_elements => Some(match target(plan, element) {
+                Some(target) => Ok(vec![target]),
+                None => Err(no_target(element)),
+            }),
+            // Of an included file JMeter does not follow the modules.
+            MODULE => Some(Err(not_followed(element))),
+            _ => None,
+        };
+        match copies {
+            None => Below::AsWritten,
+            Some(Ok(of)) => Below::Copies { of, enabled: element.kind() == MODULE },
+            Some(Err(finding)) => {
+                if active {
+                    findings.push(finding);
+                }
+                Below::Copies { of: Vec::new(), enabled: false }
+            }
+        }
+    };
+    match library.assembled(below) {
+        Ok(assembled) => (Some(assembled), findings),
+        Err(error) => {
+            let (AssemblyError::Endless(id) | AssemblyError::TooLarge(id)) = error;
+            let finding = Diagnostic::error(
+                "endless-module",
+                format!("the modules and included files of the plan have no end: {error}"),
+            );
+            let hint = "JMeter dies of it, too; disable one of the controllers that refer to one another";
+            let diagnostic = library.element(id).locate(finding).with_hint(hint);
+            findings.push(Finding { diagnostic, left_out: false });
+            (None, findings)
+        }
+    }
+}
+
+/// The element that a Module Controller's path leads to: the names of the elements from the root down; of several the
+/// last.
+fn target(plan: &TestPlan, module: Element<'_>) -> Option<ElementId> {
+    let path: Vec<&str> = module
+        .collection("ModuleController.node_path")?
+        .items()
+        .map(|item| item.text().unwrap_or(""))
+        .collect();
+    // The first is JMeter's own root, above the test plan.
+    let mut found = None;
+    for root in plan.roots().filter(|root| root.kind() == "TestPlan") {
+        search(root, path.get(1..)?, &mut found);
+    }
+    found
+}
+
+fn search(element: Element<'_>, path: &[&str], found: &mut Option<ElementId>) {
+    if element.kind() == MODULE || path.first() != Some(&element.name()) {
+        return;
+    }
+    if path.len() == 1 {
+        *found = Some(element.id());
+    }
+    for child in element.children() {
+        search(child, &path[1..], found);
+    }
+}
+
+fn no_target(module: Element<'_>) -> Finding {
+    let path: Vec<&str> = module
+        .collection("ModuleController.node_path")
+        .into_iter()
+        .flat_map(|path| path.items())
+        .map(|item| item.text().unwrap_or(""))
+        .skip(1)
+        .collect();
+    let message = match path.as_slice() {
+        [] => "the Module Controller has no selected controller".to_owned(),
+        path => format!("the Module Controller's target is not in the plan: {}", path.join(" > ")),
+    };
+    let hint = "JMeter does not start either; was an element on the path renamed?";
+    let diagnostic = module.locate(Diagnostic::error("no-module", message)).with_hint(hint);
+    Finding { diagnostic, left_out: false }
+}
+
+fn not_followed(module: Element<'_>) -> Finding {
+    let message = "a Module Controller of an included file runs nothing, as in JMeter";
+    let diagnostic = module.locate(Diagnostic::warning("module-in-included-file", message));
+    Finding { diagnostic, left_out: true }
+}
+
+/// Included files.
+struct Files<'o> {
+    options: &'o Options,
+    /// What each file has to include.
+    known: HashMap<PathBuf, Vec<ElementId>>,
+    /// What takes the place of what stands below each Include Controller.
+    included: HashMap<ElementId, Result<Vec<ElementId>, Finding>>,
+}
+
+impl Clone for Finding {
+    fn clone(&self) -> Self {
+        Self { diagnostic: self.diagnostic.clone(), left_out: self.left_out }
+    }
+}
+
+impl Files<'_> {
+    /// Reads every file that is named, in the plan and in files that were read for it.
+    fn load(&mut self, library: &mut TestPlan) {
+        loop {
+            let next = library
+                .elements()
+                .find(|element| element.kind() == INCLUDE && !self.included.contains_key(&element.id()));
+            let Some(include) = next.map(|element| element.id()) else { return };
+            let found = self.file(library, include);
+            self.included.insert(include, found);
+        }
+    }
+
+    fn file(&mut self, library: &mut TestPlan, include: ElementId) -> Result<Vec<ElementId>, Finding> {
+        let element = library.element(include);
+        let name = element.text("IncludeController.includepath").unwrap_or("").to_owned();
+        let name = name.as_str();
+        if name.is_empty() {
+            return Ok(element.children().map(Element::id).collect());
+        }
+        let path = self.path(name);
+        if let Some(known) = self.known.get(&path) {
+            return Ok(known.clone());
+        }
+        let failed = |why: String| {
+            let message = format!("the file {name} of the Include Controller cannot be included: {why}");
+            let hint = "JMeter would go on without it; correct the name, or disable the element";
+            let diagnostic = element.locate(Diagnostic::error("no-included-file", message)).with_hint(hint);
+            Finding { diagnostic, left_out: true }
+        };
+        if self.known.len() >= FILES_MAX {
+            return Err(failed(format!("more than {FILES_MAX} files")));
+        }
+        let bytes = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
+        let (plan, findings) = busyhour_plan::parse(&bytes, path.display().to_string().as_str());
+        if let Some(error) = findings.into_iter().find(|finding| finding.severity == Severity::Error) {
+            return Err(Finding { diagnostic: error, left_out: false });
+        }
+        let roots = library.absorb(&plan);
+        let Some(fragment) = fragment(library, &roots) else {
+            let message = format!("the included file {name} has no Test Fragment in its test plan");
+            let hint = "JMeter does not start either; put what is to be included into a Test Fragment";
+            let finding = Diagnostic::error("no-fragment", message);
+            let diagnostic = library.element(include).locate(finding).with_hint(hint);
+            return Err(Finding { diagnostic, left_out: false });
+        };
+        self.known.insert(path, fragment.clone());
+        Ok(fragment)
+    }
+
+    /// JMeter looks in the working directory, with the prefix, then beside the plan, without it.
+    fn path(&self, name: &str) -> PathBuf {
+        let prefix = self.options.properties.get(PREFIX_PROPERTY).unwrap_or_default();
+        let named = format!("{prefix}{name}");
+        let named = Path::new(named.trim());
+        if named.exists() || named.is_absolute() {
+            return named.to_owned();
+        }
+        self.options.base_dir.join(name)
+    }
+}
+
+/// What stands in the first Test Fragment of an included file, directly below its test plan.
+fn fragment(library: &TestPlan, roots: &[ElementId]) -> Option<Vec<ElementId>> {
+    for &id in roots {
+        let root = library.element(id);
+        match root.kind() {
+            "TestPlan" => {
+                let children: Vec<ElementId> = root.children().map(Element::id).collect();
+                return fragment(library, &children);
+            }
+            "TestFragmentController" => return Some(root.children().map(Element::id).collect()),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str) -> String {
+        format!("<stringProp name=\"1\">{text}</stringProp>")
+    }
+
+    fn plan(module_path: &[&str]) -> TestPlan {
+        let path: String = module_path.iter().map(|name| named(name)).collect();
+        let text = format!(
+            "<jmeterTestPlan><hashTree><TestPlan testname=\"P\"/><hashTree>\
+             <TestFragmentController testname=\"F\" enabled=\"false\"/><hashTree>\
+               <GenericController testname=\"twice\"/><hashTree><DebugSampler testname=\"first\"/><hashTree/></hashTree>\
+               <GenericController testname=\"twice\"/><hashTree><DebugSampler testname=\"second\"/><hashTree/></hashTree>\
+             </hashTree>\
+             <ModuleController testname=\"M\"><collectionProp name=\"ModuleController.node_path\">{path}</collectionProp></ModuleController><hashTree/>\
+             </hashTree></hashTree></jmeterTestPlan>"
+        );
+        busyhour_plan::parse(text.as_bytes(), "plan.jmx").0
+    }
+
+    fn options() -> Options {
+        Options {
+            properties: std::sync::Arc::default(),
+            base_dir: PathBuf::new(),
+            allow_unsupported: false,
+            tls: busyhour_http::TlsPolicy::default(),
+            proxy: None,
+            open: None,
+        }
+    }
+
+    fn below_module(plan: &TestPlan) -> Vec<String> {
+        let module = plan.elements().find(|element| element.name() == "M").unwrap();
+        module.descendants().map(|element| element.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn of_targets_with_the_same_path_the_last_is_taken() {
+        let (assembled, findings) = assemble(&plan(&["root", "P", "F", "twice"]), &options());
+        assert!(findings.is_empty());
+        assert_eq!(below_module(&assembled.unwrap()), ["twice", "second"]);
+        let (assembled, _) = assemble(&plan(&["root", "P", "F"]), &options());
+        let assembled = assembled.unwrap();
+        let copy = assembled.elements().filter(|element| element.name() == "F").last().unwrap();
+        assert!(copy.is_active(), "a target that is disabled runs");
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_or_to_a_module_is_refused() {
+        for path in [&["root", "P", "G"][..], &["root", "P", "M"], &["root"], &[]] {
+            let (_, findings) = assemble(&plan(path), &options());
+            assert_eq!(findings.len(), 1, "{path:?}");
+            assert_eq!(findings[0].diagnostic.code, "no-module");
+            assert!(!findings[0].left_out);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Synchronizing Timer: users wait until so many of them are there, then go on together, whatever their cores.
+
+use std::sync::{Mutex, PoisonError};
+
+use busyhour_record::Nanos;
+use tokio::sync::watch;
+
+use crate::element::{Delay, Gate, Passing, Timer};
+use crate::run::{Level, Stop};
+use crate::template::Template;
+use crate::user::UserState;
+
+/// Users of all groups and cores that meet at one timer.
+#[derive(Debug)]
+pub struct SynchronizingTimer {
+    /// `groupSize`: so many users go on together; 0: as many as the group of the first of them starts.
+    pub group_size: Template,
+    /// `timeoutInMs`: longest wait in milliseconds; 0: as long as it takes.
+    pub timeout_ms: Template,
+    /// The element's name.
+    pub name: String,
+    meeting: Mutex<Meeting>,
+    /// Counts the meetings that are over.
+    over: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Meeting {
+    /// Users that take part, known once the first has come.
+    size: Option<i64>,
+    waiting: i64,
+    number: u64,
+}
+
+impl SynchronizingTimer {
+    /// A timer at which nobody waits yet.
+    pub fn new(name: String, group_size: Template, timeout_ms: Template) -> Self {
+        Self { group_size, timeout_ms, name, meeting: Mutex::default(), over: watch::Sender::new(0) }
+    }
+
+    fn meeting(&self) -> std::sync::MutexGuard<'_, Meeting> {
+        self.meeting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the meeting of this number if it is not over: everyone who waits goes on.
+    fn end(&self, number: u64) -> bool {
+        let mut meeting = self.meeting();
+        let ends = meeting.number == number;
+        if ends {
+            meeting.number += 1;
+            meeting.waiting = 0;
+            self.over.send_replace(meeting.number);
+        }
+        ends
+    }
+
+    async fn meet(&self, user: &mut UserState) {
+        let timeout_ms = self.timeout_ms.integer(user, 0);
+        // Read once, as the barrier of JMeter's timer is made once.
+        let size = self.meeting().size;
+        let size = size.unwrap_or_else(|| match self.group_size.integer(user, 0) {
+            0 => i64::from(user.run.users_of(user.group)),
+            size => size,
+        });
+        let mut over = self.over.subscribe();
+        let number = {
+            let mut meeting = self.meeting();
+            meeting.size.get_or_insert(size);
+            meeting.waiting += 1;
+            if meeting.waiting < size {
+                Some(meeting.number)
+            } else {
+                let number = meeting.number;
+                drop(meeting);
+                self.end(number);
+                None
+            }
+        };
+        let (Some(number), Some(core)) = (number, user.core.clone()) else { return };
+        let limit = u64::try_from(timeout_ms).ok().filter(|ms| *ms > 0);
+        let timeout = limit.map_or(Nanos::MAX, |ms| user.now() + Nanos::from_millis(ms).0);
+        let until = user.end_time.map_or(timeout, |end| timeout.min(end));
+        let timed_out = async {
+            loop {
+                if core.run.stop() != Stop::No || user.now() >= until {
+                    return;
+                }
+                core.timers.sleep_until(until.min(user.now() + LOOK_NS)).await;
+            }
+        };
+        tokio::select! {
+            _ = over.wait_for(|over| *over > number) => {}
+            () = timed_out => {
+                // One that gives up breaks the meeting up for all.
+                if self.end(number) && user.run.stop() == Stop::No {
+                    let line = format!(
+                        "SyncTimer {} timeouted waiting for users after: {timeout_ms}ms",
+                        self.name
+                    );
+                    user.log(Level::Warn, &line);
+                }
+            }
+        }
+    }
+}
+
+/// So often a user that waits looks whether the run is being stopped, in nanoseconds.
+const LOOK_NS: u64 = 1_000_000_000;
+
+impl Gate for SynchronizingTimer {
+    fn pass<'u>(&'u self, user: &'u mut UserState) -> Passing<'u> {
+        Box::pin(self.meet(user))
+    }
+}
+
+impl Timer for SynchronizingTimer {
+    /// Nothing more: whoever has met goes on, and was meant to go on from here.
+    fn delay(&self, user: &mut UserState) -> Delay {
+        Delay { wait_ns: 0, slot: Some(user.now()) }
+    }
+
+    fn gate(&self) -> Option<&dyn Gate> {
+        Some(self)
+    }
+}

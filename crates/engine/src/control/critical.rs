@@ -1,0 +1,116 @@
+//! Critical sections: named locks that all users of a run share, whatever their group and core.
+//!
+//! A walk never waits. It says that a lock is taken, the user waits for it without holding up its core, and the walk goes
+//! on with the lock in hand. Who waits longest is next.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap as HashMap;
+use tokio::sync::OwnedMutexGuard;
+
+use super::{Entry, Walk};
+use crate::program::{ControllerId, CriticalSection};
+use crate::run::Level;
+use crate::user::{StateId, UserState};
+
+type Lock = Arc<tokio::sync::Mutex<()>>;
+
+/// The locks of a run, by name.
+#[derive(Debug, Default)]
+pub struct Locks(Mutex<HashMap<String, Lock>>);
+
+impl Locks {
+    fn named(&self, name: &str) -> Lock {
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(locks.entry(name.to_owned()).or_default())
+    }
+}
+
+/// A lock that a user holds. Sections of the same lock inside one another share it; the last to be left gives it back, and so
+/// does a user that ends.
+#[derive(Clone, Debug)]
+pub struct Hold {
+    lock: Lock,
+    _guard: Arc<OwnedMutexGuard<()>>,
+}
+
+/// What a user holds in the section of this state.
+type Held = Vec<Hold>;
+
+/// A walk that waits for a lock.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    lock: Lock,
+    /// The lock, when it has come.
+    got: Option<Hold>,
+}
+
+impl Waits {
+    /// Waits until the lock is to be had.
+    pub(crate) async fn acquire(&mut self) {
+        let guard = Arc::clone(&self.lock).lock_owned().await;
+        self.got = Some(Hold { lock: Arc::clone(&self.lock), _guard: Arc::new(guard) });
+    }
+}
+
+impl<P> Walk<'_, P> {
+    /// A section begins: its lock is taken, or must be waited for.
+    pub(crate) fn enter_section(&mut self, id: ControllerId, section: &CriticalSection) -> Entry {
+        if !self.begins_pass(id) {
+            return Entry::Open;
+        }
+        if let Some(waits) = self.place.waits.take() {
+            match waits.got {
+                Some(hold) => {
+                    self.user.state(section.held, Held::new).push(hold);
+                    return Entry::Open;
+                }
+                None => {
+                    self.place.waits = Some(waits);
+                    return Entry::Wait;
+                }
+            }
+        }
+        let name = section.lock.text(self.user).into_owned();
+        if name.is_empty() {
+            let name = self.group_controller(id).name.text(self.user).into_owned();
+            let line = format!("Empty lock name in Critical Section Controller: {name}");
+            self.user.log(Level::Warn, &line);
+            return Entry::Open;
+        }
+        let lock = self.user.run.locks.named(&name);
+        let hold = match self.held(&lock) {
+            Some(hold) => hold,
+            None => match Arc::clone(&lock).try_lock_owned() {
+                Ok(guard) => Hold { lock, _guard: Arc::new(guard) },
+                Err(_) => {
+                    self.place.waits = Some(Box::new(Waits { lock, got: None }));
+                    return Entry::Wait;
+                }
+            },
+        };
+        self.user.state(section.held, Held::new).push(hold);
+        Entry::Open
+    }
+
+    /// The hold that this user has on a lock already, by another section.
+    fn held(&mut self, lock: &Lock) -> Option<Hold> {
+        let sections: Vec<StateId> = self.group.sections().collect();
+        sections.into_iter().find_map(|section| {
+            let held = self.user.peek_state::<Held>(section)?;
+            held.iter().find(|hold| Arc::ptr_eq(&hold.lock, lock)).cloned()
+        })
+    }
+}
+
+/// A section is left, at the end of its pass or in mid-pass.
+pub(crate) fn leave_section(section: &CriticalSection, user: &mut UserState) {
+    release(section.held, user);
+}
+
+/// Gives back what a user holds in a section.
+pub(crate) fn release(section: StateId, user: &mut UserState) {
+    if let Some(held) = user.peek_state::<Held>(section) {
+        held.clear();
+    }
+}

@@ -1,0 +1,90 @@
+//! What holds a user back, cuts its samples short or sends it elsewhere after a failure.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use busyhour_record::Nanos;
+
+use super::VirtualUser;
+use crate::core::Core;
+use crate::program::{FailureAction, Protocol, SamplerPackage};
+use crate::run::Stop;
+
+/// Sleeps no longer than this at a time, in nanoseconds; whoever sleeps is woken early when the run is stopped.
+const SLEEP_NS_MAX: u64 = 3_600_000_000_000;
+
+/// Ends when the run is asked to stop.
+async fn stopped(core: &Core) {
+    while core.run.stop() == Stop::No {
+        core.timers.sleep_until(core.run.clock.now() + SLEEP_NS_MAX).await;
+    }
+}
+
+/// Whether a sample ends before `limit`.
+pub(super) async fn within(core: &Core, limit: Nanos, sampling: Pin<&mut impl Future<Output = ()>>) -> bool {
+    let over = async {
+        // Sleepers are woken before their time when the run is stopped; samples in flight go on then.
+        while core.run.clock.now() < limit {
+            core.timers.sleep_until(limit).await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = sampling => true,
+        () = over => false,
+    }
+}
+
+impl<P: Protocol> VirtualUser<P> {
+    /// Waits for the lock that the walk has found taken.
+    pub(super) async fn wait_for_lock(&mut self) {
+        let Some(mut waits) = self.place.waits.take() else { return };
+        tokio::select! {
+            () = waits.acquire() => {}
+            () = stopped(&self.core) => {}
+        }
+        self.place.waits = Some(waits);
+        self.steps = 0;
+        // The plan has the user wait: the next sample is meant to begin from here.
+        self.previous_end = self.user.now() - self.late_ns;
+    }
+
+    /// After how many nanoseconds a sample is to be interrupted.
+    pub(super) fn limit_of(&mut self, package: &SamplerPackage<P>) -> Option<u64> {
+        if package.timeouts_ms.is_empty() {
+            return None;
+        }
+        let limits = package.timeouts_ms.iter().filter_map(|ms| {
+            let ms = u64::try_from(ms.integer(&mut self.user, 0)).ok().filter(|ms| *ms > 0)?;
+            Some(Nanos::from_millis(ms).0)
+        });
+        limits.min()
+    }
+
+    /// The sample was given up: its result says so.
+    pub(super) fn interrupt(
+        &mut self,
+        package: &SamplerPackage<P>,
+        protocol: &P,
+        begun: Nanos,
+        intended: Nanos,
+    ) {
+        if self.user.result.start < begun {
+            self.user.begin_result(&package.label, intended);
+        }
+        protocol.interrupted(&mut self.user, &mut self.session, package.keep);
+        self.user.result.end = self.user.now();
+    }
+
+    /// What Result Status Action Handlers say is to follow a failed sample.
+    pub(super) fn react_to_failure(&mut self, actions: &[FailureAction]) {
+        for action in actions {
+            match action {
+                FailureAction::StopUser => self.user.result.stop_user = true,
+                FailureAction::StopTest => self.user.result.stop_test = true,
+                FailureAction::StopTestNow => self.user.result.stop_test_now = true,
+                FailureAction::Jump(action) => self.user.action = *action,
+            }
+        }
+    }
+}
