@@ -148,6 +148,20 @@ pub(crate) enum Target {
 }
 
 impl Target {
+    /// Makes the variable one that was never set.
+    pub(crate) fn remove(&self, user: &mut UserState) {
+        match self {
+            Target::None => {}
+            Target::Slot(slot) => {
+                let name = user.variables.names().name(*slot).to_owned();
+                user.variables.remove(&name);
+            }
+            Target::Named { name, trimmed } => with_text(name, user, |user, name| {
+                user.variables.remove(if *trimmed { java_trim(name) } else { name });
+            }),
+        }
+    }
+
     /// Sets the variable.
     pub(crate) fn store(&self, user: &mut UserState, value: &str) {
         match self {

@@ -17,6 +17,7 @@ mod number;
 mod parser;
 mod problem;
 mod property;
+mod queue;
 mod random;
 mod registry;
 mod scope;

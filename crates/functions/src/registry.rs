@@ -3,7 +3,7 @@
 use crate::arguments::{Arguments, Made};
 use crate::problem::{Problem, ProblemKind};
 use crate::{
-    dates, digest, encode, file, log, number, property, random, script, text, thread, time, variable,
+    dates, digest, encode, file, log, number, property, queue, random, script, text, thread, time, variable,
 };
 
 /// A supported function.
@@ -101,6 +101,10 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__base64Decode", (1, 2), "text[, variable]", encode::base64_decode, "decoded text").noting(PLUGIN),
     function("__base64Encode", (1, 2), "text[, variable]", encode::base64_encode, "encoded text").noting(PLUGIN),
     function("__env", (1, 3), "name[, variable[, default]]", text::environment, "environment variable").noting(PLUGIN),
+    function("__fifoGet", (1, 2), "queue[, variable]", queue::get, "first text of a queue, which stays there").noting(PLUGIN),
+    function("__fifoPop", (1, 2), "queue[, variable]", queue::pop, "first text of a queue, which is taken out").noting("of jmeter-plugins; does not wait for a text"),
+    function("__fifoPut", (2, 2), "queue, value", queue::put, "the value, which is put into a queue").noting(PLUGIN),
+    function("__fifoSize", (1, 2), "queue[, variable]", queue::size, "number of texts in a queue").noting(PLUGIN),
     function("__iterationNum", (0, 0), "", thread::iteration, "number of the iteration, from 1").noting(PLUGIN),
     function("__lowercase", (1, 2), "text[, variable]", text::lowercase, "text in lower case").noting(PLUGIN),
     function("__MD5", (1, 2), "text[, variable]", digest::md5, "MD5 in hexadecimal digits").noting(PLUGIN),

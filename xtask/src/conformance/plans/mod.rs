@@ -10,6 +10,7 @@ mod http;
 mod invocation;
 mod managers;
 mod nesting;
+mod plugin_flow;
 mod plugin_groups;
 mod processors;
 mod rates;
@@ -130,6 +131,7 @@ fn all() -> Vec<Description> {
     all.extend(invocation::cases());
     all.extend(managers::cases());
     all.extend(nesting::cases());
+    all.extend(plugin_flow::cases());
     all.extend(plugin_groups::cases());
     all.extend(processors::cases());
     all.extend(rates::cases());
