@@ -19,12 +19,12 @@ use busyhour_functions::{Problem, ProblemKind};
 use busyhour_http::auth::AuthManager;
 use busyhour_http::cache::CacheManager;
 use busyhour_http::cookies::CookieManager;
-use busyhour_http::{FileStore, Proxy, SharedHttp};
+use busyhour_http::{Proxy, SharedHttp};
 use busyhour_plan::{Element, Property, TestPlan};
 use busyhour_processors::CsvFiles;
 use busyhour_record::{Labels, SaveConfig};
 
-use crate::{ListenerFile, Once, Options, listeners};
+use crate::{ListenerFile, Once, Options, http_properties, listeners};
 
 pub(crate) struct Context<'p> {
     pub(crate) plan: &'p TestPlan,
@@ -67,11 +67,7 @@ pub(crate) struct Context<'p> {
 impl<'p> Context<'p> {
     pub(crate) fn new(plan: &'p TestPlan, options: &'p Options) -> Self {
         let properties = &options.properties;
-        let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
-        let files = Arc::new(FileStore::new(&options.base_dir));
-        let mut http = SharedHttp::new(options.tls, files, reset);
-        http.redirects_max =
-            properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
+        let (mut http, told_of_http) = http_properties::shared(properties, &options.base_dir, options.tls);
         if let Some(proxy) = &options.proxy {
             http.proxy = Some(Proxy {
                 host: Template::literal(&proxy.host),
@@ -116,7 +112,7 @@ impl<'p> Context<'p> {
             in_open_group: false,
             sample_timeouts: Arc::default(),
             told: std::collections::HashSet::new(),
-            diagnostics: Vec::new(),
+            diagnostics: told_of_http,
             user: detached_user(properties),
         }
     }

@@ -1,6 +1,7 @@
 //! HTTP samplers with the defaults and managers of their scope.
 
 use busyhour_engine::template::Template;
+use busyhour_http::embedded::Embedded;
 use busyhour_http::{Argument, Charset, FileArgument, Header, HttpSampler, Proxy, Redirects};
 use busyhour_plan::{Element, Property};
 
@@ -110,6 +111,8 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
         cookies: cookies.and_then(|element| managers::cookies(context, element)),
         cache: cache.and_then(|element| managers::cache(context, element)),
         auth: auth.and_then(|element| managers::auth(context, element)),
+        embedded: embedded(context, &merged),
+        md5: merged.flag(context, "HTTPSampler.md5", false),
     })
 }
 
@@ -191,19 +194,24 @@ fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[Header]
     headers.into_iter().map(|(_, header)| header).collect()
 }
 
+/// Embedded resources, if they are wanted.
+fn embedded<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Box<Embedded>> {
+    if !merged.flag(context, "HTTPSampler.image_parser", false) {
+        return None;
+    }
+    let at_once = merged.flag(context, "HTTPSampler.concurrentDwn", false).then(|| {
+        let number = merged.text(context, "HTTPSampler.concurrentPool");
+        if number.is_empty() { Template::literal("6") } else { number }
+    });
+    Some(Box::new(Embedded {
+        allow: merged.text(context, "HTTPSampler.embedded_url_re"),
+        exclude: merged.text(context, "HTTPSampler.embedded_url_exclude_re"),
+        at_once,
+        matches: busyhour_processors::oro::matches_whole,
+    }))
+}
+
 fn refuse_unsupported<'p>(context: &mut Context<'p>, merged: &Merged<'p>) {
-    let embedded = "HTTPSampler.image_parser";
-    if merged.flag(context, embedded, false) {
-        let owner = merged.property(embedded).map_or(merged.sampler, Property::owner);
-        context.unsupported_setting(owner, embedded, "retrieving embedded resources is not supported");
-    }
-    if merged.flag(context, "HTTPSampler.md5", false) {
-        context.unsupported_setting(
-            merged.sampler,
-            "HTTPSampler.md5",
-            "an MD5 sum in place of the body is not supported",
-        );
-    }
     let source = merged.text(context, "HTTPSampler.ipSource");
     if !source.is_empty() {
         context.unsupported_setting(

@@ -9,6 +9,7 @@ mod context;
 mod controllers;
 mod groups;
 mod http;
+mod http_properties;
 mod listeners;
 mod load_profile;
 mod managers;

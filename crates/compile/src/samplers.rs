@@ -49,6 +49,9 @@ pub(crate) fn package<'p>(
         .filter_map(|element| timers::timer(context, *element))
         .collect();
     let mut keep = context.keep;
+    if let SamplerKind::Protocol(AnySampler::Http(http)) = &kind {
+        keep = keep.union(http.keep());
+    }
     let before = processors(context, &outermost, Role::PreProcessor, &mut keep);
     let after = processors(context, &outermost, Role::PostProcessor, &mut keep);
     let assertions = assertions(context, &outermost);

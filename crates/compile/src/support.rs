@@ -87,7 +87,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
         "HTTPSamplerProxy",
         "HTTP Request",
         Role::Sampler,
-        "without embedded resources, MD5 of the body, source addresses; encodings UTF-8, ISO-8859-1, US-ASCII",
+        "without source addresses; encodings UTF-8, ISO-8859-1, US-ASCII",
     ),
     ("DebugSampler", "Debug Sampler", Role::Sampler, ""),
     ("JSR223Sampler", "JSR223 Sampler", Role::Sampler, ""),

@@ -60,7 +60,7 @@ struct Cookie {
 }
 
 /// The cookies of one user under one manager.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Jar {
     /// Whose cookies.
     pub manager: Arc<CookieManager>,
@@ -88,6 +88,22 @@ impl Jar {
                 expires_ms: cookie.expires_s.saturating_mul(1000),
                 domain_specified: cookie.domain_specified,
             });
+        }
+    }
+
+    fn remove_like(&mut self, cookie: &Cookie) {
+        self.cookies.retain(|own| {
+            !(own.name == cookie.name && own.path == cookie.path && own.domain == cookie.domain)
+        });
+    }
+
+    /// Takes all cookies of another jar, in the place of those they are like.
+    pub(crate) fn add_all(&mut self, from: Jar) {
+        for cookie in from.cookies {
+            self.remove_like(&cookie);
+            if !(self.manager.delete_empty && cookie.value.is_empty()) {
+                self.cookies.push(cookie);
+            }
         }
     }
 
@@ -154,9 +170,7 @@ impl Jar {
                 origin.prefix, cookie.domain
             ));
         }
-        self.cookies.retain(|own| {
-            !(own.name == cookie.name && own.path == cookie.path && own.domain == cookie.domain)
-        });
+        self.remove_like(&cookie);
         let expired = cookie.expires_ms != 0 && cookie.expires_ms < now_ms;
         if expired || (self.manager.delete_empty && cookie.value.is_empty()) {
             return none;

@@ -129,6 +129,19 @@ pub fn quote_illegal(text: &str, out: &mut String) {
     }
 }
 
+/// A URL that `java.net.URI` takes: as it is, or else with what is illegal quoted, escapes included.
+pub fn sanitized(url: String) -> String {
+    let Ok(parts) = crate::url_parts::split(&url) else { return url };
+    let path_at = url.len() - parts.rest.len();
+    if illegal(&url, path_at).is_none() {
+        return url;
+    }
+    let (prefix, rest) = url.split_at(path_at);
+    let mut quoted = prefix.to_owned();
+    quote_illegal(rest, &mut quoted);
+    quoted
+}
+
 /// Looks for a character that `java.net.URI` does not take; gives its index in `url` (in characters) and the part it
 /// lies in. `path_at` is where the path begins.
 pub fn illegal(url: &str, path_at: usize) -> Option<(usize, &'static str)> {

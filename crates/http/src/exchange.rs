@@ -1,7 +1,6 @@
 //! One sample: the request, its response, and the redirects that follow.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use busyhour_engine::Nanos;
 use busyhour_engine::result::{HttpFacts, Keep, SampleResult};
@@ -10,18 +9,17 @@ use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
 use crate::cache::WhenFresh;
-use crate::connection::{ConnectOptions, Connection};
 use crate::failure::Failure;
+use crate::file_page;
 use crate::head::Rendered;
+use crate::line::Line;
 use crate::origin::Origin;
-use crate::proxy::{ProxyAddress, ProxyAuth, proxy_for};
-use crate::redirect::{auto, follow};
+use crate::proxy::{ProxyAuth, proxy_for};
 use crate::render::render;
-use crate::response::ResponseReader;
 use crate::sampler::{HttpSampler, Redirects};
 use crate::session::HttpSession;
-use crate::sink::{Head, ResponseSink, forget_answer, latin, look_for_encoding};
-use crate::tunnel::{self, Wanted};
+use crate::sink::{Head, forget_answer, latin, look_for_encoding};
+use crate::visit::{Direct, complete};
 
 /// Makes one sample; the result is in `user.result` afterwards.
 pub(crate) async fn sample(
@@ -37,6 +35,7 @@ pub(crate) async fn sample(
     let rendered = render(sampler, user, session, &mut request).await;
     user.begin_result(label, intended);
     let mut redirect = None;
+    let is_file = rendered.as_ref().is_ok_and(|origin| origin.is_file);
     match rendered {
         Ok(origin) => redirect = one(sampler, user, session, &mut request, &origin, keep).await,
         Err(failure) => {
@@ -53,12 +52,15 @@ pub(crate) async fn sample(
             }
         }
     }
-    if let Some(location) = redirect {
-        if sampler.redirects == Redirects::Follow {
-            follow(sampler, user, session, &mut request, location, keep).await;
-        } else {
-            auto(sampler, user, session, &mut request, location, keep).await;
-        }
+    if redirect.is_some() || (sampler.embedded.is_some() && user.result.success) {
+        let mut visit = Direct { sampler, user, session };
+        Box::pin(complete(&mut visit, &mut request, redirect, keep)).await;
+    }
+    if is_file {
+        user.result.label.clear();
+        let mut name = std::mem::take(&mut user.result.label);
+        label.render(user, &mut name);
+        user.result.label = name;
     }
     request.give_back();
 }
@@ -72,6 +74,52 @@ pub(crate) async fn one(
     origin: &Arc<Origin>,
     keep: Keep,
 ) -> Option<String> {
+    let clock = user.run.clock.clone();
+    if origin.is_file {
+        Box::pin(file_page::read(sampler, &request.url, &mut user.result, &clock, keep)).await;
+        return None;
+    }
+    let mut step = prepare(sampler, user, session, request, origin, keep)?;
+    loop {
+        let outcome = step.line.transfer(&mut user.result, request, &mut step.head, &clock).await;
+        match settle(user, session, request, &mut step, outcome) {
+            Next::Again => {}
+            Next::Done(location) => return location,
+        }
+    }
+}
+
+/// An exchange under way.
+pub(crate) struct Step<'s> {
+    pub(crate) line: Line<'s>,
+    pub(crate) head: Head,
+    now_ms: i64,
+    /// The request has been sent once more, with credentials for the proxy.
+    told: bool,
+    /// What the proxy had said to these credentials before.
+    said: ProxyAuth,
+    asking: bool,
+    /// Of the body its MD5 sum is kept.
+    pub(crate) md5: bool,
+}
+
+/// What follows an exchange.
+pub(crate) enum Next {
+    /// The request is to be sent once more.
+    Again,
+    /// Nothing, or the way to where the response redirects.
+    Done(Option<String>),
+}
+
+/// Everything before the first byte is sent. `None`: the cache has answered.
+pub(crate) fn prepare<'s>(
+    sampler: &'s HttpSampler,
+    user: &mut UserState,
+    session: &mut HttpSession,
+    request: &mut Rendered,
+    origin: &Arc<Origin>,
+    keep: Keep,
+) -> Option<Step<'s>> {
     let now_ms = i64::try_from(user.run.clock.wall_ms(user.now())).unwrap_or(i64::MAX);
     user.result.url.push_str(&request.url);
     request.cookies.clear();
@@ -114,9 +162,9 @@ pub(crate) async fn one(
     }
     let proxy = proxy_for(sampler, user, origin);
     // A tunnel's proxy is told who is there when the tunnel is asked for.
-    let asking = proxy.as_ref().filter(|proxy| !origin.secure && proxy.authorization.is_some());
-    let said = asking.map_or(ProxyAuth::Unasked, |proxy| session.proxy_auth(origin, proxy));
-    request.proxy_authorized = said == ProxyAuth::Accepted;
+    let asking = proxy.as_ref().is_some_and(|proxy| !origin.secure && proxy.authorization.is_some());
+    let said = proxy.as_ref().map_or(ProxyAuth::Unasked, |proxy| session.proxy_auth(origin, proxy));
+    request.proxy_authorized = asking && said == ProxyAuth::Accepted;
     let lines = request.assemble(origin, proxy.as_deref(), sampler.keep_alive);
     if keep.request {
         describe(request, lines, &mut user.result);
@@ -128,37 +176,53 @@ pub(crate) async fn one(
     }
     let own_headers = request.headers.len() - conditional;
     request.headers.truncate(own_headers);
-    let mut head = Head::new(sampler);
-    let mut outcome =
-        transfer(sampler, user, session, request, origin, proxy.as_ref(), &mut head, keep).await;
-    if let Some(proxy) = asking
-        && outcome.is_ok()
-    {
-        let (mut now_said, again) = said.after(head.status, head.proxy_asks, false);
-        if again {
-            request.proxy_authorized = true;
-            request.assemble(origin, Some(&**proxy), sampler.keep_alive);
-            forget_answer(&mut user.result);
-            head = Head::new(sampler);
-            outcome = transfer(sampler, user, session, request, origin, Some(proxy), &mut head, keep).await;
-            if outcome.is_ok() {
-                now_said = said.after(head.status, head.proxy_asks, true).0;
+    let head = Head::new(sampler);
+    let line = Line::new(sampler, user, session, origin, proxy, said, keep);
+    Some(Step { line, head, now_ms, told: false, said, asking, md5: sampler.md5 })
+}
+
+/// Everything after the last byte.
+pub(crate) fn settle(
+    user: &mut UserState,
+    session: &mut HttpSession,
+    request: &mut Rendered,
+    step: &mut Step<'_>,
+    outcome: Result<(), Failure>,
+) -> Next {
+    let Step { line, head, now_ms, .. } = step;
+    let (sampler, keep, now_ms) = (line.sampler, line.keep, *now_ms);
+    if let Some(proxy) = line.proxy.clone() {
+        if step.asking && outcome.is_ok() {
+            let (now_said, again) = step.said.after(head.status, head.proxy_asks, step.told);
+            if again {
+                step.told = true;
+                request.proxy_authorized = true;
+                request.assemble(&line.origin, Some(&*proxy), sampler.keep_alive);
+                forget_answer(&mut user.result);
+                line.again(user.now());
+                step.head = Head::new(sampler);
+                return Next::Again;
             }
+            line.said = now_said;
         }
-        if outcome.is_ok() {
-            session.proxy_said(origin, proxy, now_said);
+        if line.origin.secure || step.asking {
+            session.proxy_said(&line.origin, &proxy, line.said);
         }
     }
+    if let Some(connection) = line.connection.take() {
+        session.keep(connection);
+    }
+    let origin = &line.origin;
     let result = &mut user.result;
     if let Err(failure) = outcome {
         // JMeter notes what was sent only once there is an answer.
         result.sent_bytes = 0;
         failure.write_to(result, keep.body);
-        return None;
+        return Next::Done(None);
     }
     result.success = (200..400).contains(&head.status);
     if keep.body {
-        look_for_encoding(result);
+        keep_less(result, step.md5, sampler.shared.body_bytes_max);
     }
     for cookie in std::mem::take(&mut head.cookies) {
         if let Some(manager) = &sampler.cookies {
@@ -193,7 +257,7 @@ pub(crate) async fn one(
         _ => false,
     };
     if !redirects || (sampler.redirects == Redirects::None && head.location.is_some()) {
-        return None;
+        return Next::Done(None);
     }
     if head.location.is_none() {
         let version = if head.http_1_0 { "HTTP/1.0" } else { "HTTP/1.1" };
@@ -202,7 +266,23 @@ pub(crate) async fn one(
         user.result.sent_bytes = 0;
         Failure::new("java.lang.IllegalArgumentException", message).write_to(&mut user.result, keep.body);
     }
-    head.location.take()
+    Next::Done(head.location.take())
+}
+
+/// Keeps as much of a body as the plan and the properties say.
+fn keep_less(result: &mut SampleResult, md5: bool, bytes_max: usize) {
+    look_for_encoding(result);
+    if md5 && !result.body.is_empty() {
+        use md5::Digest as _;
+        use std::fmt::Write as _;
+        let mut text = String::new();
+        for byte in md5::Md5::digest(&result.body) {
+            let _ = write!(text, "{byte:02x}");
+        }
+        result.body = text.into_bytes();
+    } else if bytes_max > 0 {
+        result.body.truncate(bytes_max);
+    }
 }
 
 fn is_cookie(header: &crate::sampler::Header) -> bool {
@@ -241,78 +321,6 @@ fn answer_from_cache(result: &mut SampleResult, when_fresh: &WhenFresh) {
             result.code.push_str(code);
             result.message.push_str(message);
         }
-    }
-}
-
-/// Connects if need be, sends the request and reads the response.
-async fn transfer(
-    sampler: &HttpSampler,
-    user: &mut UserState,
-    session: &mut HttpSession,
-    request: &Rendered,
-    origin: &Arc<Origin>,
-    proxy: Option<&Arc<ProxyAddress>>,
-    head: &mut Head,
-    keep: Keep,
-) -> Result<(), Failure> {
-    let milliseconds = |template: &Template, user: &mut UserState| {
-        let ms = if template.is_empty() { 0 } else { template.integer(user, 0) };
-        u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
-    };
-    let connect_timeout = milliseconds(&sampler.connect_timeout, user);
-    let response_timeout = milliseconds(&sampler.response_timeout, user);
-    let clock = &user.run.clock.clone();
-    let result = &mut user.result;
-    let started = result.start;
-    let mut reader = ResponseReader::new(request.method == "HEAD");
-    let outcome = async {
-        let mut connection = match session.take(origin, proxy, started) {
-            Some(connection) => connection,
-            None => {
-                let options = ConnectOptions { shared: &sampler.shared, clock, timeout: connect_timeout };
-                match proxy.filter(|_| origin.secure) {
-                    Some(proxy) => {
-                        let wanted =
-                            Wanted { sampler, origin, proxy, options, response_timeout, started, keep };
-                        let opening = tunnel::open(&wanted, session, result, head, &mut reader);
-                        let Some(connection) = Box::pin(opening).await? else { return Ok(()) };
-                        reader = ResponseReader::new(request.method == "HEAD");
-                        connection
-                    }
-                    None => {
-                        let opened = Connection::open(origin, proxy, &options).await;
-                        result.connect_ns = clock.now().since(started);
-                        opened?
-                    }
-                }
-            }
-        };
-        connection.send(&request.wire).await?;
-        result.sent_bytes = request.wire.len() as u64;
-        let mut sink = ResponseSink { head, result, keep };
-        let received = connection.receive(&mut reader, &mut sink, clock, response_timeout).await;
-        if let Some((first, last)) = received? {
-            result.latency_ns = first.since(started);
-            result.end = last;
-        }
-        if reader.keeps_alive && sampler.keep_alive && !request.closes {
-            if let Some(seconds) = reader.keep_alive_s {
-                connection.promised(clock.now(), seconds);
-            }
-            session.keep(connection);
-        }
-        Ok(())
-    }
-    .await;
-    if outcome.is_err() || result.end == Nanos::ZERO {
-        result.end = clock.now();
-    }
-    result.header_bytes = reader.head_bytes;
-    result.body_bytes = reader.body_bytes;
-    outcome?;
-    match head.decoding.take() {
-        Some(decoding) if reader.has_body && reader.content_length != Some(0) => decoding.end(),
-        _ => Ok(()),
     }
 }
 

@@ -76,6 +76,39 @@ impl Rendered {
         });
     }
 
+    /// A GET request with the plan's headers, and nothing else of this one.
+    pub(crate) fn seed(&self) -> Box<Self> {
+        let mut seed = Self::take();
+        seed.method.push_str("GET");
+        seed.headers.extend_from_slice(&self.headers);
+        seed.has_host = self.has_host;
+        seed.closes = self.closes;
+        seed.has_user_agent = self.has_user_agent;
+        seed.has_content_type = self.has_content_type;
+        seed
+    }
+
+    /// The same with its body.
+    pub(crate) fn copy(&self) -> Box<Self> {
+        let mut copy = self.seed();
+        copy.content_type.push_str(&self.content_type);
+        copy.entity_type.push_str(&self.entity_type);
+        copy.body.extend_from_slice(&self.body);
+        copy.has_body = self.has_body;
+        copy
+    }
+
+    /// What the request says its sender is.
+    pub(crate) fn user_agent(&self) -> String {
+        const NAME: &[u8] = b"User-Agent: ";
+        let lines = self.headers.split(|byte| *byte == b'\n');
+        let named = lines.filter_map(|line| line.strip_prefix(NAME)).next();
+        named.map_or_else(
+            || USER_AGENT.into(),
+            |value| String::from_utf8_lossy(value.trim_ascii()).into_owned(),
+        )
+    }
+
     /// Empties everything.
     pub(crate) fn clear(&mut self) {
         self.method.clear();

@@ -17,6 +17,8 @@ pub struct Origin {
     pub prefix: String,
     /// Why `java.net.URI` does not take such a host, with the index it names; `None` for hosts as they should be.
     pub(crate) odd: Option<(&'static str, usize)>,
+    /// The disk of this machine.
+    pub(crate) is_file: bool,
 }
 
 impl Origin {
@@ -30,7 +32,20 @@ impl Origin {
         let prefix = format!("{scheme}://{authority}");
         let port = port.unwrap_or(if secure { 443 } else { 80 });
         let odd = odd_host(host, scheme.len() + 3);
-        Arc::new(Self { secure, host: host.to_owned(), port, authority, prefix, odd })
+        Arc::new(Self { secure, host: host.to_owned(), port, authority, prefix, odd, is_file: false })
+    }
+
+    /// Where `file:` URLs lead.
+    pub(crate) fn file() -> Arc<Self> {
+        Arc::new(Self {
+            secure: false,
+            host: String::new(),
+            port: 0,
+            authority: String::new(),
+            prefix: "file:".into(),
+            odd: None,
+            is_file: true,
+        })
     }
 
     /// `host:port` with the port always there, for messages.

@@ -24,10 +24,7 @@ pub(crate) async fn render(
     let origin = render_url(sampler, user, session, request)?;
     render_headers(sampler, user, request, &origin);
     let has_body = match request.method.as_str() {
-        "GET" => {
-            (sampler.raw_body || !sampler.arguments.is_empty() || !sampler.files.is_empty())
-                && (form::sends_values_as_body(sampler, user) || sends_file(sampler, user))
-        }
+        "GET" => get_has_body(sampler, user),
         "HEAD" | "TRACE" | "OPTIONS" => false,
         // Everything else carries a body, be it an empty one: HttpClient knows no method by that name.
         _ => true,
@@ -36,6 +33,20 @@ pub(crate) async fn render(
         form::body(sampler, user, request).await?;
     }
     Ok(origin)
+}
+
+fn get_has_body(sampler: &HttpSampler, user: &mut UserState) -> bool {
+    (sampler.raw_body || !sampler.arguments.is_empty() || !sampler.files.is_empty())
+        && (form::sends_values_as_body(sampler, user) || sends_file(sampler, user))
+}
+
+/// Gives a GET request the body that JMeter sends with one, if the sampler makes one.
+pub(crate) async fn with_entity_of_get(
+    sampler: &HttpSampler,
+    user: &mut UserState,
+    request: &mut Rendered,
+) -> Result<(), Failure> {
+    if get_has_body(sampler, user) { form::body(sampler, user, request).await } else { Ok(()) }
 }
 
 fn sends_file(sampler: &HttpSampler, user: &mut UserState) -> bool {
@@ -85,7 +96,7 @@ fn render_url(
     user.give_back(key);
     request.url.push_str(&origin.prefix);
     request.path_at = request.url.len();
-    if !path.starts_with('/') {
+    if !path.starts_with('/') && !origin.is_file {
         request.url.push('/');
     }
     request.url.push_str(&path);
@@ -116,6 +127,7 @@ fn parse_origin(key: &str) -> Result<Result<Arc<Origin>, &'static str>, Failure>
         "" => false,
         scheme if scheme.eq_ignore_ascii_case("http") => false,
         scheme if scheme.eq_ignore_ascii_case("https") => true,
+        scheme if scheme.eq_ignore_ascii_case("file") => return Ok(Ok(Origin::file())),
         scheme => {
             let message = format!("unknown protocol: {}", scheme.to_lowercase());
             return Err(Failure::new("java.net.MalformedURLException", message));
@@ -143,6 +155,10 @@ fn parse_origin(key: &str) -> Result<Result<Arc<Origin>, &'static str>, Failure>
 
 /// The origin of the absolute URL in `request.url`.
 pub(crate) fn locate(session: &mut HttpSession, request: &mut Rendered) -> Result<Arc<Origin>, Failure> {
+    if request.url.starts_with("file:") {
+        request.path_at = "file:".len();
+        return Ok(Origin::file());
+    }
     let parts = url_parts::split(&request.url)?;
     if parts.host.is_empty() {
         return Err(Failure::new("org.apache.http.client.ClientProtocolException", "null"));

@@ -11,6 +11,7 @@ use busyhour_engine::user::UserState;
 use crate::auth::AuthManager;
 use crate::cache::CacheManager;
 use crate::cookies::CookieManager;
+use crate::embedded::{Embedded, EmbeddedRules};
 use crate::exchange;
 use crate::failure::Failure;
 use crate::files::FileStore;
@@ -32,6 +33,10 @@ pub struct SharedHttp {
     pub no_proxy: Vec<String>,
     /// `httpsampler.max_redirects`; `None`: JMeter's 20.
     pub redirects_max: Option<u32>,
+    /// How embedded resources are found and judged.
+    pub embedded: EmbeddedRules,
+    /// `httpsampler.max_bytes_to_store_per_request`; 0: all.
+    pub body_bytes_max: usize,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
 }
 
@@ -207,6 +212,18 @@ pub struct HttpSampler {
     pub cache: Option<Arc<CacheManager>>,
     /// The nearest authorization manager.
     pub auth: Option<Arc<AuthManager>>,
+    /// `HTTPSampler.image_parser`: resources of pages are fetched, too.
+    pub embedded: Option<Box<Embedded>>,
+    /// `HTTPSampler.md5`: of a body its MD5 sum is kept.
+    pub md5: bool,
+}
+
+impl HttpSampler {
+    /// What the sampler itself needs to be kept of a response.
+    #[must_use]
+    pub fn keep(&self) -> Keep {
+        Keep { body: self.embedded.is_some() || self.md5, ..Keep::default() }
+    }
 }
 
 impl Protocol for HttpSampler {

@@ -134,6 +134,25 @@ impl HttpSession {
         }
     }
 
+    /// The user's jars.
+    pub(crate) fn jars(&self) -> &[Jar] {
+        &self.jars
+    }
+
+    /// Exchanges the user's jars for others.
+    pub(crate) fn swap_jars(&mut self, jars: &mut Vec<Jar>) {
+        std::mem::swap(&mut self.jars, jars);
+    }
+
+    /// Takes all cookies of other jars into the user's.
+    pub(crate) fn add_cookies(&mut self, from: Vec<Jar>) {
+        for other in from {
+            if let Some(jar) = self.jars.iter_mut().find(|jar| Arc::ptr_eq(&jar.manager, &other.manager)) {
+                jar.add_all(other);
+            }
+        }
+    }
+
     /// The user's jar under a manager.
     pub(crate) fn jar(&mut self, manager: &Arc<CookieManager>, user: &mut UserState) -> &mut Jar {
         let at = match self.jars.iter().position(|jar| Arc::ptr_eq(&jar.manager, manager)) {

@@ -9,10 +9,9 @@ use busyhour_record::Nanos;
 use crate::connection::{ConnectOptions, Connection};
 use crate::failure::Failure;
 use crate::origin::Origin;
-use crate::proxy::ProxyAddress;
+use crate::proxy::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
 use crate::sampler::HttpSampler;
-use crate::session::HttpSession;
 use crate::sink::{Head, ResponseSink, forget_answer};
 
 /// What a tunnel is wanted for.
@@ -32,13 +31,13 @@ pub(crate) struct Wanted<'a> {
 /// refusal is the sample's response, as in HttpClient. Credentials are sent when the proxy asks for them.
 pub(crate) async fn open(
     wanted: &Wanted<'_>,
-    session: &mut HttpSession,
+    said: &mut ProxyAuth,
     result: &mut SampleResult,
     head: &mut Head,
     reader: &mut ResponseReader,
 ) -> Result<Option<Connection>, Failure> {
     let Wanted { origin, proxy, options, .. } = wanted;
-    let before = session.proxy_auth(origin, proxy);
+    let before = *said;
     let mut told = false;
     let mut usable: Option<Connection> = None;
     loop {
@@ -51,7 +50,7 @@ pub(crate) async fn open(
                 opened?
             }
         };
-        let known = told || before == crate::proxy::ProxyAuth::Accepted;
+        let known = told || before == ProxyAuth::Accepted;
         let request = ask(origin, proxy.authorization.as_deref().filter(|_| known));
         connection.send(request.as_bytes()).await?;
         result.sent_bytes = request.len() as u64;
@@ -59,8 +58,8 @@ pub(crate) async fn open(
         let mut sink = ResponseSink { head, result, keep: wanted.keep };
         let received = connection.receive(reader, &mut sink, options.clock, wanted.response_timeout).await?;
         let asks = head.proxy_asks && proxy.authorization.is_some();
-        let (said, again) = before.after(head.status, asks, told);
-        session.proxy_said(origin, proxy, said);
+        let (now_said, again) = before.after(head.status, asks, told);
+        *said = now_said;
         if !again && head.status >= 300 {
             if let Some((first, last)) = received {
                 result.latency_ns = first.since(wanted.started);

@@ -63,8 +63,8 @@ pub fn resolve(base: &str, location: &str) -> String {
         return base.to_owned();
     }
     if let Some(query) = location.strip_prefix('?') {
-        let path = if path.is_empty() { "/" } else { path };
-        return format!("{prefix}{path}?{query}");
+        // Java takes the directory here, not the file as RFC 3986 has it.
+        return format!("{prefix}{}/?{query}", &path[..path.rfind('/').unwrap_or(0)]);
     }
     let joined = if location.starts_with('/') {
         location.to_owned()
@@ -104,6 +104,66 @@ fn without_dots(path: &str) -> String {
     if out.is_empty() { "/".into() } else { out }
 }
 
+/// The URL that `reference` stands for on a page that came from `base`, as `java.net.URL` makes it; `None` when it knows
+/// no such protocol.
+pub fn java_url(base: &str, reference: &str) -> Option<String> {
+    const KNOWN: [&str; 6] = ["http", "https", "ftp", "file", "jar", "mailto"];
+    let mut reference = reference.trim_matches(|character: char| character <= ' ');
+    if let Some((scheme, rest)) = scheme_of(reference) {
+        let scheme = scheme.to_ascii_lowercase();
+        if !KNOWN.contains(&scheme.as_str()) {
+            return None;
+        }
+        let own = base.split_once(':').is_some_and(|(own, _)| own == scheme);
+        if !own || rest.starts_with('/') || !base.contains("://") {
+            let url = format!("{scheme}:{rest}");
+            if !scheme.starts_with("http") {
+                return Some(url);
+            }
+            let (prefix, path) = url.split_at(url.len() - split(&url).ok()?.rest.len());
+            let (path, tail) = path.split_at(path.find(['?', '#']).unwrap_or(path.len()));
+            let path = if path.is_empty() { path.to_owned() } else { without_dots(path) };
+            return Some(format!("{prefix}{path}{tail}"));
+        }
+        reference = rest;
+    }
+    if let Some(file) = base.strip_prefix("file:") {
+        let path = &file[..file.find(['?', '#']).unwrap_or(file.len())];
+        let directory =
+            if reference.starts_with('/') { "" } else { &path[..path.rfind('/').map_or(0, |at| at + 1)] };
+        return Some(format!("file:{directory}{reference}"));
+    }
+    if let Some(fragment) = reference.strip_prefix('#') {
+        let page = base.split('#').next().unwrap_or(base);
+        return Some(format!("{page}#{fragment}"));
+    }
+    Some(resolve(base, reference)).filter(|url| split(url).is_ok())
+}
+
+/// The scheme that a URL begins with, and what follows its colon.
+fn scheme_of(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once(':')?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-');
+    (scheme.bytes().next()?.is_ascii_alphabetic() && scheme.bytes().all(fits)).then_some((scheme, rest))
+}
+
+/// A URL with its path normalised as `java.net.URI` does it: without dot segments and empty ones.
+pub fn normalized(url: &str) -> String {
+    let Ok(parts) = split(url) else { return url.to_owned() };
+    let (prefix, rest) = url.split_at(url.len() - parts.rest.len());
+    let (path, tail) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
+    if !path.contains("//") && !path.contains("/.") {
+        return url.to_owned();
+    }
+    let mut single = String::with_capacity(path.len());
+    for character in path.chars() {
+        if character != '/' || !single.ends_with('/') {
+            single.push(character);
+        }
+    }
+    format!("{prefix}{}{tail}", without_dots(&single))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,7 +185,7 @@ mod tests {
             ("/x", "http://h:1/x"),
             ("x", "http://h:1/a/x"),
             ("../x?y", "http://h:1/x?y"),
-            ("?q", "http://h:1/a/b?q"),
+            ("?q", "http://h:1/a/?q"),
             ("//other/x", "http://other/x"),
             ("https://o/", "https://o/"),
             ("./", "http://h:1/a/"),
@@ -134,5 +194,26 @@ mod tests {
             assert_eq!(resolve(base, location), absolute, "{location}");
         }
         assert_eq!(resolve("http://h", "x"), "http://h/x");
+    }
+
+    #[test]
+    fn references_become_java_urls() {
+        let base = "http://h:1/a/b?c";
+        for (reference, url) in [
+            (" x y ", Some("http://h:1/a/x y")),
+            ("http:z", Some("http://h:1/a/z")),
+            ("HTTPS://o/p/../q?r", Some("https://o/q?r")),
+            ("data:image/png;base64,x", None),
+            ("javascript:void(0)", None),
+            ("mailto:a@b", Some("mailto:a@b")),
+            ("#top", Some("http://h:1/a/b?c#top")),
+            ("//o/x", Some("http://o/x")),
+            ("//o:x/", None),
+            ("https://o:y/", None),
+        ] {
+            assert_eq!(java_url(base, reference).as_deref(), url, "{reference}");
+        }
+        assert_eq!(java_url("file:d/p.html", "e/f.css").as_deref(), Some("file:d/e/f.css"));
+        assert_eq!(normalized("http://h/a//b/./c/../d?x=//"), "http://h/a/b/d?x=//");
     }
 }

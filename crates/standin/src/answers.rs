@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::anything;
 use crate::compressed;
+use crate::pages;
 use crate::proxy;
 use crate::request::Request;
 
@@ -133,6 +134,8 @@ impl State {
     /// | `/slow/MS` | waits before it answers |
     /// | `/cache/KIND` | validators and lifetimes; answers 304 to a matching validator |
     /// | `/header/NAME` | the value of that request header |
+    /// | `/say/KIND?TEXT` | the text, decoded, as content of a kind, see the `pages` module |
+    /// | `/frames/N` | a page with an image and, above 0, a frame of `/frames/N-1` |
     /// | anything else | 200, `METHOD target` as text |
     ///
     /// As a proxy it also asks who is there, see the `proxy` module.
@@ -182,6 +185,7 @@ impl State {
                 redirect(first, rest, request).sized(request)
             }
             ["cache", kind] => cached(kind, request).sized(request),
+            ["say" | "frames", kind] => pages::answer(words[0], kind, target).sized(request),
             _ => framing(&words, target, request),
         }
     }
@@ -239,6 +243,7 @@ fn redirect(kind: &str, words: &[&str], request: &Request) -> Response {
         "redirect-parent" => Some("../landed?by=parent".to_owned()),
         "redirect-space" => Some("/landed?by=a space|bar".to_owned()),
         "redirect-cookie" => Some("/landed?by=cookie".to_owned()),
+        "redirect-to" => words.first().map(|word| format!("/{word}")),
         "redirect-loop" => Some("/redirect-loop".to_owned()),
         "redirect-none" => None,
         _ => match words.get(1).and_then(|w| w.parse::<u32>().ok()) {
@@ -281,7 +286,7 @@ fn cached(kind: &str, request: &Request) -> Response {
     }
 }
 
-fn percent_decode(text: &str) -> String {
+pub(crate) fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -12,6 +12,7 @@ mod case;
 mod compare;
 mod compressed;
 mod mask;
+mod pages;
 mod peer;
 mod proxy;
 mod recording;

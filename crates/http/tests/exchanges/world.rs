@@ -53,6 +53,8 @@ pub fn get(port: u16, path: &str) -> HttpSampler {
         cookies: None,
         cache: None,
         auth: None,
+        embedded: None,
+        md5: false,
     }
 }
 

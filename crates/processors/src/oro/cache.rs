@@ -111,6 +111,11 @@ fn compile_cached(text: &str) -> Compiled {
     })
 }
 
+/// Whether a text matches a pattern as a whole; `None` when there is no such pattern.
+pub fn matches_whole(pattern: &str, text: &str) -> Option<bool> {
+    compile_cached(pattern).ok()?.matches(text).ok()
+}
+
 /// JMeter's text for a pattern its cache could not compile.
 pub(crate) fn bad_expression(source: &str, error: &PatternError) -> String {
     format!("Invalid expression: {source}\n{error}")

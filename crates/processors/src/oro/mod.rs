@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use regex_syntax::hir::{Hir, HirKind};
 
 pub(crate) use cache::bad_expression;
-pub use cache::{PatternText, Ready};
+pub use cache::{PatternText, Ready, matches_whole};
 pub use translate::PatternError;
 
 /// A compiled pattern.

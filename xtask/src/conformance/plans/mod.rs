@@ -4,6 +4,7 @@ mod assertions;
 mod compressed;
 mod config;
 mod controllers;
+mod embedded;
 mod flow;
 mod functions;
 mod http;
@@ -126,6 +127,7 @@ fn all() -> Vec<Description> {
     all.extend(config::cases());
     all.extend(controllers::cases());
     all.extend(flow::cases());
+    all.extend(embedded::cases());
     all.extend(functions::cases());
     all.extend(http::cases());
     all.extend(invocation::cases());

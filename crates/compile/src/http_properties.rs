@@ -1,0 +1,69 @@
+//! JMeter's properties that change what HTTP samplers do.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_engine::run::Properties;
+use busyhour_http::embedded::{EmbeddedRules, Parser, Parsers};
+use busyhour_http::{FileStore, SharedHttp, TlsPolicy};
+
+/// What all HTTP samplers share, and which properties are not heeded.
+pub(crate) fn shared(
+    properties: &Properties,
+    base_dir: &Path,
+    tls: TlsPolicy,
+) -> (SharedHttp, Vec<Diagnostic>) {
+    let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
+    let mut http = SharedHttp::new(tls, Arc::new(FileStore::new(base_dir)), reset);
+    http.redirects_max =
+        properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
+    http.body_bytes_max = properties.number("httpsampler.max_bytes_to_store_per_request", 0);
+    let mut told = Vec::new();
+    http.embedded = EmbeddedRules {
+        parsers: parsers(properties, &mut told),
+        depth_max: properties.number("httpsampler.max_frame_depth", 5),
+        ignores_failures: properties.flag("httpsampler.ignore_failed_embedded_resources", false),
+        separate_container: properties.flag("httpsampler.separate.container", true),
+        md5: properties.flag("httpsampler.embedded_resources_use_md5", false),
+    };
+    (http, told)
+}
+
+/// The parsers of embedded resources and their media types.
+fn parsers(properties: &Properties, told: &mut Vec<Diagnostic>) -> Parsers {
+    const HTML: &str = "text/html application/xhtml+xml application/xml text/xml";
+    // Name, class and types in JMeter's own properties.
+    const DEFAULTS: [(&str, &str, &str); 3] = [
+        ("htmlParser", "LagartoBasedHtmlParser", HTML),
+        ("wmlParser", "RegexpHTMLParser", "text/vnd.wap.wml"),
+        ("cssParser", "CssParser", "text/css"),
+    ];
+    let names = properties.get("HTTPResponse.parsers");
+    let names = names.unwrap_or_else(|| "htmlParser wmlParser cssParser".into());
+    let mut all = Vec::new();
+    for name in names.split_whitespace() {
+        let default = DEFAULTS.iter().find(|(known, ..)| *known == name);
+        let or = |given: Option<String>, default: Option<&str>| given.or_else(|| default.map(str::to_owned));
+        let class = or(properties.get(&format!("{name}.className")), default.map(|(_, class, _)| *class));
+        let types = or(properties.get(&format!("{name}.types")), default.map(|(.., types)| *types));
+        let (Some(class), Some(types)) = (class, types) else { continue };
+        let parser = match class.rsplit('.').next().unwrap_or_default() {
+            "CssParser" => Parser::Css,
+            "LagartoBasedHtmlParser" => Parser::Html,
+            other => {
+                let is_own = default.is_some_and(|(_, class, _)| *class == other);
+                if !is_own {
+                    let message = format!(
+                        "{name}.className={class}: embedded resources are found as JMeter's LagartoBasedHtmlParser \
+                         finds them"
+                    );
+                    told.push(Diagnostic::warning("http-property", message));
+                }
+                Parser::Html
+            }
+        };
+        all.extend(types.split_whitespace().map(|kind| (kind.to_lowercase(), parser)));
+    }
+    Parsers::new(all)
+}

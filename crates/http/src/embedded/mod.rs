@@ -1,0 +1,343 @@
+//! Embedded resources: what a page has a browser fetch, each a sample within the page's sample.
+
+mod conditional;
+mod content;
+mod css;
+mod html;
+mod parallel;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use busyhour_engine::clock::Clock;
+use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_record::Nanos;
+
+pub use content::{Parser, Parsers};
+
+use crate::cookies::Jar;
+use crate::encode;
+use crate::exchange::{Next, prepare, settle};
+use crate::failure::Failure;
+use crate::file_page;
+use crate::head::Rendered;
+use crate::origin::Origin;
+use crate::render::{locate, with_entity_of_get};
+use crate::sampler::HttpSampler;
+use crate::session::HttpSession;
+use crate::url_parts;
+use crate::visit::{Visit, complete};
+
+/// Whether a URL matches a pattern as a whole; `None` when the pattern is malformed.
+pub type UrlMatch = fn(pattern: &str, url: &str) -> Option<bool>;
+
+/// Which embedded resources a sampler fetches, and how many at a time.
+#[derive(Debug)]
+pub struct Embedded {
+    /// `HTTPSampler.embedded_url_re`: only these; empty: all.
+    pub allow: Template,
+    /// `HTTPSampler.embedded_url_exclude_re`: not these; empty: none.
+    pub exclude: Template,
+    /// `HTTPSampler.concurrentPool`, with `HTTPSampler.concurrentDwn`; `None`: one after another.
+    pub at_once: Option<Template>,
+    /// How patterns are matched.
+    pub matches: UrlMatch,
+}
+
+/// What the run's properties say about embedded resources.
+#[derive(Debug, Clone)]
+pub struct EmbeddedRules {
+    /// `HTTPResponse.parsers` and what belongs to them.
+    pub parsers: Parsers,
+    /// `httpsampler.max_frame_depth`
+    pub depth_max: u32,
+    /// `httpsampler.ignore_failed_embedded_resources`
+    pub ignores_failures: bool,
+    /// `httpsampler.separate.container`: the page is a sub-result beside its resources.
+    pub separate_container: bool,
+    /// `httpsampler.embedded_resources_use_md5`, which JMeter heeds for resources fetched at the same time.
+    pub md5: bool,
+}
+
+impl Default for EmbeddedRules {
+    fn default() -> Self {
+        Self {
+            parsers: Parsers::default(),
+            depth_max: 5,
+            ignores_failures: false,
+            separate_container: true,
+            md5: false,
+        }
+    }
+}
+
+/// Resources fetched at once when the plan's number is none.
+const AT_ONCE: usize = 6;
+
+/// Puts the page that is the user's last result and its resources into one result.
+pub(crate) async fn of_page(
+    sampler: &HttpSampler,
+    user: &mut UserState,
+    session: &mut HttpSession,
+    request: &mut Rendered,
+    keep: Keep,
+) {
+    let Some(settings) = &sampler.embedded else { return };
+    let at_once = match &settings.at_once {
+        None => 1,
+        Some(number) => number.text(user).trim().parse().unwrap_or(AT_ONCE).max(1),
+    };
+    let mut seed = request.seed();
+    // Where JMeter would send a body with a GET, it does so with those for resources, too.
+    let with_body = with_entity_of_get(sampler, user, &mut seed).await.is_ok();
+    let page = std::mem::take(&mut user.result);
+    let fetching = Fetching {
+        sampler,
+        settings,
+        allow: settings.allow.text(user).into_owned(),
+        exclude: settings.exclude.text(user).into_owned(),
+        at_once,
+        keep,
+        clock: user.run.clock.clone(),
+        label: page.label.clone(),
+        seed: if with_body { seed } else { request.seed() },
+        parts: RefCell::new((user, session)),
+    };
+    let whole = fetching.page(&mut Lane::default(), page, 0).await;
+    let (user, _) = fetching.parts.into_inner();
+    user.result = whole;
+}
+
+/// All that is fetched for one page.
+struct Fetching<'a> {
+    sampler: &'a HttpSampler,
+    settings: &'a Embedded,
+    allow: String,
+    exclude: String,
+    at_once: usize,
+    keep: Keep,
+    clock: Clock,
+    /// The sampler's name; JMeter names all that is in it so, until it is numbered.
+    label: String,
+    /// Headers and body of every request.
+    seed: Box<Rendered>,
+    /// Lent to whoever is not waiting for a server.
+    parts: RefCell<(&'a mut UserState, &'a mut HttpSession)>,
+}
+
+/// What one of several downloads has for itself.
+#[derive(Debug, Default, Clone)]
+struct Lane {
+    /// Cookies of its own, as JMeter copies them for downloads at the same time; `None`: the user's.
+    jars: Option<Vec<Jar>>,
+    /// Only the sums of bodies are kept.
+    md5: bool,
+}
+
+impl Fetching<'_> {
+    /// Works on the user and its session with this result and these cookies.
+    fn with<R>(
+        &self,
+        lane: &mut Lane,
+        result: &mut SampleResult,
+        act: impl FnOnce(&mut UserState, &mut HttpSession) -> R,
+    ) -> R {
+        let mut parts = self.parts.borrow_mut();
+        let (user, session) = &mut *parts;
+        std::mem::swap(&mut user.result, result);
+        if let Some(jars) = &mut lane.jars {
+            session.swap_jars(jars);
+        }
+        let done = act(user, session);
+        if let Some(jars) = &mut lane.jars {
+            session.swap_jars(jars);
+        }
+        std::mem::swap(&mut user.result, result);
+        done
+    }
+
+    /// A page with its resources, if it has any.
+    async fn page(&self, lane: &mut Lane, mut page: SampleResult, depth: u32) -> SampleResult {
+        let rules = &self.sampler.shared.embedded;
+        if depth > rules.depth_max {
+            let mut error = page.clone();
+            error.sub_results.clear();
+            let why = "Maximum frame/iframe nesting depth exceeded.";
+            Failure::new("java.lang.Exception", why).write_to(&mut error, self.keep.body);
+            add(&mut page, error);
+            return page;
+        }
+        let urls = match rules.parsers.resources(&page, &self.seed.user_agent()) {
+            Ok(urls) => urls,
+            Err(failure) => {
+                let mut error = page.clone();
+                error.sub_results.clear();
+                failure.write_to(&mut error, self.keep.body);
+                add(&mut page, error);
+                self.judge(&mut page, false);
+                return page;
+            }
+        };
+        if urls.is_empty() {
+            return page;
+        }
+        let mut whole = page;
+        if rules.separate_container {
+            let mut inner = whole.clone();
+            inner.label = format!("{}-0", whole.label);
+            whole.sub_results = vec![inner];
+        }
+        let wanted = urls.into_iter().map(encode::sanitized).filter(|url| self.is_wanted(url));
+        let urls: Vec<String> = wanted.map(|url| url_parts::normalized(&url)).collect();
+        if self.at_once == 1 {
+            for url in urls {
+                let (result, used) = Box::pin(self.fetch(std::mem::take(lane), url, depth + 1)).await;
+                *lane = used;
+                self.take(&mut whole, result);
+            }
+        } else {
+            let own = self.lane_of_its_own(lane);
+            let downloads = urls.into_iter().map(|url| self.fetch(own.clone(), url, depth + 1)).collect();
+            for (result, used) in parallel::at_once(self.at_once, downloads).await {
+                let received = used.jars.unwrap_or_default();
+                self.with(lane, &mut SampleResult::default(), |_, session| session.add_cookies(received));
+                self.take(&mut whole, result);
+            }
+        }
+        whole
+    }
+
+    /// The lane of a download beside others.
+    fn lane_of_its_own(&self, lane: &Lane) -> Lane {
+        let jars = lane.jars.clone().unwrap_or_else(|| self.parts.borrow().1.jars().to_vec());
+        Lane { jars: Some(jars), md5: lane.md5 || self.sampler.shared.embedded.md5 }
+    }
+
+    fn is_wanted(&self, url: &str) -> bool {
+        let matches = |pattern: &str, otherwise: bool| {
+            if pattern.is_empty() {
+                otherwise
+            } else {
+                (self.settings.matches)(pattern, url).unwrap_or(otherwise)
+            }
+        };
+        matches(&self.allow, true) && !matches(&self.exclude, false)
+    }
+
+    /// One resource with its redirects and, if it is a page itself, its resources. `None`: the cache has it.
+    async fn fetch(&self, lane: Lane, url: String, depth: u32) -> (Option<SampleResult>, Lane) {
+        let mut request = self.seed.copy();
+        request.url = url;
+        let now = self.clock.now();
+        let result = SampleResult {
+            label: self.label.clone(),
+            start: now,
+            intended: now,
+            success: true,
+            ..SampleResult::default()
+        };
+        let mut download = Download { all: self, lane, result, depth };
+        match download.locate(&mut request) {
+            Ok(origin) => {
+                let location = download.one(&mut request, &origin, self.keep).await;
+                complete(&mut download, &mut request, location, self.keep).await;
+            }
+            Err(failure) => {
+                download.result.url.push_str(&request.url);
+                download.result.end = self.clock.now();
+                failure.write_to(&mut download.result, self.keep.body);
+            }
+        }
+        request.give_back();
+        let result = (!download.result.ignore).then_some(download.result);
+        (result, download.lane)
+    }
+
+    /// Takes a resource into the result of its page.
+    fn take(&self, whole: &mut SampleResult, resource: Option<SampleResult>) {
+        let ok = whole.success && resource.as_ref().is_none_or(|resource| resource.success);
+        if let Some(resource) = resource {
+            add(whole, resource);
+        }
+        self.judge(whole, ok);
+    }
+
+    /// A page fails with its resources, unless the properties say otherwise.
+    fn judge(&self, whole: &mut SampleResult, ok: bool) {
+        if self.sampler.shared.embedded.ignores_failures {
+            return;
+        }
+        whole.success = ok;
+        if !ok {
+            use std::fmt::Write as _;
+            whole.message = "Embedded resource download error:".into();
+            for failed in whole.sub_results.iter().filter(|sub| !sub.success) {
+                let (url, code, message) = (&failed.url, &failed.code, &failed.message);
+                let _ = write!(whole.message, "{url} code:{code} message:{message}, ");
+            }
+        }
+    }
+}
+
+/// Numbers a result among those inside another and adds it up there.
+fn add(whole: &mut SampleResult, mut part: SampleResult) {
+    part.label = format!("{}-{}", whole.label, whole.sub_results.len());
+    whole.end = whole.end.max(part.end);
+    whole.header_bytes += part.header_bytes;
+    whole.body_bytes += part.body_bytes;
+    whole.sent_bytes += part.sent_bytes;
+    whole.sub_results.push(part);
+}
+
+/// One download among others.
+struct Download<'f, 'a> {
+    all: &'f Fetching<'a>,
+    lane: Lane,
+    result: SampleResult,
+    depth: u32,
+}
+
+impl Visit for Download<'_, '_> {
+    fn sampler(&self) -> &HttpSampler {
+        self.all.sampler
+    }
+
+    fn now(&self) -> Nanos {
+        self.all.clock.now()
+    }
+
+    fn result(&mut self) -> &mut SampleResult {
+        &mut self.result
+    }
+
+    fn locate(&mut self, request: &mut Rendered) -> Result<Arc<Origin>, Failure> {
+        locate(self.all.parts.borrow_mut().1, request)
+    }
+
+    async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Keep) -> Option<String> {
+        let Self { all, lane, result, .. } = self;
+        let sampler = all.sampler;
+        if origin.is_file {
+            file_page::read(sampler, &request.url, result, &all.clock, keep).await;
+            return None;
+        }
+        let mut step =
+            all.with(lane, result, |user, session| prepare(sampler, user, session, request, origin, keep))?;
+        step.md5 |= lane.md5;
+        loop {
+            let outcome = step.line.transfer(result, request, &mut step.head, &all.clock).await;
+            let next =
+                all.with(lane, result, |user, session| settle(user, session, request, &mut step, outcome));
+            if let Next::Done(location) = next {
+                return location;
+            }
+        }
+    }
+
+    async fn fetch_resources(&mut self, _request: &mut Rendered, _keep: Keep) {
+        let page = std::mem::take(&mut self.result);
+        self.result = Box::pin(self.all.page(&mut self.lane, page, self.depth)).await;
+    }
+}

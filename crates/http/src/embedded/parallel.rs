@@ -1,0 +1,62 @@
+//! Several futures at once, within one task.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+
+/// Drives futures, so many at a time, each as soon as there is a place for it; gives what they gave, in their order.
+pub(super) async fn at_once<F: Future>(most: usize, futures: Vec<F>) -> Vec<F::Output> {
+    let mut waiting: std::collections::VecDeque<_> = futures.into_iter().enumerate().collect();
+    let mut done: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
+    let mut active: Vec<(usize, Pin<Box<F>>)> = Vec::new();
+    poll_fn(|context| {
+        loop {
+            while active.len() < most
+                && let Some((at, future)) = waiting.pop_front()
+            {
+                active.push((at, Box::pin(future)));
+            }
+            let before = active.len();
+            active.retain_mut(|(at, future)| match future.as_mut().poll(context) {
+                Poll::Ready(output) => {
+                    done[*at] = Some(output);
+                    false
+                }
+                Poll::Pending => true,
+            });
+            if active.is_empty() && waiting.is_empty() {
+                return Poll::Ready(());
+            }
+            if active.len() == before || waiting.is_empty() {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn no_more_than_so_many_run_and_all_are_done_in_order() {
+        let (running, most) = (Cell::new(0), Cell::new(0));
+        let one = async |number: usize| {
+            running.set(running.get() + 1);
+            most.set(most.get().max(running.get()));
+            for _ in 0..=number % 3 {
+                tokio::task::yield_now().await;
+            }
+            running.set(running.get() - 1);
+            number
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let done = runtime.block_on(at_once(4, (0..20).map(one).collect()));
+        assert_eq!(done, (0..20).collect::<Vec<_>>());
+        assert_eq!(most.get(), 4);
+    }
+}

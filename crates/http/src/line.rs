@@ -1,0 +1,147 @@
+//! One request over the wire: what an exchange needs between preparing it and looking at its answer, without the user.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use busyhour_engine::clock::Clock;
+use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_record::Nanos;
+
+use crate::connection::{ConnectOptions, Connection};
+use crate::failure::Failure;
+use crate::head::Rendered;
+use crate::origin::Origin;
+use crate::proxy::{ProxyAddress, ProxyAuth};
+use crate::response::ResponseReader;
+use crate::sampler::HttpSampler;
+use crate::session::HttpSession;
+use crate::sink::{Head, ResponseSink};
+use crate::tunnel::{self, Wanted};
+
+/// The way to a server, and the connection on it.
+pub(crate) struct Line<'s> {
+    pub(crate) sampler: &'s HttpSampler,
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) proxy: Option<Arc<ProxyAddress>>,
+    /// What the proxy has said to the user's credentials.
+    pub(crate) said: ProxyAuth,
+    /// An idle connection before the transfer, one that can be used again after it.
+    pub(crate) connection: Option<Connection>,
+    pub(crate) keep: Keep,
+    connect_timeout: Option<Duration>,
+    response_timeout: Option<Duration>,
+}
+
+impl<'s> Line<'s> {
+    /// The way to `origin`, over an idle connection if the user has one.
+    pub(crate) fn new(
+        sampler: &'s HttpSampler,
+        user: &mut UserState,
+        session: &mut HttpSession,
+        origin: &Arc<Origin>,
+        proxy: Option<Arc<ProxyAddress>>,
+        said: ProxyAuth,
+        keep: Keep,
+    ) -> Self {
+        let milliseconds = |template: &Template, user: &mut UserState| {
+            let ms = if template.is_empty() { 0 } else { template.integer(user, 0) };
+            u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
+        };
+        Self {
+            sampler,
+            origin: Arc::clone(origin),
+            said,
+            connection: session.take(origin, proxy.as_ref(), user.result.start),
+            proxy,
+            keep,
+            connect_timeout: milliseconds(&sampler.connect_timeout, user),
+            response_timeout: milliseconds(&sampler.response_timeout, user),
+        }
+    }
+
+    /// The request is to be sent once more: over the same connection, unless that has ended since.
+    pub(crate) fn again(&mut self, now: Nanos) {
+        self.connection = self.connection.take().and_then(|mut used| used.is_usable(now).then_some(used));
+    }
+
+    /// Connects if need be, sends the request and reads the response.
+    pub(crate) async fn transfer(
+        &mut self,
+        result: &mut SampleResult,
+        request: &Rendered,
+        head: &mut Head,
+        clock: &Clock,
+    ) -> Result<(), Failure> {
+        let (sampler, keep) = (self.sampler, self.keep);
+        let started = result.start;
+        let mut reader = ResponseReader::new(request.method == "HEAD");
+        let outcome = async {
+            let mut connection = match self.connection.take() {
+                Some(connection) => connection,
+                None => match self.connect(result, head, &mut reader, clock, started).await? {
+                    Some(connection) => {
+                        reader = ResponseReader::new(request.method == "HEAD");
+                        connection
+                    }
+                    None => return Ok(()),
+                },
+            };
+            connection.send(&request.wire).await?;
+            result.sent_bytes = request.wire.len() as u64;
+            let mut sink = ResponseSink { head, result, keep };
+            let received = connection.receive(&mut reader, &mut sink, clock, self.response_timeout).await;
+            if let Some((first, last)) = received? {
+                result.latency_ns = first.since(started);
+                result.end = last;
+            }
+            if reader.keeps_alive && sampler.keep_alive && !request.closes {
+                if let Some(seconds) = reader.keep_alive_s {
+                    connection.promised(clock.now(), seconds);
+                }
+                self.connection = Some(connection);
+            }
+            Ok(())
+        }
+        .await;
+        if outcome.is_err() || result.end == Nanos::ZERO {
+            result.end = clock.now();
+        }
+        result.header_bytes = reader.head_bytes;
+        result.body_bytes = reader.body_bytes;
+        outcome?;
+        match head.decoding.take() {
+            Some(decoding) if reader.has_body && reader.content_length != Some(0) => decoding.end(),
+            _ => Ok(()),
+        }
+    }
+
+    /// A new connection; `None`: the proxy refused a tunnel, and its refusal is the response.
+    async fn connect(
+        &mut self,
+        result: &mut SampleResult,
+        head: &mut Head,
+        reader: &mut ResponseReader,
+        clock: &Clock,
+        started: Nanos,
+    ) -> Result<Option<Connection>, Failure> {
+        let sampler = self.sampler;
+        let options = ConnectOptions { shared: &sampler.shared, clock, timeout: self.connect_timeout };
+        let Some(proxy) = self.proxy.as_ref().filter(|_| self.origin.secure) else {
+            let opened = Connection::open(&self.origin, self.proxy.as_ref(), &options).await;
+            result.connect_ns = clock.now().since(started);
+            return opened.map(Some);
+        };
+        let wanted = Wanted {
+            sampler,
+            origin: &self.origin,
+            proxy,
+            options,
+            response_timeout: self.response_timeout,
+            started,
+            keep: self.keep,
+        };
+        Box::pin(tunnel::open(&wanted, &mut self.said, result, head, reader)).await
+    }
+}

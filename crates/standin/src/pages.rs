@@ -1,0 +1,26 @@
+//! Pages as the request asks for them.
+
+use crate::answers::{Response, percent_decode};
+
+/// The answer to `/say/KIND?TEXT` or `/frames/N`.
+pub(crate) fn answer(what: &str, kind: &str, target: &str) -> Response {
+    if what == "frames" {
+        let deep: u32 = kind.parse().unwrap_or(0);
+        let frame = match deep.checked_sub(1) {
+            Some(next) => format!("<iframe src=\"/frames/{next}\"></iframe>"),
+            None => String::new(),
+        };
+        return Response::new(200, "text/html; charset=utf-8", format!("<img src=\"/image-{deep}\">{frame}"));
+    }
+    let media = match kind {
+        "html" => "text/html; charset=utf-8",
+        "bare" => "text/html",
+        "css" => "text/css",
+        "xml" => "application/xml; charset=utf-8",
+        "xhtml" => "application/xhtml+xml",
+        "json" => "application/json",
+        _ => "text/plain; charset=utf-8",
+    };
+    let text = target.split_once('?').map_or("", |(_, text)| text);
+    Response::new(200, media, percent_decode(&text.replace('+', " ")))
+}
