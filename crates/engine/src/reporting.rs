@@ -6,30 +6,13 @@ use crate::core::Core;
 use crate::result::SampleResult;
 use crate::user::UserState;
 
-/// Notes how many users were active, in a result and in those directly inside it. JMeter goes no deeper, and of the
-/// results deeper inside the first of each has no thread's name.
+/// Notes how many users were active, in a result and in those directly inside it, which all have their thread's name
+/// then. JMeter goes no deeper.
 pub(crate) fn fill(result: &mut SampleResult, group: u32, all: u32) {
-    result.users_group = group;
-    result.users_all = all;
+    (result.users_group, result.users_all) = (group, all);
     for sub in &mut result.sub_results {
-        sub.users_group = group;
-        sub.users_all = all;
+        (sub.users_group, sub.users_all) = (group, all);
         sub.unnamed_thread = false;
-        for inner in &mut sub.sub_results {
-            fill_deep(inner);
-        }
-        if let Some(first) = sub.sub_results.first_mut().filter(|first| first.users_all == 0) {
-            first.unnamed_thread = true;
-        }
-    }
-}
-
-fn fill_deep(result: &mut SampleResult) {
-    for inner in &mut result.sub_results {
-        fill_deep(inner);
-    }
-    if let Some(first) = result.sub_results.first_mut().filter(|first| first.users_all == 0) {
-        first.unnamed_thread = true;
     }
 }
 

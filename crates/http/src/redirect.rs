@@ -17,6 +17,7 @@ pub(crate) async fn follow(visit: &mut impl Visit, request: &mut Rendered, locat
     let label = total.label.clone();
     let mut first = total.clone();
     first.label = format!("{label}-0");
+    first.unnamed_thread = true;
     total.sub_results.push(first);
     let mut next = Some(location);
     let mut count = 0;
@@ -68,6 +69,7 @@ pub(crate) async fn follow(visit: &mut impl Visit, request: &mut Rendered, locat
             total.body_bytes += part.body_bytes;
             total.sent_bytes += part.sent_bytes;
             total.end = total.end.max(part.end);
+            part.unnamed_thread = false;
             total.sub_results.push(part);
         }
     }

@@ -187,6 +187,8 @@ impl Fetching<'_> {
         if rules.separate_container {
             let mut inner = whole.clone();
             inner.label = format!("{}-0", whole.label);
+            // It is put in without the thread's name, which JMeter adds only near the top.
+            inner.unnamed_thread = true;
             whole.sub_results = vec![inner];
         }
         let wanted = urls.into_iter().map(encode::sanitized).filter(|url| self.is_wanted(url));
@@ -288,6 +290,7 @@ fn add(whole: &mut SampleResult, mut part: SampleResult) {
     whole.header_bytes += part.header_bytes;
     whole.body_bytes += part.body_bytes;
     whole.sent_bytes += part.sent_bytes;
+    part.unnamed_thread = false;
     whole.sub_results.push(part);
 }
 
