@@ -198,10 +198,11 @@ async fn multipart(
 }
 
 fn drop_content_type(request: &mut Rendered) {
-    if !request.has_content_type {
+    if !request.names_content_type {
         return;
     }
     request.has_content_type = false;
+    request.names_content_type = false;
     let lines = std::mem::take(&mut request.headers);
     for line in lines.split_inclusive(|byte| *byte == b'\n') {
         let is_it = line.len() > 13 && line[..13].eq_ignore_ascii_case(b"content-type:");

@@ -27,7 +27,9 @@ pub(crate) struct Rendered {
     pub(crate) closes: bool,
     /// A header manager names a `User-Agent`.
     pub(crate) has_user_agent: bool,
-    /// A header manager names a `Content-Type`.
+    /// A header manager names a `Content-Type`, be it an empty one: HttpClient adds none to it.
+    pub(crate) names_content_type: bool,
+    /// A header manager names a `Content-Type` that is not empty.
     pub(crate) has_content_type: bool,
     /// Content type set by the sampler itself, before the entity's.
     pub(crate) content_type: String,
@@ -84,6 +86,7 @@ impl Rendered {
         seed.has_host = self.has_host;
         seed.closes = self.closes;
         seed.has_user_agent = self.has_user_agent;
+        seed.names_content_type = self.names_content_type;
         seed.has_content_type = self.has_content_type;
         seed
     }
@@ -120,6 +123,7 @@ impl Rendered {
         self.closes = false;
         self.proxy_authorized = false;
         self.has_user_agent = false;
+        self.names_content_type = false;
         self.has_content_type = false;
         self.authorization = None;
         self.cookies.clear();
@@ -168,7 +172,7 @@ impl Rendered {
         }
         if self.has_body {
             let _ = write!(wire, "Content-Length: {}\r\n", self.body.len());
-            if !self.entity_type.is_empty() && self.content_type.is_empty() && !self.has_content_type {
+            if !self.entity_type.is_empty() && self.content_type.is_empty() && !self.names_content_type {
                 header(&mut wire, b"Content-Type", self.entity_type.as_bytes());
             }
         }

@@ -79,24 +79,25 @@ fn render_url(
     key.push('|');
     sampler.port.render(user, &mut key);
     let origin = match session.origin(&key) {
-        Some(origin) => Arc::clone(origin),
+        Some(origin) => Ok(Arc::clone(origin)),
         None => {
-            let origin = match parse_origin(&key)? {
-                Ok(origin) => origin,
-                Err(scheme) => {
-                    request.url = format!("{scheme}:{}{path}", if path.starts_with('/') { "" } else { "/" });
-                    let message = format!("URI does not specify a valid host name: {}", request.url);
-                    return Err(Failure::new("org.apache.http.client.ClientProtocolException", message));
-                }
-            };
-            session.remember_origin(&key, Arc::clone(&origin));
+            let origin = parse_origin(&key)?;
+            if let Ok(origin) = &origin {
+                session.remember_origin(&key, Arc::clone(origin));
+            }
             origin
         }
     };
     user.give_back(key);
-    request.url.push_str(&origin.prefix);
+    match &origin {
+        Ok(origin) => request.url.push_str(&origin.prefix),
+        Err(scheme) => {
+            request.url.push_str(scheme);
+            request.url.push(':');
+        }
+    }
     request.path_at = request.url.len();
-    if !path.starts_with('/') && !origin.is_file {
+    if !path.starts_with('/') && !origin.as_ref().is_ok_and(|origin| origin.is_file) {
         request.url.push('/');
     }
     request.url.push_str(&path);
@@ -111,8 +112,18 @@ fn render_url(
         }
         user.give_back(query);
     }
-    check_url(request, &origin)?;
-    Ok(origin)
+    match origin {
+        Ok(origin) => {
+            check_url(request, &origin)?;
+            Ok(origin)
+        }
+        // JMeter makes a URI of the whole before it misses the host.
+        Err(_) => {
+            check_characters(request)?;
+            let message = format!("URI does not specify a valid host name: {}", request.url);
+            Err(Failure::new("org.apache.http.client.ClientProtocolException", message))
+        }
+    }
 }
 
 /// `protocol|domain|port` as rendered; the scheme alone when there is no domain.
@@ -184,6 +195,11 @@ fn check_url(request: &Rendered, origin: &Origin) -> Result<(), Failure> {
         let message = format!("{what} at index {index}: {}", request.url);
         return Err(Failure::new("java.net.URISyntaxException", message));
     }
+    check_characters(request)
+}
+
+/// Whether `java.net.URI` takes what follows the origin.
+fn check_characters(request: &Rendered) -> Result<(), Failure> {
     match encode::illegal(&request.url, request.path_at) {
         None => Ok(()),
         Some((index, "%")) => {
@@ -222,7 +238,9 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Ren
         request.closes |=
             name.eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close");
         request.has_user_agent |= name.eq_ignore_ascii_case("user-agent");
-        request.has_content_type |= name.eq_ignore_ascii_case("content-type") && !value.is_empty();
+        let is_content_type = name.eq_ignore_ascii_case("content-type");
+        request.names_content_type |= is_content_type;
+        request.has_content_type |= is_content_type && !value.is_empty();
     }
     request.scratch = text;
 }

@@ -82,11 +82,25 @@ pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> S
     };
     section(variables, &mut || {
         let text = |value: Option<&str>| value.unwrap_or("java.lang.Object").to_owned();
-        user.variables.iter().map(|(name, value)| (name.to_owned(), text(value))).collect()
+        let mut entries: Vec<_> =
+            user.variables.iter().map(|(name, value)| (name.to_owned(), text(value))).collect();
+        entries.extend(variables_of_jmeter(user));
+        entries
     });
     section(properties, &mut || user.run.properties.all());
     section(system, &mut Vec::new);
     out
+}
+
+/// What JMeter keeps among a user's variables for itself, and so shows. The object's address is as good as any other; that
+/// users stay the same from pass to pass is JMeter's default.
+fn variables_of_jmeter(user: &UserState) -> [(String, String); 3] {
+    let address = (u64::from(user.group) << 16 | u64::from(user.number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let package = format!("org.apache.jmeter.threads.SamplePackage@{:08x}", address >> 34 | 0x1000_0000);
+    let mut name = String::new();
+    user.thread_name(&mut name);
+    [("JMeterThread.pack", package), ("__jmeter.U_T__", name), ("__jmv_SAME_USER", "true".to_owned())]
+        .map(|(name, value)| (name.to_owned(), value))
 }
 
 /// JMeter's order of names: texts and numbers in turn, numbers by their value.
@@ -144,9 +158,15 @@ mod tests {
         user.run.properties.set("p", "q");
         let settings = DebugSamplerSettings { variables: true, properties: true, system_properties: true };
         DebugSampler::new(settings).sample(&mut user, &Template::literal("Debug"), Nanos(0));
-        insta::assert_snapshot!(user.result.body_text(), @r"
+        let text = user.result.body_text().into_owned();
+        let (before, package) = text.split_once("SamplePackage@").unwrap();
+        let shown = format!("{before}SamplePackage@{}", &package[8..]);
+        insta::assert_snapshot!(shown, @r"
         JMeterVariables:
         B=2
+        JMeterThread.pack=org.apache.jmeter.threads.SamplePackage@
+        __jmeter.U_T__=Thread Group 1-1
+        __jmv_SAME_USER=true
         a=1
         x=y
         x_9=b

@@ -3,8 +3,8 @@
 use crate::recording::{Recording, RequestRecord};
 use crate::rows::split;
 
-/// The columns that chance does not touch as a rule.
-const COLUMNS: [&str; 4] = ["label", "responseCode", "threadName", "success"];
+/// The columns that chance does not touch as a rule; the last two tell how a sample ended.
+const COLUMNS: [&str; 4] = ["label", "threadName", "responseCode", "success"];
 
 /// How much is taken away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Shape {
     Values,
     /// Also how often each occurs.
     Counts,
+    /// Also whether samples succeed.
+    Outcomes,
 }
 
 /// The shape of a recording: two runs of a plan that draws values at random have the same one.
@@ -23,7 +25,8 @@ pub fn shape(recording: &Recording, taken: Shape) -> Recording {
     requests.sort();
     let mut rows = split(&recording.results.join("\n"), ',').into_iter();
     let header = rows.next().unwrap_or_default();
-    let places: Vec<_> = COLUMNS.iter().map(|name| header.iter().position(|column| column == name)).collect();
+    let columns = if taken == Shape::Outcomes { &COLUMNS[..2] } else { &COLUMNS[..] };
+    let places: Vec<_> = columns.iter().map(|name| header.iter().position(|column| column == name)).collect();
     let mut results: Vec<String> = rows
         .map(|row| {
             let fields =
@@ -32,7 +35,7 @@ pub fn shape(recording: &Recording, taken: Shape) -> Recording {
         })
         .collect();
     results.sort();
-    if taken == Shape::Counts {
+    if taken != Shape::Values {
         requests.dedup();
         results.dedup();
     }
@@ -80,12 +83,15 @@ mod tests {
         let a = recording(&["GET /a/17?x=1 HTTP/1.1", "GET /b HTTP/1.1"], &["{T},\"a, b\",200,t 1-1,true"]);
         let b = recording(&["GET /b HTTP/1.1", "GET /a/9 HTTP/1.1"], &["{T},\"a, b\",200,t 1-1,true"]);
         assert_eq!(shape(&a, Shape::Values), shape(&b, Shape::Values));
-        assert_eq!(shape(&a, Shape::Values).results, ["\"a, b\",#,t #-#,true"]);
+        assert_eq!(shape(&a, Shape::Values).results, ["\"a, b\",t #-#,#,true"]);
         let c = recording(
             &["GET /b HTTP/1.1", "GET /a/9 HTTP/1.1", "GET /a/8 HTTP/1.1"],
             &["{T},\"a, b\",200,t 1-1,true"],
         );
         assert_ne!(shape(&a, Shape::Values), shape(&c, Shape::Values));
         assert_eq!(shape(&a, Shape::Counts), shape(&c, Shape::Counts));
+        let d = recording(&["GET /a/17 HTTP/1.1", "GET /b HTTP/1.1"], &["{T},\"a, b\",500,t 1-1,false"]);
+        assert_ne!(shape(&a, Shape::Counts), shape(&d, Shape::Counts));
+        assert_eq!(shape(&a, Shape::Outcomes), shape(&d, Shape::Outcomes));
     }
 }

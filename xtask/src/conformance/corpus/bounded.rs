@@ -1,7 +1,7 @@
 //! Makes a short and quiet plan of a real one, the same for JMeter and for Busyhour.
 //!
 //! A few users and loops, no pauses, nothing that writes files or talks to others, data files in the place of those that are
-//! not there. What is cut would not be compared anyway; what is left is as its author wrote it.
+//! not there, HttpClient in the place of Java's own HTTP client. What is left is as its author wrote it.
 
 use std::path::Path;
 
@@ -169,6 +169,10 @@ fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(Stri
                 if element.text(name).is_some_and(|text| !text.is_empty()) {
                     edits.set(name, "");
                 }
+            }
+            // Java's own HTTP client writes other headers, which nobody promises; what it is asked for is the same.
+            if element.text("HTTPSampler.implementation").is_some_and(|text| text == "Java") {
+                edits.set("HTTPSampler.implementation", "HttpClient4");
             }
             if element.text("HTTPSampler.concurrentDwn").is_some() {
                 edits.set("HTTPSampler.concurrentDwn", "false");

@@ -6,6 +6,7 @@ mod config;
 mod controllers;
 mod embedded;
 mod flow;
+mod found;
 mod functions;
 mod http;
 mod invocation;
@@ -128,6 +129,7 @@ fn all() -> Vec<Description> {
     all.extend(controllers::cases());
     all.extend(flow::cases());
     all.extend(embedded::cases());
+    all.extend(found::cases());
     all.extend(functions::cases());
     all.extend(http::cases());
     all.extend(invocation::cases());
