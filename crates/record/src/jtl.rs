@@ -1,4 +1,4 @@
-//! Reading JMeter's CSV result files, whoever wrote them.
+//! Reading JMeter's CSV result files, whoever wrote them (XML: `jtl_xml`).
 //!
 //! JMeter keeps one clock in whole milliseconds: the intended start is unknown and reads as the actual one.
 
@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use crate::book::Book;
+use crate::jtl_xml::XmlReader;
 use crate::labels::Labels;
 use crate::recorder::{GroupName, RunNames};
 use crate::replay::Replay;
@@ -27,8 +28,29 @@ pub enum JtlError {
     #[error("cannot read the result file")]
     Io(#[from] io::Error),
     /// It is of JMeter's XML format.
-    #[error("the result file is XML; only CSV is read")]
+    #[error("the result file is XML, not CSV")]
     Xml,
+    /// The XML is damaged.
+    #[error("the XML of the result file is damaged at byte {at}: {problem}")]
+    BrokenXml {
+        /// Offset in the file.
+        at: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The XML is something else.
+    #[error("the XML is no result file: it begins with <{0}> instead of <testResults>")]
+    XmlRoot(String),
+    /// An attribute is no number, or missing.
+    #[error("the attribute {attribute} of the sample at byte {at} is no number: {text:?}")]
+    XmlNumber {
+        /// Offset in the file, behind the tag.
+        at: u64,
+        /// The attribute.
+        attribute: String,
+        /// What stands there.
+        text: String,
+    },
     /// The first line does not name columns.
     #[error(
         "the first line of the result file does not name JMeter's columns (jmeter.save.saveservice.print_field_names)"
@@ -414,14 +436,14 @@ pub(crate) fn split(cells: &mut Cells, delimiter: u8) {
 
 /// The thread groups that thread names tell of.
 #[derive(Default)]
-struct Groups {
-    names: Vec<GroupName>,
+pub(crate) struct Groups {
+    pub(crate) names: Vec<GroupName>,
     index: HashMap<String, u32>,
 }
 
 impl Groups {
     /// The group and number of the thread `name`: `group name 1-5`.
-    fn of(&mut self, name: &str) -> (u32, u32) {
+    pub(crate) fn of(&mut self, name: &str) -> (u32, u32) {
         let (prefix, user) = name.rsplit_once('-').unwrap_or((name, "0"));
         let user = user.parse().unwrap_or(0);
         if let Some(group) = self.index.get(prefix) {
@@ -436,21 +458,31 @@ impl Groups {
 }
 
 impl Replay {
-    /// Adds up the result file at `path`, which JMeter or anything else wrote in its CSV format.
+    /// Adds up the result file at `path`, which JMeter or anything else wrote in its CSV or XML format.
     ///
     /// # Errors
-    /// It cannot be read, or is no CSV with column names.
+    /// It cannot be read, or is neither CSV with column names nor XML.
     pub fn of_jtl(path: &Path) -> Result<Replay, JtlError> {
-        // Rows are in the order of their ends: which one started first is known at the end only.
-        let wall_anchor_ms = JtlReader::open(path)?.first_ms()?.unwrap_or(0);
         let labels = Labels::new();
         let mut book = Book::new(labels.clone());
-        let (end, names) = JtlReader::open(path)?.read(wall_anchor_ms, &labels, |sample| {
+        let see = |sample: &Sample<'_>| {
             book.add(sample);
             while let Some(second) = book.next_closed() {
                 book.recycle(second);
             }
-        })?;
+        };
+        // Rows are in the order of their ends: which one started first is known at the end only.
+        let (wall_anchor_ms, (end, names)) = match JtlReader::open(path) {
+            Ok(rows) => {
+                let first = rows.first_ms()?.unwrap_or(0);
+                (first, JtlReader::open(path)?.read(first, &labels, see)?)
+            }
+            Err(JtlError::Xml) => {
+                let first = XmlReader::open(path)?.first_ms()?.unwrap_or(0);
+                (first, XmlReader::open(path)?.read(first, &labels, see)?)
+            }
+            Err(error) => return Err(error),
+        };
         book.close_all();
         Ok(Replay { totals: book.finish(Vec::new()), end, names, wall_anchor_ms })
     }

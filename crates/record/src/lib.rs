@@ -59,6 +59,7 @@ mod encoding;
 mod histogram_log;
 mod jtl;
 mod jtl_scan;
+mod jtl_xml;
 mod labels;
 mod live;
 mod live_arrivals;

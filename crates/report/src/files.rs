@@ -92,7 +92,7 @@ pub fn add_arrivals(dir: &RunDir, summary: &mut Summary) -> Result<(), ReportErr
 /// The summary of a result file that JMeter wrote.
 ///
 /// # Errors
-/// It cannot be read, or is no CSV with column names.
+/// It cannot be read, or is neither CSV with column names nor XML.
 pub fn summarise_jtl(path: &Path) -> Result<Summary, ReportError> {
     let replay = Replay::of_jtl(path).map_err(|source| ReportError::Jtl { path: path.to_owned(), source })?;
     Ok(Summary::new(RunFacts::from_jtl(path.display().to_string(), &replay), &replay.totals))

@@ -42,8 +42,12 @@ pub(super) fn scan(
             Err(quick_xml::Error::Io(error)) => {
                 return Err(std::io::Error::new(error.kind(), error.to_string()).into());
             }
-            // A run that was killed leaves its elements open, perhaps within a tag.
-            Err(quick_xml::Error::Syntax(_)) if rooted && at_end(&mut reader) => break,
+            // A run that was killed leaves its elements open, perhaps within a tag or an entity.
+            Err(quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(_))
+                if rooted && at_end(&mut reader) =>
+            {
+                break;
+            }
             Err(error) => {
                 let at = reader.error_position();
                 return Err(LogError::Xml { line: 0, at, problem: error.to_string() });
