@@ -88,6 +88,7 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
         labels: context.labels.clone(),
         detail_wishes: context.detail_wishes(),
         functional_mode: context.functional_mode,
+        base_dir: context.options.base_dir.clone(),
         listeners: std::mem::take(&mut context.listeners),
         listener_sets: std::mem::take(&mut context.listener_sets),
         variables,
@@ -96,12 +97,16 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
 }
 
 /// Complains about enabled elements nobody asked for, such as those of other protocols.
-fn check_unused(context: &mut Context<'_>, root: Element<'_>) {
+fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
     for element in root.descendants().filter(|element| element.is_active()) {
         // A fragment that a module of a group refers to has a copy there.
         let in_fragment = element.ancestors().any(|above| role(above) == Role::Fragment)
             && !element.ancestors().any(|above| role(above) == Role::Group);
         match role(element) {
+            // Files are opened at the start, whoever hears samples.
+            Role::Listener => {
+                crate::listeners::file(context, element);
+            }
             Role::Unsupported(hint) if !in_fragment => context.unsupported_element(element, hint),
             Role::SilentListener => {
                 let message = format!(

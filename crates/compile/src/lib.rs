@@ -114,6 +114,8 @@ pub struct Compiled {
     pub(crate) listener_sets: Vec<Vec<usize>>,
     pub(crate) detail_wishes: Vec<Option<DetailWish>>,
     pub(crate) functional_mode: bool,
+    /// The plan's folder.
+    pub(crate) base_dir: PathBuf,
     pub(crate) variables: Vec<start::VariableSet>,
     pub(crate) plan_name: String,
 }

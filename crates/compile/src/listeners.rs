@@ -1,8 +1,13 @@
 //! Listeners: those with a file name write it.
 
+use std::sync::Arc;
+
+use busyhour_engine::element::Processor;
 use busyhour_engine::program::DetailWish;
 use busyhour_engine::result::Keep;
+use busyhour_engine::run::Properties;
 use busyhour_plan::Element;
+use busyhour_processors::{SaveResponses, SaveResponsesSettings};
 use busyhour_record::{SaveConfig, Which};
 
 use crate::ListenerFile;
@@ -43,6 +48,38 @@ fn make<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ListenerF
         Which::All
     };
     Some(ListenerFile { path, config, which })
+}
+
+/// The listener an element is that does more than write rows.
+pub(crate) fn hearer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Processor>> {
+    if let Some(known) = context.processors.get(&element.id()) {
+        return known.clone();
+    }
+    let made: Arc<dyn Processor> = match element.kind() {
+        "ResultSaver" => Arc::new(SaveResponses::new(SaveResponsesSettings {
+            file_name: context.text(element, "FileSaver.filename"),
+            variable: context.text(element, "FileSaver.variablename"),
+            errors_only: context.flag(element, "FileSaver.errorsonly", false),
+            successes_only: context.flag(element, "FileSaver.successonly", false),
+            without_number: context.flag(element, "FileSaver.skipautonumber", false),
+            without_suffix: context.flag(element, "FileSaver.skipsuffix", false),
+            with_start: context.flag(element, "FileSaver.addTimstamp", false),
+            digits_min: usize::try_from(context.number(element, "FileSaver.numberPadLen", 0))
+                .unwrap_or(0)
+                .min(64),
+            without_transactions: context.flag(element, "FileSaver.ignoreTC", true),
+            base_prefix: base_prefix(&context.options.properties),
+            base_dir: context.options.base_dir.clone(),
+        })),
+        _ => return None,
+    };
+    context.processors.insert(element.id(), Some(Arc::clone(&made)));
+    Some(made)
+}
+
+/// How file names begin that are looked up in the plan's folder.
+pub(crate) fn base_prefix(properties: &Properties) -> String {
+    properties.get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".into())
 }
 
 /// What a file shows beyond rows, if anything.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::element::Assertion;
-use busyhour_engine::program::{ControllerId, FailureAction, FlowAction, SamplerKind, SamplerPackage};
+use busyhour_engine::element::{Assertion, Processor};
+use busyhour_engine::program::{
+    ControllerId, FailureAction, FlowAction, Hearers, SamplerKind, SamplerPackage,
+};
 use busyhour_engine::result::Keep;
 use busyhour_engine::user::LogicalAction;
 use busyhour_plan::Element;
@@ -60,6 +62,10 @@ pub(crate) fn package<'p>(
     }
     let own = listener_files(context, stack);
     keep = keep.union(context.kept_for_files(&own));
+    let mut hearers = Hearers { all: self::hearers(context, stack), in_transaction: Box::default() };
+    for hearer in &hearers.all {
+        keep = keep.union(hearer.keep());
+    }
     let mut listeners_in_transaction = None;
     let mut handlers: Vec<_> =
         nearest.iter().copied().filter(|element| element.kind() == RESULT_ACTION).collect();
@@ -69,6 +75,10 @@ pub(crate) fn package<'p>(
         // JMeter counts the handlers among the listeners: those of the transaction see its sample, and cannot act on it.
         let of_transaction_too = transaction.nearest_first();
         handlers.retain(|handler| !of_transaction_too.contains(handler));
+        let hearers_too = self::hearers(context, &transaction);
+        let only_own =
+            |hearer: &&Arc<dyn Processor>| !hearers_too.iter().any(|other| Arc::ptr_eq(other, hearer));
+        hearers.in_transaction = hearers.all.iter().filter(only_own).cloned().collect();
         let rest: Vec<_> = own.iter().copied().filter(|file| !of_transaction.contains(file)).collect();
         listeners_in_transaction = (!rest.is_empty()).then(|| context.listener_set(rest));
         for assertion in assertions_of(context, &transaction) {
@@ -91,6 +101,7 @@ pub(crate) fn package<'p>(
         listeners_in_transaction,
         on_failure,
         timeouts_ms: Arc::clone(&context.sample_timeouts),
+        hearers,
         ancestors: ancestors.into(),
     })
 }
@@ -109,6 +120,16 @@ fn processors<'p>(
         }
     }
     all.into()
+}
+
+/// Listeners in scope that do more than write rows.
+pub(crate) fn hearers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Arc<dyn Processor>]> {
+    stack
+        .nearest_first()
+        .into_iter()
+        .filter(|element| role(*element) == Role::Hearer)
+        .filter_map(|element| listeners::hearer(context, element))
+        .collect()
 }
 
 /// The assertions among these elements.

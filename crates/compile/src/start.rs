@@ -114,11 +114,17 @@ pub fn start(
             initial: initial.clone(),
         })
         .collect();
+    let base_prefix = crate::listeners::base_prefix(properties);
     let listeners = compiled
         .listeners
         .iter()
         .map(|file| CsvOutput {
-            path: file.path.text(&mut user).trim().into(),
+            path: busyhour_processors::resolved(
+                file.path.text(&mut user).trim(),
+                &base_prefix,
+                &compiled.base_dir,
+            )
+            .into(),
             config: file.config.clone(),
             which: file.which,
         })

@@ -27,6 +27,8 @@ pub(crate) enum Role {
     Assertion,
     /// A listener that may write a file.
     Listener,
+    /// A listener that does more than write rows.
+    Hearer,
     /// A listener whose effect is left out.
     SilentListener,
     /// Something with no effect in a run, and why.
@@ -146,6 +148,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("DurationAssertion", "Duration Assertion", Role::Assertion, ""),
     ("JSONPathAssertion", "JSON Assertion", Role::Assertion, ""),
     ("SizeAssertion", "Size Assertion", Role::Assertion, ""),
+    ("ResultSaver", "Save Responses to a file", Role::Hearer, ""),
     ("ResultCollector", "Simple Data Writer and all listeners of its kind", Role::Listener, ""),
 ];
 
@@ -171,7 +174,7 @@ pub(crate) fn role(element: Element<'_>) -> Role {
         "WorkBench" | "ProxyControl" | "HttpMirrorControl" | "PropertyControl" | "PropertyDisplay" => {
             Role::Inert("has no part in a run without a window")
         }
-        "Summariser" => Role::Listener,
+        "Summariser" => Role::Inert("is left out: every run prints its summary lines"),
         "DNSCacheManager" => {
             Role::Inert("is left out: names are looked up by the system and remembered for 30 seconds")
         }

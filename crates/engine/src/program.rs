@@ -118,6 +118,15 @@ pub struct SamplerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControllerId(pub u32);
 
+/// Listeners that do more than write rows; they find the sample in `user.result`, after the assertions.
+#[derive(Clone, Debug, Default)]
+pub struct Hearers {
+    /// All in the sampler's scope.
+    pub all: Box<[Arc<dyn Processor>]>,
+    /// Those that hear its samples and not only the transaction that takes their place.
+    pub in_transaction: Box<[Arc<dyn Processor>]>,
+}
+
 /// A sampler with all that its scope puts around it.
 #[derive(Debug)]
 pub struct SamplerPackage<P> {
@@ -137,6 +146,8 @@ pub struct SamplerPackage<P> {
     pub assertions: Box<[Arc<dyn Assertion>]>,
     /// What these need of the result.
     pub keep: Keep,
+    /// Listeners that do more than write rows, in the order they hear of a sample.
+    pub hearers: Hearers,
     /// Index of the set of listeners that see its samples.
     pub listeners: u32,
     /// The same without the listeners that see the enclosing parent transaction instead; `None`: nobody is left.
@@ -310,6 +321,8 @@ pub struct TransactionSettings {
     pub assertions: Box<[Arc<dyn Assertion>]>,
     /// Listeners in its scope (parent mode).
     pub listeners: u32,
+    /// Listeners in its scope that do more than write rows (parent mode).
+    pub hearers: Box<[Arc<dyn Processor>]>,
 }
 
 /// A controller.

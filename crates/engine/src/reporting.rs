@@ -156,6 +156,8 @@ pub(crate) fn record_result(
         } else {
             SampleFlags::TRANSACTION_CHILD
         };
-        record_result(core, user, variables, sub, None, listeners, kept | kind, None);
+        // Only the name of a file goes into a row.
+        let wish = wish.filter(|_| sub.file_name.is_some());
+        record_result(core, user, variables, sub, None, listeners, kept | kind, wish);
     }
 }

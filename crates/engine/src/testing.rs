@@ -194,6 +194,7 @@ impl Build<'_> {
             listeners_in_transaction: None,
             on_failure: Box::default(),
             timeouts_ms: Arc::default(),
+            hearers: crate::program::Hearers::default(),
             ancestors: ancestors.into(),
         });
         SamplerId(u32::try_from(self.samplers.len() - 1).unwrap())

@@ -12,6 +12,7 @@ use busyhour_record::{Nanos, SampleFlags};
 use crate::checks::check_assertions;
 use crate::control::{LAST_SAMPLE_OK, Next, Place, ROOT, Walk, assign, release};
 use crate::core::Core;
+use crate::element::Processor;
 use crate::program::{
     ControllerId, ControllerKind, FlowAction, Group, OnError, Program, Protocol, SamplerId, SamplerKind,
     SamplerPackage,
@@ -282,10 +283,22 @@ impl<P: Protocol> VirtualUser<P> {
         check_assertions(&mut self.user, &settings.assertions, &mut result, self.program.notes_assertions());
         self.set_last_sample_ok(result.success);
         if !in_transaction {
+            self.hear(&settings.hearers, &mut result);
             self.heard_beyond(group, id, &result);
             self.record(&result, settings.listeners, SampleFlags::TRANSACTION);
         }
         result
+    }
+
+    /// Listeners that do more than write rows hear of a transaction's sample.
+    fn hear(&mut self, hearers: &[Arc<dyn Processor>], result: &mut SampleResult) {
+        if !hearers.is_empty() {
+            std::mem::swap(&mut self.user.result, result);
+            for hearer in hearers {
+                hearer.process(&mut self.user);
+            }
+            std::mem::swap(&mut self.user.result, result);
+        }
     }
 
     /// Transactions around a parent-mode transaction hear of its sample.
@@ -382,6 +395,13 @@ impl<P: Protocol> VirtualUser<P> {
             let ok = self.user.result.success;
             self.set_last_sample_ok(ok);
             if !self.user.result.ignore {
+                let hearers = match transaction {
+                    Some(_) => &package.hearers.in_transaction,
+                    None => &package.hearers.all,
+                };
+                for hearer in hearers {
+                    hearer.process(&mut self.user);
+                }
                 self.notify(group, package, transaction);
                 if !self.user.result.success {
                     self.react_to_failure(&package.on_failure);
@@ -484,13 +504,14 @@ impl<P: Protocol> VirtualUser<P> {
             self.user.log(Level::Warn, "a transaction ended before the first sampler: it is not recorded");
             return;
         };
-        let listeners = group.samplers[last.0 as usize].listeners;
+        let last = &group.samplers[last.0 as usize];
         for transaction in std::mem::take(&mut self.place.made) {
             let Transaction { mut result, .. } = *transaction;
             if result.users_all == 0 {
                 self.fill_users(&mut result);
             }
-            self.record(&result, listeners, SampleFlags::TRANSACTION);
+            self.hear(&last.hearers.all, &mut result);
+            self.record(&result, last.listeners, SampleFlags::TRANSACTION);
         }
     }
 

@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use quick_xml::Reader;
+use quick_xml::errors::IllFormedError;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
@@ -121,9 +122,10 @@ impl<R: BufRead> XmlReader<R> {
                     return Err(std::io::Error::new(error.kind(), error.to_string()).into());
                 }
                 // A run that was killed leaves its elements open, perhaps within a tag or an entity.
-                Err(quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(_))
-                    if rooted && at_end(&mut self.reader) =>
-                {
+                Err(
+                    quick_xml::Error::Syntax(_)
+                    | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
+                ) if rooted && at_end(&mut self.reader) => {
                     break;
                 }
                 Err(error) => {

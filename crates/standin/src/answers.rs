@@ -17,6 +17,9 @@ const JSON: &str = r#"{"store":{"book":[{"category":"reference","author":"Nigel 
 /// A page for regular expressions, boundaries and embedded resources.
 const PAGE: &str = "<html><head><title>A page &amp; more</title><link rel=\"stylesheet\" href=\"/style.css\"></head>\n<body>\n<p class=\"row\">alpha=1</p>\n<p class=\"row\">beta=22</p>\n<p class=\"row\">gamma=333</p>\n<form action=\"/login\"><input type=\"hidden\" name=\"token\" value=\"t0k-9\"></form>\n<img src=\"/one.png\"><img src=\"two.png\">\n<script src=\"/code.js\"></script>\n<p>price: $5.00 (net) [x]</p>\n</body></html>\n";
 
+/// A page that names its encoding itself.
+const META: &[u8] = b"<html><head><meta http-equiv=\"Content-Type\" content=\"text/html; charset=ISO-8859-1\"></head>caf\xe9</html>";
+
 /// A small XML document.
 const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<list><item id=\"1\">one</item><item id=\"2\">two</item></list>\n";
 
@@ -118,7 +121,7 @@ impl State {
     ///
     /// | path | answer |
     /// |---|---|
-    /// | `/json`, `/page`, `/xml`, `/latin1`, `/utf8` | fixed documents |
+    /// | `/json`, `/page`, `/xml`, `/latin1`, `/utf8`, `/meta`, `/image` | fixed documents |
     /// | `/bytes/N` | N bytes of `x` |
     /// | `/seq` | `seq=1`, `seq=2`, … over the life of the server |
     /// | `/body` | the request's body |
@@ -158,6 +161,8 @@ impl State {
             ["page"] => Response::new(200, "text/html; charset=utf-8", PAGE).sized(request),
             ["xml"] => Response::new(200, "application/xml", XML).sized(request),
             ["latin1"] => Response::new(200, "text/plain; charset=ISO-8859-1", *b"caf\xe9=1;").sized(request),
+            ["meta"] => Response::new(200, "text/html", META).sized(request),
+            ["image"] => Response::new(200, "image/png", *b"\x89PNG\r\n").sized(request),
             ["utf8"] => Response::text("café=1;").sized(request),
             ["bytes", n] => {
                 Response::new(200, "application/octet-stream", vec![b'x'; n.parse().unwrap_or(0)])

@@ -270,8 +270,13 @@ fn a_pause_before_the_first_request_does_not_hide_that_the_session_began_late() 
 fn a_transaction_is_as_late_as_its_session() {
     let script: Script = Arc::new(|_| Act::Sleep(10 * MS));
     for (parent, think) in [(false, false), (true, false), (false, true), (true, true)] {
-        let settings =
-            TransactionSettings { parent, include_timers: false, assertions: Box::default(), listeners: 0 };
+        let settings = TransactionSettings {
+            parent,
+            include_timers: false,
+            assertions: Box::default(),
+            listeners: 0,
+            hearers: Box::default(),
+        };
         let inside = vec![leaf("first"), leaf("second")];
         let nodes = vec![Node::Inner(ControllerKind::Transaction(Box::new(settings)), inside)];
         let mut body = group(1, "1", nodes, &script);

@@ -86,8 +86,13 @@ fn what_stands_around_a_sampler_comes_in_jmeters_order() {
 }
 
 fn transaction(parent: bool, children: Vec<Node>) -> Node {
-    let settings =
-        TransactionSettings { parent, include_timers: false, assertions: Box::default(), listeners: 0 };
+    let settings = TransactionSettings {
+        parent,
+        include_timers: false,
+        assertions: Box::default(),
+        listeners: 0,
+        hearers: Box::default(),
+    };
     Node::Inner(ControllerKind::Transaction(Box::new(settings)), children)
 }
 

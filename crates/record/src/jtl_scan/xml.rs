@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use quick_xml::Reader;
+use quick_xml::errors::IllFormedError;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
@@ -43,9 +44,9 @@ pub(super) fn scan(
                 return Err(std::io::Error::new(error.kind(), error.to_string()).into());
             }
             // A run that was killed leaves its elements open, perhaps within a tag or an entity.
-            Err(quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(_))
-                if rooted && at_end(&mut reader) =>
-            {
+            Err(
+                quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
+            ) if rooted && at_end(&mut reader) => {
                 break;
             }
             Err(error) => {

@@ -10,6 +10,7 @@ mod found;
 mod functions;
 mod http;
 mod invocation;
+mod listeners;
 mod managers;
 mod nesting;
 mod plugin_flow;
@@ -133,6 +134,7 @@ fn all() -> Vec<Description> {
     all.extend(functions::cases());
     all.extend(http::cases());
     all.extend(invocation::cases());
+    all.extend(listeners::cases());
     all.extend(managers::cases());
     all.extend(nesting::cases());
     all.extend(plugin_flow::cases());
