@@ -7,7 +7,7 @@ use crate::error::ParseError;
 use crate::generate::even;
 use crate::notation;
 use crate::schedule::Schedule;
-use crate::stage::{Process, Rate, Stage};
+use crate::stage::{Process, Rate, Replay, Stage};
 
 /// What arrivals are asked for: stages one after another. See the crate's page for the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +59,21 @@ impl ArrivalProcess {
     /// Reads the text form when its length is given elsewhere: a last stage without a time lasts `last_ns`.
     pub fn parse_for(text: &str, last_ns: u64) -> Result<ArrivalProcess, ParseError> {
         notation::parse(text, Some(last_ns))
+    }
+
+    /// A process with these arrivals, in nanoseconds; it is over at `end_ns`. `name` stands for their source in its
+    /// text, which cannot be read back.
+    pub fn listed(name: &str, mut arrivals_ns: Vec<u64>, end_ns: u64) -> ArrivalProcess {
+        arrivals_ns.sort_unstable();
+        let end_ns = end_ns.max(arrivals_ns.last().map_or(0, |last| last.saturating_add(1)));
+        let replay = Replay {
+            file: name.to_owned(),
+            speed: 1.0,
+            limit_ns: Some(end_ns),
+            offsets_ns: Some(arrivals_ns.into()),
+        };
+        let (process, rate) = (Process::Replay(replay), Rate::ZERO);
+        ArrivalProcess::assemble([Piece { process, rate_begin: rate, rate_end: rate, duration_ns: end_ns }])
     }
 
     /// Puts the pieces one after another. Pieces of no length disappear, save files that were not read yet.

@@ -58,6 +58,8 @@ pub(crate) struct Context<'p> {
     pub(crate) in_open_group: bool,
     /// The time limits of the group's Sample Timeouts, in milliseconds.
     pub(crate) sample_timeouts: Arc<[Template]>,
+    /// The plan's user defined variables, for what is needed before it runs.
+    pub(crate) plan_variables: Vec<crate::start::VariableSet>,
     told: std::collections::HashSet<(usize, String)>,
     diagnostics: Vec<Diagnostic>,
     /// A user without a run, for values that are needed now.
@@ -111,6 +113,7 @@ impl<'p> Context<'p> {
                 || properties.all().iter().any(|(_, value)| value.contains("__jm__")),
             in_open_group: false,
             sample_timeouts: Arc::default(),
+            plan_variables: Vec::new(),
             told: std::collections::HashSet::new(),
             diagnostics: told_of_http,
             user: detached_user(properties),
@@ -298,6 +301,29 @@ impl<'p> Context<'p> {
         if wishes.iter().all(Option::is_none) { Vec::new() } else { wishes }
     }
 
+    /// What a property is when the test starts, the plan's own variables included; missing: empty. Empty, too, what
+    /// cannot be parsed, which is told.
+    pub(crate) fn at_start(&mut self, element: Element<'p>, name: &str) -> String {
+        match element.property(name) {
+            Some(property) => self.text_at_start(property.text().unwrap_or(""), property),
+            None => String::new(),
+        }
+    }
+
+    /// What a text that stands in `property` is when the test starts.
+    pub(crate) fn text_at_start(&mut self, text: &str, property: Property<'p>) -> String {
+        if !text.contains("${") {
+            return text.to_owned();
+        }
+        let template = self.parse(text, property);
+        let mut user =
+            user_with(&self.options.properties, self.symbols.names.clone(), self.symbols.state_count());
+        for set in &self.plan_variables {
+            set.evaluate(&mut user);
+        }
+        template.text(&mut user).into_owned()
+    }
+
     /// Number of the set of listeners with these files.
     pub(crate) fn listener_set(&mut self, files: Vec<usize>) -> u32 {
         let at = match self.listener_sets.iter().position(|set| *set == files) {
@@ -328,14 +354,19 @@ fn finding(problem: &Problem) -> Diagnostic {
 
 /// A user outside of any run, that sees properties and nothing else.
 pub(crate) fn detached_user(properties: &Arc<Properties>) -> UserState {
-    let group = GroupShared { name: String::new(), number: 1, active: 0.into(), initial: Vec::new() };
+    user_with(properties, Names::default(), 0)
+}
+
+/// The same with variables of these names, and elements' states.
+fn user_with(properties: &Arc<Properties>, names: Names, states: u32) -> UserState {
+    let group = GroupShared::new(String::new(), 1, Vec::new());
     let run = RunShared::new(
         0,
         Clock::start(),
         Arc::clone(properties),
-        Arc::new(Names::default()),
+        Arc::new(names),
         vec![group],
-        0,
+        states,
         Box::new(|_, _| {}),
     );
     UserState::new(Arc::new(run), None, 0, 0)

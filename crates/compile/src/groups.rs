@@ -8,6 +8,7 @@ use busyhour_samplers::AnySampler;
 use crate::config;
 use crate::context::Context;
 use crate::controllers::{Builder, Tree};
+use crate::crowds;
 use crate::open::{self, Opened};
 use crate::scope::Stack;
 use crate::start::VariableSet;
@@ -42,6 +43,7 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
             variables.push(VariableSet::of_list(context, list));
         }
     }
+    context.plan_variables.clone_from(&variables);
     let plan_level: Vec<_> = root
         .children()
         .filter(|child| child.enabled() && !matches!(role(*child), Role::Group | Role::Fragment))
@@ -61,7 +63,11 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
         };
         numbers[phase as usize] += 1;
         let name = context.name(element);
-        group_labels.push(GroupLabel { name, number: numbers[phase as usize] });
+        group_labels.push(GroupLabel {
+            name,
+            thread_suffix: crowds::thread_suffix(element),
+            number: numbers[phase as usize],
+        });
         let index = u32::try_from(groups.len()).unwrap_or(u32::MAX);
         let open = match phase {
             Phase::Main => open::of_group(context, element, index),
@@ -133,9 +139,13 @@ fn group<'p>(
     let stack = Stack::of_group(element, plan_level);
     // A session is one pass, whatever the group's own users would make.
     let main = element.element("ThreadGroup.main_controller").filter(|_| !is_open);
-    let count = match main {
-        Some(main) => context.item(main, "LoopController.loops"),
-        None => busyhour_engine::template::Template::literal("1"),
+    let crowd = crowds::of_group(context, element, is_open);
+    let passes = crowd.as_ref().and_then(|crowd| crowd.passes.clone());
+    let main = main.filter(|_| passes.is_none());
+    let count = match (passes, main) {
+        (Some(passes), _) => passes,
+        (None, Some(main)) => context.item(main, "LoopController.loops"),
+        (None, None) => busyhour_engine::template::Template::literal("1"),
     };
     // As in JMeter, a main controller that does not say goes on for ever.
     let forever =
@@ -153,18 +163,28 @@ fn group<'p>(
     let listeners = builder.iteration_listeners(&stack, &tree);
     builder.put(root, Controller { name, index_slot, kind, children: tree.children.into(), listeners });
     let (controllers, samplers) = builder.finish();
-    let schedule = context.flag(element, "ThreadGroup.scheduler", false).then(|| Schedule {
+    let scheduled = crowd.is_none() && context.flag(element, "ThreadGroup.scheduler", false);
+    let schedule = scheduled.then(|| Schedule {
         duration: context.text_or(element, "ThreadGroup.duration", "0"),
         delay: context.text_or(element, "ThreadGroup.delay", "0"),
     });
+    let (users, same_user, crowd) = match crowd {
+        Some(crowd) => (crowd.users, crowd.same_user, Some(Box::new(crowd.crowd))),
+        None => (
+            context.text_or(element, "ThreadGroup.num_threads", "1"),
+            context.flag(element, "ThreadGroup.same_user_on_next_iteration", true),
+            None,
+        ),
+    };
     Group {
         phase,
-        users: context.text_or(element, "ThreadGroup.num_threads", "1"),
+        users,
         ramp_up: context.text_or(element, "ThreadGroup.ramp_time", "0"),
         schedule,
+        crowd,
         delayed_start: context.flag(element, "ThreadGroup.delayedStart", false),
         on_error: on_error(context, element),
-        same_user: context.flag(element, "ThreadGroup.same_user_on_next_iteration", true),
+        same_user,
         controllers: controllers.into(),
         samplers: samplers.into(),
     }

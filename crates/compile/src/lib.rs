@@ -7,6 +7,7 @@ mod condition;
 mod config;
 mod context;
 mod controllers;
+mod crowds;
 mod groups;
 mod http;
 mod http_properties;
@@ -18,6 +19,7 @@ mod numbers;
 mod open;
 mod other_samplers;
 mod outline;
+mod plugin_arrivals;
 mod processors;
 mod rate_timers;
 mod refused;
@@ -96,6 +98,8 @@ pub(crate) struct ListenerFile {
 #[derive(Clone, Debug)]
 pub(crate) struct GroupLabel {
     pub(crate) name: Template,
+    /// What the names of its threads have behind the name.
+    pub(crate) thread_suffix: &'static str,
     pub(crate) number: u32,
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
 }
 
 /// `90`, `90s`, `1m30s`, `2h`, `1d`.
-fn seconds(text: &str) -> Result<i64, String> {
+pub(crate) fn seconds(text: &str) -> Result<i64, String> {
     let unreadable = || format!("{text:?} is no time like 90, 1m30s or 2h");
     let mut sum = 0_i64;
     let mut rest = text;

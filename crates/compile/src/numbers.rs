@@ -10,6 +10,21 @@ const NUMBERS: &[(&[&str], &[&str])] = &[
         &["ThreadGroup", "SetupThreadGroup", "PostThreadGroup"],
         &["ThreadGroup.num_threads", "ThreadGroup.ramp_time", "ThreadGroup.duration", "ThreadGroup.delay"],
     ),
+    (
+        &[crate::crowds::STEPPING],
+        &[
+            "ThreadGroup.num_threads",
+            "Threads initial delay",
+            "Start users count",
+            "Start users count burst",
+            "Start users period",
+            "Stop users count",
+            "Stop users period",
+            "flighttime",
+            "rampUp",
+        ],
+    ),
+    (&[crate::crowds::CONCURRENCY], &["TargetLevel", "RampUp", "Steps", "Hold", "Iterations"]),
     (&["LoopController"], &["LoopController.loops"]),
     (
         &["HTTPSamplerProxy", "HTTPSampler", "HTTPSampler2", "ConfigTestElement"],

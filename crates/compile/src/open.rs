@@ -7,6 +7,7 @@ use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
+use crate::plugin_arrivals;
 use crate::support::{Role, role};
 
 /// Property of a thread group: its arrivals. JMeter passes over it.
@@ -90,6 +91,9 @@ pub(crate) fn of_group<'p>(context: &mut Context<'p>, element: Element<'p>, inde
     }
     if element.kind() == OPEN_MODEL {
         return open_model(context, element, index).map_or(Opened::Not, Opened::ByPlan);
+    }
+    if plugin_arrivals::is_one(element) {
+        return plugin_arrivals::workload(context, element, index).map_or(Opened::Not, Opened::ByPlan);
     }
     let Some(property) = element.property(ARRIVALS) else { return Opened::Not };
     let written = property.text().unwrap_or("").to_owned();
@@ -242,7 +246,7 @@ pub(crate) fn sets_the_rate(opened: &Opened, group: Element<'_>) -> bool {
     match opened {
         Opened::Not => false,
         Opened::ByOptions(_) => true,
-        Opened::ByPlan(_) => group.kind() != OPEN_MODEL,
+        Opened::ByPlan(_) => group.kind() != OPEN_MODEL && !plugin_arrivals::is_one(group),
     }
 }
 

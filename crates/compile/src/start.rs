@@ -16,7 +16,7 @@ use crate::Compiled;
 use crate::context::Context;
 
 /// The variables of one element; they do not see one another.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct VariableSet(Vec<(Slot, Template)>);
 
 impl VariableSet {
@@ -38,6 +38,16 @@ impl VariableSet {
             set.push((context.symbols.slot(&name), value));
         }
         Self(set)
+    }
+
+    /// Gives a user these variables; returns their values.
+    pub(crate) fn evaluate(&self, user: &mut UserState) -> Vec<(Slot, String)> {
+        let values: Vec<_> =
+            self.0.iter().map(|(slot, value)| (*slot, value.text(user).into_owned())).collect();
+        for (slot, value) in &values {
+            user.variables.set_slot(*slot, value);
+        }
+        values
     }
 }
 
@@ -83,7 +93,7 @@ pub fn start(
         clock.clone(),
         Arc::clone(properties),
         Arc::clone(&names),
-        vec![GroupShared { name: String::new(), number: 1, active: 0.into(), initial: Vec::new() }],
+        vec![GroupShared::new(String::new(), 1, Vec::new())],
         states,
         Box::new(move |level, line| early_log(level, line)),
     );
@@ -95,11 +105,8 @@ pub fn start(
             initial.push((slot, value.into()));
         }
     }
-    for VariableSet(set) in &compiled.variables {
-        let values: Vec<_> =
-            set.iter().map(|(slot, value)| (*slot, value.text(&mut user).into_owned())).collect();
-        for (slot, value) in values {
-            user.variables.set_slot(slot, &value);
+    for set in &compiled.variables {
+        for (slot, value) in set.evaluate(&mut user) {
             initial.retain(|(known, _)| *known != slot);
             initial.push((slot, value.into()));
         }
@@ -107,11 +114,11 @@ pub fn start(
     let groups: Vec<_> = compiled
         .group_labels
         .iter()
-        .map(|label| GroupShared {
-            name: label.name.text(&mut user).into_owned(),
-            number: label.number,
-            active: 0.into(),
-            initial: initial.clone(),
+        .map(|label| {
+            let name = label.name.text(&mut user).into_owned();
+            let mut group = GroupShared::new(name, label.number, initial.clone());
+            group.thread_prefix.push_str(label.thread_suffix);
+            group
         })
         .collect();
     let base_prefix = crate::listeners::base_prefix(properties);
@@ -132,7 +139,7 @@ pub fn start(
     let run_names = RunNames {
         groups: groups
             .iter()
-            .map(|group| GroupName { name: group.name.clone(), number: group.number })
+            .map(|group| GroupName { name: group.thread_prefix.clone(), number: group.number })
             .collect(),
         variables: compiled.sample_variables,
         hostname: std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned(),

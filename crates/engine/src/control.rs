@@ -111,6 +111,11 @@ impl<'a, P> Walk<'a, P> {
         self.next(ROOT)
     }
 
+    /// Whether the next call begins a pass of the group's own controller.
+    pub fn is_between_passes(&mut self) -> bool {
+        self.state(ROOT).flags.contains(Flags::FIRST)
+    }
+
     /// Whether the group's own controller is done.
     pub fn is_over(&mut self) -> bool {
         self.is_done(ROOT)

@@ -4,10 +4,12 @@ use rustc_hash::FxHashMap as HashMap;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use busyhour_record::{ArrivalRecord, BatchWriter, Detail, Fate, LabelId, Labels, Nanos, Sample};
 
+use crate::crowd::supply::CoreShare;
 use crate::open::ArrivalCounts;
 use crate::run::{RunShared, Stop};
 use crate::timers::Timers;
@@ -20,6 +22,8 @@ pub struct Core {
     pub run: Arc<RunShared>,
     /// Sleepers.
     pub timers: Timers,
+    /// By group that keeps a level: the users this core has of it.
+    pub(crate) shares: RefCell<HashMap<u32, Rc<CoreShare>>>,
     labels: Labels,
     known: RefCell<HashMap<Box<str>, LabelId>>,
     batch: RefCell<BatchWriter>,
@@ -67,6 +71,7 @@ impl Core {
             index,
             run,
             timers,
+            shares: RefCell::default(),
             labels,
             known: RefCell::default(),
             batch: RefCell::new(batch),

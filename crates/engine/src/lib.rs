@@ -8,6 +8,7 @@ mod checks;
 pub mod clock;
 pub mod control;
 pub mod core;
+pub mod crowd;
 pub mod delays;
 pub mod element;
 pub mod open;

@@ -22,6 +22,8 @@ pub enum NoFreeUser {
     Drop,
     /// Another user is made, up to so many of each group; beyond that it waits.
     Grow(u32),
+    /// Another user is made, up to so many of each group; beyond that it is given up and counted.
+    GrowOrDrop(u32),
 }
 
 /// Arrivals, and the thread groups whose bodies they walk.

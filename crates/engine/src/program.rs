@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use busyhour_record::{LabelId, Nanos};
 
+use crate::crowd::Crowd;
 use crate::element::{Assertion, IterationStep, Processor, Timer};
 use crate::open::OpenWorkload;
 pub use crate::reporting::DetailWish;
@@ -387,6 +388,8 @@ pub struct Group<P> {
     pub ramp_up: Template,
     /// Duration and delay, if scheduled.
     pub schedule: Option<Schedule>,
+    /// Another plan by which users come and go; number, ramp-up and schedule do not count then.
+    pub crowd: Option<Box<Crowd>>,
     /// A user's resources are made when it starts, not when its group does. (Here they always are.)
     pub delayed_start: bool,
     /// What to do when a sample fails.

@@ -1,10 +1,12 @@
 //! What all users of a run share: properties, the clock, the log, stop requests, who is active.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap as HashMap;
+
+use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::control::Locks;
@@ -103,12 +105,42 @@ impl Properties {
 pub struct GroupShared {
     /// Name as rendered before the run.
     pub name: String,
+    /// What the names of its threads begin with.
+    pub thread_prefix: String,
     /// JMeter's number of the group among its kind, from 1.
     pub number: u32,
     /// Users active now.
     pub active: AtomicU32,
     /// Values the group's users start from.
     pub initial: Vec<(Slot, Arc<str>)>,
+    /// Users begun so far in a group that keeps a level, which gives each its number.
+    pub(crate) born: AtomicU32,
+    /// Users in such a group that have not ended.
+    pub(crate) members: AtomicU32,
+    /// Told when one of them ends.
+    pub(crate) member_ended: Notify,
+    /// The group's plan is over: its users end after the sample they are in.
+    pub(crate) over: AtomicBool,
+    /// An arrival of the group was given up.
+    pub(crate) gave_up: AtomicBool,
+}
+
+impl GroupShared {
+    /// A group before its first user; its threads are named after it.
+    pub fn new(name: String, number: u32, initial: Vec<(Slot, Arc<str>)>) -> Self {
+        Self {
+            thread_prefix: name.clone(),
+            name,
+            number,
+            active: AtomicU32::new(0),
+            initial,
+            born: AtomicU32::new(0),
+            members: AtomicU32::new(0),
+            member_ended: Notify::new(),
+            over: AtomicBool::new(false),
+            gave_up: AtomicBool::new(false),
+        }
+    }
 }
 
 /// How far a stop request goes.

@@ -1,5 +1,7 @@
 //! Running a program: the cores, the phases of the thread groups, stopping.
 
+mod starts;
+
 use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
@@ -13,12 +15,16 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
 
 use crate::core::Core;
+use crate::crowd::supply::supply;
+use crate::crowd::{Crowd, Lifetime, Lifetimes};
 use crate::open::dispatch::{OpenStart, dispatch};
 use crate::open::{ArrivalCounts, NoFreeUser, OpenWorkload};
 use crate::program::{Group, Phase, Program, Protocol};
 use crate::run::{Level, RunShared, Stop};
 use crate::user::UserState;
-use crate::virtual_user::VirtualUser;
+
+pub(crate) use starts::Watch;
+use starts::{start_lifetimes, start_users};
 
 /// What a core says of itself when the run is over.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,6 +76,8 @@ pub(crate) struct GroupStart {
     spacing_ns: u64,
     first: Nanos,
     end: Option<Nanos>,
+    /// Users that begin and end at times of their own, in the order of their beginnings.
+    lifetimes: Option<Arc<[Lifetime]>>,
 }
 
 /// What runs in a phase.
@@ -77,6 +85,8 @@ pub(crate) struct GroupStart {
 pub(crate) enum Start {
     /// A group that starts its own users.
     Closed(GroupStart),
+    /// A group that keeps a level of users.
+    Level(u32),
     /// An open workload.
     Open(OpenStart),
 }
@@ -201,7 +211,13 @@ fn run_groups<P: Protocol>(
                 Ok(Start::Open(start))
             }
             Some(_) => continue,
-            None => plan_group(shared, index, group).map(Start::Closed),
+            None => match group.crowd.as_deref() {
+                Some(Crowd::Lifetimes(lifetimes)) => {
+                    plan_lifetimes(shared, index, lifetimes).map(Start::Closed)
+                }
+                Some(Crowd::Level(_)) => Ok(Start::Level(index)),
+                Some(Crowd::Arrivals) | None => plan_group(shared, index, group).map(Start::Closed),
+            },
         };
         let start = match planned {
             Ok(start) => start,
@@ -244,7 +260,21 @@ fn plan_group<P: Protocol>(
         };
         end = Some(first + Nanos::from_secs(duration_s).0);
     }
-    Ok(GroupStart { group: index, users, spacing_ns, first, end })
+    Ok(GroupStart { group: index, users, spacing_ns, first, end, lifetimes: None })
+}
+
+/// The users of a group that begin and end at times of their own.
+pub(crate) fn plan_lifetimes(
+    shared: &Arc<RunShared>,
+    index: u32,
+    lifetimes: &Lifetimes,
+) -> Result<GroupStart, String> {
+    let mut user = UserState::new(Arc::clone(shared), None, index, 0);
+    let mut all = lifetimes.of(&mut user)?;
+    all.sort_by_key(|lifetime| lifetime.begin_ms);
+    let users = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    let first = shared.clock.now();
+    Ok(GroupStart { group: index, users, spacing_ns: 0, first, end: None, lifetimes: Some(all.into()) })
 }
 
 /// Time between the decision to start an open workload and the beginning of its schedule, in nanoseconds.
@@ -259,7 +289,7 @@ fn plan_open<P: Protocol>(program: &Program<P>, shared: &Arc<RunShared>, workloa
         let number = u32::try_from(number.integer(&mut user, 0).max(1)).unwrap_or(u32::MAX);
         match open.no_free_user {
             NoFreeUser::Queue | NoFreeUser::Drop => (number, number),
-            NoFreeUser::Grow(most) => (0, most.max(1)),
+            NoFreeUser::Grow(most) | NoFreeUser::GrowOrDrop(most) => (0, most.max(1)),
         }
     };
     let users = open.groups.iter().map(|(group, _)| users(*group)).collect();
@@ -325,39 +355,6 @@ fn core_thread<P: Protocol>(
     })
 }
 
-/// Says so when a user panics: its runtime would let it vanish without a word.
-pub(crate) struct Watch {
-    core: Rc<Core>,
-    group: u32,
-    /// Number of the user from 0, and of the first that will not start any more.
-    number: u32,
-    end: u32,
-    cores: u32,
-}
-
-impl Watch {
-    /// Watches over one user.
-    pub(crate) fn of_one(core: &Rc<Core>, group: u32, number: u32) -> Self {
-        Self { core: Rc::clone(core), group, number, end: number.saturating_add(1), cores: 1 }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            let run = &self.core.run;
-            let group = &run.groups[self.group as usize];
-            let missing = (self.number..self.end).step_by(self.cores.max(1) as usize);
-            for number in missing {
-                self.core.died.set(self.core.died.get() + 1);
-                let (name, number) = (&group.name, format!("{}-{}", group.number, number + 1));
-                let line = format!("{name} {number} died of an error in Busyhour; its samples are missing");
-                run.log(Level::Error, &line);
-            }
-        }
-    }
-}
-
 /// Users of this core that are still to end.
 pub(crate) struct Living {
     count: Cell<u64>,
@@ -397,7 +394,11 @@ pub(crate) async fn phase<P: Protocol>(
         let (core, program, living) = (Rc::clone(core), Arc::clone(program), Rc::clone(&living));
         set.spawn_local(async move {
             match start {
+                Start::Closed(start) if start.lifetimes.is_some() => {
+                    start_lifetimes(&core, cores, &program, start, &living).await;
+                }
                 Start::Closed(start) => start_users(&core, cores, &program, start, &living).await,
+                Start::Level(group) => supply(&core, cores, &program, group, &living).await,
                 Start::Open(start) => dispatch(&core, cores, &program, start, &living).await,
             }
             drop(life);
@@ -412,39 +413,6 @@ pub(crate) async fn phase<P: Protocol>(
     })
     .await;
     drop(set);
-}
-
-/// Starts every `cores`-th user of a group at its time.
-async fn start_users<P: Protocol>(
-    core: &Rc<Core>,
-    cores: u32,
-    program: &Arc<Program<P>>,
-    start: GroupStart,
-    living: &Rc<Living>,
-) {
-    let (group, end) = (start.group, start.users);
-    let mut rest = Watch { core: Rc::clone(core), group, number: core.index, end, cores };
-    let mut number = core.index;
-    while number < start.users {
-        rest.number = number;
-        let at = start.first + start.spacing_ns.saturating_mul(u64::from(number));
-        let now = core.run.clock.now();
-        if at > now {
-            core.timers.sleep_until(at).await;
-        }
-        if core.run.stop() != Stop::No || start.end.is_some_and(|end| core.run.clock.now() >= end) {
-            return;
-        }
-        let life = living.begin();
-        let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), start.group, number, at, start.end);
-        let watch = Watch { core: Rc::clone(core), group: start.group, number, end: number + 1, cores };
-        tokio::task::spawn_local(async move {
-            let _watch = watch;
-            user.run().await;
-            drop(life);
-        });
-        number = number.saturating_add(cores);
-    }
 }
 
 #[cfg(test)]

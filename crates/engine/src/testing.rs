@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use busyhour_record::{GroupName, Labels, Nanos, Recorder, RecorderConfig, RunNames, RunTotals};
@@ -115,6 +114,7 @@ pub(crate) fn group(users: u32, loops: &str, nodes: Vec<Node>, script: &Script) 
         users: Template::literal(&users.to_string()),
         ramp_up: Template::literal("0"),
         schedule: None,
+        crowd: None,
         delayed_start: false,
         on_error: OnError::Continue,
         same_user: true,
@@ -224,12 +224,8 @@ pub(crate) fn shared_with(
     names: Names,
     states: u32,
 ) -> (Arc<RunShared>, Log) {
-    let groups = (1..).take(groups).map(|number| GroupShared {
-        name: format!("group {number}"),
-        number,
-        active: AtomicU32::new(0),
-        initial: Vec::new(),
-    });
+    let groups =
+        (1..).take(groups).map(|number| GroupShared::new(format!("group {number}"), number, Vec::new()));
     let log = Log::default();
     let sink = Arc::clone(&log);
     let shared = RunShared::new(

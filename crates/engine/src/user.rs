@@ -32,6 +32,9 @@ pub enum LogicalAction {
     BreakLoop,
 }
 
+/// Marks the number of a stream as that of an arrival.
+const OF_ARRIVAL: u64 = 1 << 63;
+
 /// One virtual user, as elements, functions and scripts see it.
 pub struct UserState {
     /// Its variables.
@@ -97,8 +100,15 @@ impl UserState {
     /// an iteration's choices do not depend on how many numbers the one before drew.
     pub fn begin_iteration(&mut self) {
         self.iteration += 1;
-        let key = stream_key(self.run.seed, u64::from(self.group), self.stream, u64::from(self.iteration));
+        // Which of the user's iterations serves an arrival is left to timing.
+        let iteration = if self.stream & OF_ARRIVAL == 0 { self.iteration } else { 1 };
+        let key = stream_key(self.run.seed, u64::from(self.group), self.stream, u64::from(iteration));
         self.random = Xoshiro256PlusPlus::seed_from_u64(key);
+    }
+
+    /// The next iteration is that of an arrival, from whose number its random choices come.
+    pub(crate) fn serve_arrival(&mut self, arrival: u64) {
+        self.stream = OF_ARRIVAL | arrival;
     }
 
     /// Begins a session of an open workload: as a user that has just been made, whose random stream is that of the
@@ -148,7 +158,7 @@ impl UserState {
     pub fn thread_name(&self, out: &mut String) {
         use std::fmt::Write as _;
         let group = &self.run.groups[self.group as usize];
-        let _ = write!(out, "{} {}-{}", group.name, group.number, self.number + 1);
+        let _ = write!(out, "{} {}-{}", group.thread_prefix, group.number, self.number + 1);
     }
 
     /// Makes the result empty for the sample that begins now. To be called after everything has been rendered,

@@ -183,6 +183,10 @@ impl<P: Protocol> VirtualUser<P> {
 
     /// The walk's next answer; `None` when the user is to stop.
     fn next(&mut self, group: &Group<P>) -> Option<Next> {
+        if group.crowd.is_some() && self.is_group_over() {
+            self.user.running = false;
+            return None;
+        }
         let next = Walk::new(group, &mut self.place, &mut self.user).next_sampler();
         if self.place.iterations_begun > 0 {
             self.place.iterations_begun = 0;
@@ -200,6 +204,10 @@ impl<P: Protocol> VirtualUser<P> {
                 None
             }
         }
+    }
+
+    fn is_group_over(&self) -> bool {
+        self.user.run.groups[self.user.group as usize].over.load(Ordering::Relaxed)
     }
 
     fn name(&self) -> String {

@@ -10,7 +10,7 @@ use busyhour_engine::user::UserState;
 
 /// A user with these symbols, of group 0 and with this number; log lines go to `log`.
 pub(crate) fn user_logging(symbols: &Symbols, number: u32, log: Arc<Mutex<Vec<String>>>) -> UserState {
-    let group = GroupShared { name: "Thread Group".into(), number: 1, active: 0.into(), initial: Vec::new() };
+    let group = GroupShared::new("Thread Group".into(), 1, Vec::new());
     let run = RunShared::new(
         1,
         Clock::manual(1_700_000_000_000),

@@ -6,7 +6,8 @@ use rand::Rng as _;
 use super::choosing::{assign, seconds_of};
 use super::critical::leave_section;
 use super::state::LOOPS_UNKNOWN;
-use super::{Entry, Flags, Next, Step, Walk};
+use super::{Entry, Flags, Next, ROOT, Step, Walk};
+use crate::crowd::Crowd;
 use crate::element::StopUser;
 use crate::program::{ControllerId, ControllerKind, Throughput};
 use crate::user::UserState;
@@ -135,12 +136,15 @@ impl<P> Walk<'_, P> {
         match &controller.kind {
             ControllerKind::Loop { forever, .. } => {
                 self.start_pass_again(id);
-                if self.loop_is_over(id) {
+                if self.loop_is_over(id) || (id == ROOT && self.is_one_too_many()) {
                     if *forever {
                         self.reset_loop_count(id);
                     } else {
                         self.set_done(id, true);
                     }
+                    return Ok(Step::Answer(Next::Nothing));
+                }
+                if id == ROOT && matches!(self.group.crowd.as_deref(), Some(Crowd::Arrivals)) {
                     return Ok(Step::Answer(Next::Nothing));
                 }
                 self.write_index(id);

@@ -102,6 +102,11 @@ impl Desk {
         u32::try_from(self.seats.borrow().len()).unwrap_or(u32::MAX)
     }
 
+    /// Users that have a place.
+    pub(crate) fn alive(&self) -> u32 {
+        self.alive.get()
+    }
+
     /// Whether every arrival has been served, as far as anybody is left to serve them.
     pub(crate) fn is_quiet(&self) -> bool {
         self.busy.get() == 0 && (self.waiting.borrow().is_empty() || self.alive.get() == 0)

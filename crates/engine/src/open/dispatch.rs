@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use busyhour_arrivals::Arrival;
 use busyhour_arrivals::LoadShare;
@@ -10,6 +11,7 @@ use busyhour_record::{ArrivalRecord, Fate, Nanos};
 use super::desk::{Attendance, Desk, Taken, Ticket};
 use super::{NoFreeUser, OpenWorkload};
 use crate::core::Core;
+use crate::crowd::Crowd;
 use crate::program::{Program, Protocol};
 use crate::run::Stop;
 use crate::runner::{Living, Watch};
@@ -39,6 +41,18 @@ fn part(users: u32, core: u32, cores: u32) -> u32 {
     (users / cores + u32::from(core < users % cores)).max(1)
 }
 
+/// Arrivals a second up to which one core serves users that go on with arrival after arrival: whoever is free then takes
+/// the next one, as in the plugin, which knows no cores.
+const SLOW_PER_S: f64 = 2_000.0;
+
+/// Whether a workload is of that kind, and slow.
+fn is_slow_crowd<P>(program: &Program<P>, workload: &OpenWorkload) -> bool {
+    let duration_s = workload.process.duration_ns() as f64 / 1e9;
+    let mut groups = workload.groups.iter().map(|(group, _)| &program.groups[*group as usize]);
+    groups.any(|group| matches!(group.crowd.as_deref(), Some(Crowd::Arrivals)))
+        && workload.process.expected_count() <= SLOW_PER_S * duration_s
+}
+
 struct Dispatcher<'r, P: Protocol> {
     core: &'r Rc<Core>,
     cores: u32,
@@ -60,21 +74,36 @@ pub(crate) async fn dispatch<P: Protocol>(
     living: &Rc<Living>,
 ) {
     let workload = &program.open[start.workload as usize];
+    // A limit of users holds for all cores together: with fewer users than cores, some cores have none.
+    let serving = match workload.no_free_user {
+        _ if is_slow_crowd(program, workload) => 1,
+        NoFreeUser::GrowOrDrop(most) => cores.min(most.max(1)),
+        _ => cores,
+    }
+    .max(1);
+    // Groups that need one core do not all take the same.
+    let shift =
+        if serving < cores { workload.groups.first().map_or(0, |(group, _)| group % cores) } else { 0 };
+    let place = (core.index + cores.max(1) - shift) % cores.max(1);
+    if place >= serving {
+        return;
+    }
+    let cores = serving;
     // Should it panic, the rest of its arrivals would be missing without a word.
     let _watch = workload.groups.first().map(|(group, _)| Watch::of_one(core, *group, core.index));
-    let desks = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, core.index, cores))).collect();
+    let desks = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, place, cores))).collect();
     let end = workload.ends_with_schedule.then(|| start.first + workload.process.duration_ns());
     let dispatcher = Dispatcher { core, cores, program, workload, desks, living, end };
     for (at, (first, _)) in start.users.iter().enumerate() {
         if *first > 0 {
-            for _ in 0..part(*first, core.index, cores) {
+            for _ in 0..part(*first, place, cores) {
                 dispatcher.new_user(at, None);
             }
         }
     }
     let weights: Vec<f64> = workload.groups.iter().map(|(_, weight)| *weight).collect();
     // A core is always one of the cores there are.
-    let share = LoadShare::part(u64::from(core.index), u64::from(cores.max(1))).unwrap_or(LoadShare::WHOLE);
+    let share = LoadShare::part(u64::from(place), u64::from(cores)).unwrap_or(LoadShare::WHOLE);
     let mut at_once = 0;
     for arrival in
         workload.process.schedule(workload.schedule_seed(core.run.seed, start.workload)).share(share)
@@ -96,6 +125,7 @@ pub(crate) async fn dispatch<P: Protocol>(
         let group = busyhour_arrivals::pick(&weights, arrival.mark);
         dispatcher.arrive(group, &arrival, scheduled);
     }
+    dispatcher.end_sessions(start.first + workload.process.duration_ns()).await;
     dispatcher.drain().await;
 }
 
@@ -107,14 +137,44 @@ impl<P: Protocol> Dispatcher<'_, P> {
         if desk.offer(ticket) == Taken::ByUser {
             return;
         }
-        if desk.users() < *most {
+        if self.users(at) < *most {
             self.new_user(at, Some(ticket));
             return;
         }
-        if self.workload.no_free_user == NoFreeUser::Drop || !desk.wait(ticket) {
+        let drops = matches!(self.workload.no_free_user, NoFreeUser::Drop | NoFreeUser::GrowOrDrop(_));
+        if drops || !desk.wait(ticket) {
             let group = self.workload.groups[at].0;
+            self.core.run.groups[group as usize].gave_up.store(true, Ordering::Relaxed);
             let record = ArrivalRecord { group, scheduled, fate: Fate::Dropped };
             self.core.record_arrival(&record);
+        }
+    }
+
+    /// Users of a group that count towards its limit.
+    fn users(&self, at: usize) -> u32 {
+        let (desk, _) = &self.desks[at];
+        if self.is_crowd(at) { desk.alive() } else { desk.users() }
+    }
+
+    /// Whether the users of a group go on as the same users with each arrival.
+    fn is_crowd(&self, at: usize) -> bool {
+        let group = &self.program.groups[self.workload.groups[at].0 as usize];
+        matches!(group.crowd.as_deref(), Some(Crowd::Arrivals))
+    }
+
+    /// The plugins' groups end their sessions with the schedule, unless an arrival was given up.
+    async fn end_sessions(&self, end: Nanos) {
+        for (at, (group, _)) in self.workload.groups.iter().enumerate() {
+            let shared = &self.core.run.groups[*group as usize];
+            if !self.is_crowd(at) || self.core.run.stop() != Stop::No {
+                continue;
+            }
+            if end > self.core.run.clock.now() {
+                self.core.timers.sleep_until(end).await;
+            }
+            if !shared.gave_up.load(Ordering::Relaxed) {
+                shared.over.store(true, Ordering::Relaxed);
+            }
         }
     }
 
@@ -123,7 +183,12 @@ impl<P: Protocol> Dispatcher<'_, P> {
         let (desk, _) = &self.desks[at];
         let group = self.workload.groups[at].0;
         // Users are numbered over all cores: each core has every so-manyth number.
-        let number = desk.users().saturating_mul(self.cores).saturating_add(self.core.index);
+        let is_crowd = self.is_crowd(at);
+        let number = if is_crowd {
+            self.core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed)
+        } else {
+            desk.users().saturating_mul(self.cores).saturating_add(self.core.index)
+        };
         let attendance: Attendance = desk.seat(ticket);
         let now = self.core.run.clock.now();
         let life = self.living.begin();
@@ -132,7 +197,11 @@ impl<P: Protocol> Dispatcher<'_, P> {
         let watch = Watch::of_one(self.core, group, number);
         tokio::task::spawn_local(async move {
             let _watch = watch;
-            user.serve(attendance).await;
+            if is_crowd {
+                user.serve_on(attendance).await;
+            } else {
+                user.serve(attendance).await;
+            }
             drop(life);
         });
     }

@@ -388,7 +388,14 @@ fn allocations(iterations: &str, nodes: fn() -> Vec<Node>, think: &str) -> u64 {
     let mut counted = 0;
     runtime.block_on(async {
         let core = Rc::new(Core::new(0, Arc::clone(&shared), labels, writer).unwrap());
-        let start = GroupStart { group: 0, users: 10, spacing_ns: 0, first: shared.clock.now(), end: None };
+        let start = GroupStart {
+            group: 0,
+            users: 10,
+            spacing_ns: 0,
+            first: shared.clock.now(),
+            end: None,
+            lifetimes: None,
+        };
         let mut whole = Box::pin(phase(&core, 1, &program, vec![Start::Closed(start)]));
         // A poll is what can be measured: each is a turn of the core's thread.
         std::future::poll_fn(|cx| {

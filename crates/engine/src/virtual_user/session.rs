@@ -5,6 +5,7 @@ use std::sync::Arc;
 use busyhour_record::{ArrivalRecord, Fate};
 
 use super::{Active, VirtualUser};
+use crate::control::{ROOT, Walk};
 use crate::open::desk::{Attendance, Ticket};
 use crate::program::Protocol;
 use crate::run::Stop;
@@ -25,10 +26,39 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
+    /// Serves arrivals until the desk closes, each with one more pass as the same user, who rests in between: the groups
+    /// of jmeter-plugins. Ends when the passes are used up or the user is told to stop.
+    pub(crate) async fn serve_on(mut self, mut desk: Attendance) {
+        let run = Arc::clone(&self.user.run);
+        let program = Arc::clone(&self.program);
+        let group = &program.groups[self.user.group as usize];
+        self.set_last_sample_ok(true);
+        Walk::new(group, &mut self.place, &mut self.user).initialize(ROOT);
+        while let Some(ticket) = desk.next(|| run.stop() != Stop::No).await {
+            let _active = Active::enter(&run, self.user.group);
+            self.user.serve_arrival(ticket.arrival);
+            self.begin_arrival(&ticket);
+            loop {
+                self.iterate(group).await;
+                let mut walk = Walk::new(group, &mut self.place, &mut self.user);
+                if walk.is_over() || !self.goes_on() {
+                    return;
+                }
+                if Walk::new(group, &mut self.place, &mut self.user).is_between_passes() {
+                    break;
+                }
+            }
+        }
+    }
+
     fn begin_session(&mut self, ticket: &Ticket) {
         self.user.begin_session(ticket.arrival);
         self.place.begin_again();
         self.last_package = None;
+        self.begin_arrival(ticket);
+    }
+
+    fn begin_arrival(&mut self, ticket: &Ticket) {
         self.steps = 0;
         self.previous_end = ticket.scheduled;
         let now = self.user.now();

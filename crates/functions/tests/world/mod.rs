@@ -33,7 +33,7 @@ impl World {
         let log = Box::new(move |level, text: &str| {
             sink.lock().expect("no test panics while it logs").push(format!("{level:?} {text}"));
         });
-        let group = GroupShared { name: "Group".into(), number: 1, active: 0.into(), initial: Vec::new() };
+        let group = GroupShared::new("Group".into(), 1, Vec::new());
         let state_count = symbols.state_count();
         let run = RunShared::new(
             seed,

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use busyhour_engine::clock::Clock;
@@ -75,8 +74,7 @@ impl World {
 
     /// A user on this clock.
     pub fn on(clock: Clock) -> Self {
-        let group =
-            GroupShared { name: "group".into(), number: 1, active: AtomicU32::new(0), initial: Vec::new() };
+        let group = GroupShared::new("group".into(), 1, Vec::new());
         let run = RunShared::new(
             1,
             clock,

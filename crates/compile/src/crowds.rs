@@ -1,0 +1,248 @@
+//! The thread groups of jmeter-plugins whose users come and go by a plan of their own.
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_engine::crowd::lifetimes::{Steps, UltimateRow};
+use busyhour_engine::crowd::{Crowd, Level, Lifetimes};
+use busyhour_engine::template::Template;
+use busyhour_plan::{Element, Property};
+
+use crate::context::Context;
+use crate::load_profile;
+use crate::plugin_arrivals::{ARRIVALS, FREE_FORM};
+
+/// Class of the Ultimate Thread Group.
+pub(crate) const ULTIMATE: &str = "kg.apc.jmeter.threads.UltimateThreadGroup";
+/// Class of the Stepping Thread Group.
+pub(crate) const STEPPING: &str = "kg.apc.jmeter.threads.SteppingThreadGroup";
+/// Class of the Concurrency Thread Group.
+pub(crate) const CONCURRENCY: &str = "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup";
+
+/// The table of the Ultimate Thread Group, and the property of JMeter that takes its place.
+const TABLE: &str = "ultimatethreadgroupdata";
+const SCHEDULE: &str = "threads_schedule";
+
+/// How the users of a group come and go.
+pub(crate) struct CrowdPlan {
+    pub(crate) crowd: Crowd,
+    /// Passes of each user, where the group's own controller does not say.
+    pub(crate) passes: Option<Template>,
+    /// The most users there are at a time, as far as it can be said.
+    pub(crate) users: Template,
+    /// Passes go on as the same visitor.
+    pub(crate) same_user: bool,
+}
+
+/// What the names of a group's threads have behind the group's name.
+pub(crate) fn thread_suffix(element: Element<'_>) -> &'static str {
+    // The plugins name them after the thread that starts them.
+    if starts_by_thread(element.kind()) { "-ThreadStarter" } else { "" }
+}
+
+fn starts_by_thread(kind: &str) -> bool {
+    matches!(kind, CONCURRENCY | ARRIVALS | FREE_FORM)
+}
+
+/// The plan of a group's users, if it is one of these groups; `is_open`: its arrivals come from elsewhere.
+pub(crate) fn of_group<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    is_open: bool,
+) -> Option<CrowdPlan> {
+    let kind = element.kind();
+    if starts_by_thread(kind) && element.text("LogFilename").is_some_and(|name| !name.trim().is_empty()) {
+        let text = "the file in which the thread group writes its starts down is not written";
+        context.warn(element, "setting-without-effect", text);
+    }
+    let from_options = context.options.open.is_some();
+    Some(match kind {
+        ULTIMATE if !is_open => {
+            let rows = ultimate(context, element)?;
+            let users = rows
+                .iter()
+                .try_fold(0_i64, |sum, row| Some(sum + row.users.as_literal()?.trim().parse().unwrap_or(0)));
+            let users = Template::literal(&users.unwrap_or(0).to_string());
+            // The plugin lets every pass be that of another visitor.
+            CrowdPlan {
+                crowd: Crowd::Lifetimes(Lifetimes::Ultimate(rows)),
+                passes: None,
+                users,
+                same_user: false,
+            }
+        }
+        STEPPING if !is_open => {
+            let steps = Steps {
+                users: context.text_or(element, "ThreadGroup.num_threads", "0"),
+                delay_s: context.text_or(element, "Threads initial delay", "0"),
+                burst: context.text_or(element, "Start users count burst", "0"),
+                step_users: context.text_or(element, "Start users count", "0"),
+                step_period_s: context.text_or(element, "Start users period", "0"),
+                ramp_up_s: context.text_or(element, "rampUp", "0"),
+                hold_s: context.text_or(element, "flighttime", "0"),
+                stop_users: context.text_or(element, "Stop users count", "0"),
+                stop_period_s: context.text_or(element, "Stop users period", "0"),
+            };
+            let users = steps.users.clone();
+            let crowd = Crowd::Lifetimes(Lifetimes::Stepping(Box::new(steps)));
+            CrowdPlan { crowd, passes: None, users, same_user: false }
+        }
+        CONCURRENCY if !is_open => {
+            let level = Level {
+                target: context.text_or(element, "TargetLevel", "1"),
+                ramp_up: trimmed(context, element, "RampUp", ""),
+                steps: trimmed(context, element, "Steps", ""),
+                hold: trimmed(context, element, "Hold", "1"),
+                unit_s: unit_s(element),
+            };
+            CrowdPlan {
+                users: level.target.clone(),
+                crowd: Crowd::Level(level),
+                passes: Some(passes(context, element)),
+                same_user: same_user(context, element),
+            }
+        }
+        ARRIVALS | FREE_FORM if !from_options => CrowdPlan {
+            crowd: Crowd::Arrivals,
+            passes: Some(passes(context, element)),
+            users: Template::literal("1"),
+            same_user: same_user(context, element),
+        },
+        _ => return None,
+    })
+}
+
+/// Passes go on as the same visitor; plans from before the plugins had the setting never do.
+fn same_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
+    context.flag(element, "same_user_on_next_iteration", false)
+}
+
+/// Seconds of the unit in which the group's times are given.
+pub(crate) fn unit_s(element: Element<'_>) -> u32 {
+    if element.text("Unit") == Some("M") { 60 } else { 1 }
+}
+
+/// The editor of the plugins trims these settings.
+fn trimmed<'p>(context: &mut Context<'p>, element: Element<'p>, name: &str, default: &str) -> Template {
+    match element.property(name) {
+        Some(property) => context.parse(property.text().unwrap_or("").trim(), property),
+        None => Template::literal(default),
+    }
+}
+
+/// Passes of each user: nothing and 0 are no limit.
+fn passes<'p>(context: &mut Context<'p>, element: Element<'p>) -> Template {
+    let text = context.at_start(element, "Iterations");
+    match text.parse::<i64>() {
+        Ok(limit) if limit > 0 => Template::literal(&limit.to_string()),
+        Ok(_) => Template::literal("-1"),
+        Err(_) if text.is_empty() => Template::literal("-1"),
+        Err(_) => {
+            let finding = Diagnostic::error(
+                "invalid-value",
+                format!("the iterations limit {text:?} is no whole number"),
+            );
+            context.tell(match element.property("Iterations") {
+                Some(property) => property.locate(finding),
+                None => element.locate(finding),
+            });
+            Template::literal("-1")
+        }
+    }
+}
+
+/// The rows of the Ultimate Thread Group.
+fn ultimate<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<UltimateRow>> {
+    if let Some(text) = context.options.properties.get(SCHEDULE).filter(|text| !text.is_empty()) {
+        let (rows, wrong) = spawns(&text);
+        for chunk in wrong {
+            let text = format!("{chunk:?} in the property {SCHEDULE} cannot be read: it is left out");
+            context.tell(element.locate(Diagnostic::warning("invalid-value", text)).with_hint(
+                "users, delay, startup, hold and shutdown: -Jthreads_schedule='spawn(10,0s,1m,5m,10s)'",
+            ));
+        }
+        return Some(rows);
+    }
+    // An early version of the plugin wrote the table under the property's name.
+    let table = element.collection(TABLE).or_else(|| element.collection(SCHEDULE));
+    let mut rows = Vec::new();
+    for row in table.into_iter().flat_map(Property::items) {
+        let cells: Vec<Property<'p>> = row.items().collect();
+        let [users, delay, startup, hold, shutdown, ..] = cells.as_slice() else {
+            let text = format!("a row of the Ultimate Thread Group has {} cells", cells.len());
+            let finding = row.locate(Diagnostic::error("invalid-value", text));
+            context.tell(finding.with_hint("a row has users, delay, startup, hold and shutdown time"));
+            return None;
+        };
+        let mut parse = |cell: &Property<'p>| context.parse(cell.text().unwrap_or(""), *cell);
+        rows.push(UltimateRow {
+            users: parse(users),
+            delay_s: parse(delay),
+            startup_s: parse(startup),
+            hold_s: parse(hold),
+            shutdown_s: parse(shutdown),
+        });
+    }
+    if rows.is_empty() {
+        context.warn(element, "no-schedule", "the Ultimate Thread Group has no rows: nothing will be sent");
+    }
+    Some(rows)
+}
+
+/// The rows of `spawn(users,delay,startup,hold,shutdown) …`, and what cannot be read.
+fn spawns(text: &str) -> (Vec<UltimateRow>, Vec<String>) {
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    let mut chunks: Vec<&str> = text.split(')').collect();
+    while chunks.last().is_some_and(|chunk| chunk.is_empty()) {
+        chunks.pop();
+    }
+    for chunk in chunks {
+        match spawn(chunk) {
+            Some(row) => rows.push(row),
+            None => wrong.push(chunk.trim().to_owned()),
+        }
+    }
+    (rows, wrong)
+}
+
+fn spawn(chunk: &str) -> Option<UltimateRow> {
+    let parts: Vec<&str> = chunk.split(['(', ',']).collect();
+    let [name, users, delay, startup, hold, shutdown, ..] = parts.as_slice() else { return None };
+    if !name.trim().eq_ignore_ascii_case("spawn") {
+        return None;
+    }
+    let time = |text: &str| match text.trim() {
+        "" => Some(Template::literal("0")),
+        text => load_profile::seconds(text).ok().map(|seconds| Template::literal(&seconds.to_string())),
+    };
+    let users: i32 = users.trim().parse().ok()?;
+    Some(UltimateRow {
+        users: Template::literal(&users.to_string()),
+        delay_s: time(delay)?,
+        startup_s: time(startup)?,
+        hold_s: time(hold)?,
+        shutdown_s: time(shutdown)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<[String; 5]>, Vec<String>) {
+        let (rows, wrong) = spawns(text);
+        let words = |row: &UltimateRow| {
+            [&row.users, &row.delay_s, &row.startup_s, &row.hold_s, &row.shutdown_s]
+                .map(|cell| cell.as_literal().unwrap().to_owned())
+        };
+        (rows.iter().map(words).collect(), wrong)
+    }
+
+    #[test]
+    fn schedules_of_the_command_line() {
+        let (rows, wrong) = read("spawn(1,1s,1m,1h,1m30s) Spawn( 20 , 0 , 3s , , 2 )");
+        assert_eq!(rows, [["1", "1", "60", "3600", "90"], ["20", "0", "3", "0", "2"]]);
+        assert!(wrong.is_empty());
+        let (rows, wrong) = read("spawn(1,0,0,0) fork(1,1,1,1,1) spawn(x,1,1,1,1) spawn(2,0,0,1,0)");
+        assert_eq!(rows, [["2", "0", "0", "1", "0"]]);
+        assert_eq!(wrong, ["spawn(1,0,0,0", "fork(1,1,1,1,1", "spawn(x,1,1,1,1"]);
+    }
+}

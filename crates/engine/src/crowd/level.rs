@@ -1,0 +1,111 @@
+//! A level of users that is kept: the Concurrency Thread Group of jmeter-plugins.
+
+use crate::template::Template;
+use crate::user::UserState;
+
+/// A level of users over time. What varies (a property that somebody sets) is read again while the run goes on.
+#[derive(Clone, Debug)]
+pub struct Level {
+    /// Users to be reached.
+    pub target: Template,
+    /// Time in which they are reached, in units.
+    pub ramp_up: Template,
+    /// Steps in which they are reached; 0: evenly.
+    pub steps: Template,
+    /// Time for which they are kept, in units.
+    pub hold: Template,
+    /// Seconds of a unit.
+    pub unit_s: u32,
+}
+
+/// [`Level`], evaluated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LevelNow {
+    pub(crate) target: i64,
+    pub(crate) ramp_up_s: i64,
+    pub(crate) steps: i64,
+    pub(crate) hold_s: i64,
+}
+
+impl Level {
+    /// The settings as they are now.
+    ///
+    /// # Errors
+    /// A text that is no number where the plugin insists on one.
+    pub(crate) fn now(&self, user: &mut UserState) -> Result<LevelNow, String> {
+        Ok(LevelNow {
+            target: self.target.integer(user, 0),
+            ramp_up_s: seconds(&self.ramp_up.text(user), self.unit_s)?,
+            steps: match self.steps.text(user).as_ref() {
+                "" => 0,
+                text => text.parse().map_err(|_| not_a_number(text))?,
+            },
+            hold_s: seconds(&self.hold.text(user), self.unit_s)?,
+        })
+    }
+}
+
+/// Whole seconds of a number of units; nothing is 0.
+fn seconds(text: &str, unit_s: u32) -> Result<i64, String> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let number: f64 = text.trim().parse().map_err(|_| not_a_number(text))?;
+    Ok((number * f64::from(unit_s) + 0.5).floor() as i64)
+}
+
+fn not_a_number(text: &str) -> String {
+    format!("For input string: {text:?}")
+}
+
+impl LevelNow {
+    /// Users that should be at work so many seconds after the beginning; `None` when it is over.
+    pub(crate) fn planned(&self, at_s: f64) -> Option<u32> {
+        let (target, ramp_up) = (self.target as f64, self.ramp_up_s as f64);
+        if at_s >= (self.ramp_up_s + self.hold_s) as f64 {
+            return None;
+        }
+        let level = if self.ramp_up_s == 0 || at_s > ramp_up {
+            target
+        } else if self.steps > 0 {
+            let steps = self.steps as f64;
+            target / steps * ((at_s / (ramp_up / steps)).floor() + 1.0)
+        } else {
+            target / ramp_up * at_s
+        };
+        Some((level + 0.5).floor().clamp(0.0, f64::from(u32::MAX)) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ramp_is_even_or_has_steps() {
+        let mut level = LevelNow { target: 10, ramp_up_s: 20, steps: 0, hold_s: 5 };
+        let at = |level: LevelNow, times: &[f64]| -> Vec<Option<u32>> {
+            times.iter().map(|at_s| level.planned(*at_s)).collect()
+        };
+        assert_eq!(
+            at(level, &[0.0, 0.9, 1.0, 10.0, 20.0, 24.9, 25.0]),
+            [Some(0), Some(0), Some(1), Some(5), Some(10), Some(10), None]
+        );
+        level.steps = 2;
+        // At the very end of the ramp the plugin plans one step too many.
+        assert_eq!(
+            at(level, &[0.0, 9.9, 10.0, 20.0, 20.1]),
+            [Some(5), Some(5), Some(10), Some(15), Some(10)]
+        );
+        level = LevelNow { target: 3, ramp_up_s: 0, steps: 0, hold_s: 1 };
+        assert_eq!(at(level, &[0.0, 0.99, 1.0]), [Some(3), Some(3), None]);
+    }
+
+    #[test]
+    fn times_are_rounded_to_seconds() {
+        assert_eq!(seconds("", 60), Ok(0));
+        assert_eq!(seconds("0.5", 60), Ok(30));
+        assert_eq!(seconds("1.5", 1), Ok(2));
+        assert!(seconds("soon", 1).is_err());
+    }
+}

@@ -1,0 +1,243 @@
+//! Users that begin and end at times of their own: the Ultimate and the Stepping Thread Group of jmeter-plugins.
+
+use crate::template::Template;
+use crate::user::UserState;
+
+/// When a user begins and ends, in milliseconds since its group began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// Number of the user in its group, from 0.
+    pub number: u32,
+    /// Its beginning.
+    pub begin_ms: i64,
+    /// Its end: it makes no sample after that, except that it always makes one.
+    pub end_ms: i64,
+}
+
+/// One row of the Ultimate Thread Group's table, in seconds.
+#[derive(Clone, Debug)]
+pub struct UltimateRow {
+    /// Users.
+    pub users: Template,
+    /// Time before the first of them.
+    pub delay_s: Template,
+    /// Time over which they start.
+    pub startup_s: Template,
+    /// Time for which all of them are there.
+    pub hold_s: Template,
+    /// Time over which they end.
+    pub shutdown_s: Template,
+}
+
+/// The settings of the Stepping Thread Group, in seconds.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// Users in all.
+    pub users: Template,
+    /// Time before the first of them.
+    pub delay_s: Template,
+    /// Users that start at once, before the steps.
+    pub burst: Template,
+    /// Users of a step.
+    pub step_users: Template,
+    /// Time between two steps.
+    pub step_period_s: Template,
+    /// Time over which the users of a step start.
+    pub ramp_up_s: Template,
+    /// Time for which all of them are there.
+    pub hold_s: Template,
+    /// Users that end together.
+    pub stop_users: Template,
+    /// Time between two ends.
+    pub stop_period_s: Template,
+}
+
+/// Where lifetimes come from.
+#[derive(Clone, Debug)]
+pub enum Lifetimes {
+    /// The Ultimate Thread Group's table.
+    Ultimate(Vec<UltimateRow>),
+    /// The Stepping Thread Group.
+    Stepping(Box<Steps>),
+}
+
+impl Lifetimes {
+    /// The lifetimes of all users, by number. What is no number counts as 0, as in JMeter.
+    ///
+    /// # Errors
+    /// The settings ask for something that cannot be computed; the group does not start.
+    pub fn of(&self, user: &mut UserState) -> Result<Vec<Lifetime>, String> {
+        let mut number = |text: &Template| i32::try_from(text.integer(user, 0)).unwrap_or(0);
+        match self {
+            Lifetimes::Ultimate(rows) => {
+                let rows: Vec<_> = rows
+                    .iter()
+                    .map(|row| {
+                        [&row.users, &row.delay_s, &row.startup_s, &row.hold_s, &row.shutdown_s]
+                            .map(&mut number)
+                    })
+                    .collect();
+                ultimate(&rows)
+            }
+            Lifetimes::Stepping(steps) => stepping(&Numbers {
+                users: number(&steps.users),
+                delay_s: number(&steps.delay_s),
+                burst: number(&steps.burst),
+                step_users: number(&steps.step_users),
+                step_period_s: number(&steps.step_period_s),
+                ramp_up_s: number(&steps.ramp_up_s),
+                hold_s: number(&steps.hold_s),
+                stop_users: number(&steps.stop_users),
+                stop_period_s: number(&steps.stop_period_s),
+            }),
+        }
+    }
+}
+
+/// Of `over_s` seconds the part `nth / count`, in whole milliseconds.
+fn part_ms(over_s: i32, nth: i32, count: i32) -> i64 {
+    // A count of 0 gives no number, which Java makes 0.
+    i64::from((f64::from(over_s.wrapping_mul(1_000)) * f64::from(nth) / f64::from(count)).floor() as i32)
+}
+
+/// Rows of users, delay, startup, hold and shutdown. Within a row the last user is the first to start and to end; a row
+/// without users takes one from the others.
+fn ultimate(rows: &[[i32; 5]]) -> Result<Vec<Lifetime>, String> {
+    let users = rows.iter().fold(0_i32, |sum, row| sum.wrapping_add(row[0]));
+    let mut rest = rows.iter();
+    let (mut row, mut to_come) = ([0; 5], 0_i32);
+    let mut all = Vec::with_capacity(usize::try_from(users).unwrap_or(0));
+    for number in 0..u32::try_from(users).unwrap_or(0) {
+        if to_come < 1 {
+            row = *rest
+                .next()
+                .ok_or_else(|| format!("Not enough schedule records for thread #{}", number + 1))?;
+            to_come = row[0];
+        }
+        let [users, delay_s, startup_s, hold_s, shutdown_s] = row;
+        let startup_ms = part_ms(startup_s, to_come, users);
+        let begin_ms = 1_000 * i64::from(delay_s) + startup_ms;
+        let descent_ms = begin_ms + 1_000 * i64::from(hold_s) + 1_000 * i64::from(startup_s) - startup_ms;
+        all.push(Lifetime { number, begin_ms, end_ms: descent_ms + part_ms(shutdown_s, to_come, users) });
+        to_come -= 1;
+    }
+    Ok(all)
+}
+
+/// [`Steps`], evaluated.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    users: i32,
+    delay_s: i32,
+    burst: i32,
+    step_users: i32,
+    step_period_s: i32,
+    ramp_up_s: i32,
+    hold_s: i32,
+    stop_users: i32,
+    stop_period_s: i32,
+}
+
+/// A burst, then step after step; after the hold time users end in their order.
+fn stepping(numbers: &Numbers) -> Result<Vec<Lifetime>, String> {
+    let users = i64::from(numbers.users.max(0));
+    if users == 0 {
+        return Ok(Vec::new());
+    }
+    let or_all = |count: i32| if count == 0 { users } else { i64::from(count) };
+    let (step, stop) = (or_all(numbers.step_users), or_all(numbers.stop_users));
+    if step < 0 || stop < 0 {
+        return Err("a step of the Stepping Thread Group has a negative number of users".into());
+    }
+    let burst = Some(i64::from(numbers.burst).min(users)).filter(|burst| *burst > 0).unwrap_or(step);
+    let (ramp_ms, period_ms) =
+        (1_000 * i64::from(numbers.ramp_up_s), 1_000 * i64::from(numbers.step_period_s));
+    let ascent_ms = 1_000 * i64::from(numbers.delay_s);
+    let step_ms = period_ms + ramp_ms;
+    // Java rounds towards 0, and its remainder has the sign of the dividend: so do these.
+    let steps = if users < burst { 1 } else { ((users - burst) + step - 1) / step };
+    let last_step = Some((users - burst) % step).filter(|rest| *rest != 0).unwrap_or(step);
+    let descent_ms =
+        ascent_ms + steps * step_ms + ramp_ms / step * last_step + 1_000 * i64::from(numbers.hold_s);
+    let lifetime = |number: i64| {
+        let (at, of, place) = if number < burst {
+            (0, burst, number)
+        } else {
+            (1 + (number - burst) / step, step, (number - burst) % step)
+        };
+        Lifetime {
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            begin_ms: ascent_ms + at * step_ms + place * (ramp_ms / of),
+            end_ms: descent_ms + 1_000 * i64::from(numbers.stop_period_s) * (number / stop),
+        }
+    };
+    Ok((0..users).map(lifetime).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(lifetimes: &[Lifetime]) -> Vec<(i64, i64)> {
+        for (at, lifetime) in lifetimes.iter().enumerate() {
+            assert_eq!(lifetime.number as usize, at);
+        }
+        lifetimes.iter().map(|lifetime| (lifetime.begin_ms, lifetime.end_ms)).collect()
+    }
+
+    #[test]
+    fn a_row_of_the_ultimate_group_is_a_trapezium() {
+        // Four users over 2 s from 10 s on, all there for 60 s, gone after 4 s more.
+        let all = times(&ultimate(&[[4, 10, 2, 60, 4]]).unwrap());
+        assert_eq!(all, [(12_000, 76_000), (11_500, 75_000), (11_000, 74_000), (10_500, 73_000)]);
+        let thirds = times(&ultimate(&[[3, 0, 1, 0, 1]]).unwrap());
+        assert_eq!(thirds, [(1_000, 2_000), (666, 1_666), (333, 1_333)]);
+    }
+
+    #[test]
+    fn rows_of_the_ultimate_group_follow_one_another() {
+        let all = times(&ultimate(&[[1, 0, 0, 5, 0], [2, 3, 0, 5, 0]]).unwrap());
+        assert_eq!(all, [(0, 5_000), (3_000, 8_000), (3_000, 8_000)]);
+        // The empty row takes a user, as recorded in `ultimate-group-empty-row`.
+        let odd = times(&ultimate(&[[0, 1, 0, 0, 0], [2, 0, 0, 1, 0]]).unwrap());
+        assert_eq!(odd, [(1_000, 1_000), (0, 1_000)]);
+        assert_eq!(ultimate(&[]).unwrap(), []);
+        assert!(ultimate(&[[-1, 0, 0, 0, 0], [-3, 0, 0, 0, 0], [9, 0, 0, 0, 0]]).is_ok());
+    }
+
+    fn numbers(values: [i32; 9]) -> Numbers {
+        let [users, delay_s, burst, step_users, step_period_s, ramp_up_s, hold_s, stop_users, stop_period_s] =
+            values;
+        Numbers {
+            users,
+            delay_s,
+            burst,
+            step_users,
+            step_period_s,
+            ramp_up_s,
+            hold_s,
+            stop_users,
+            stop_period_s,
+        }
+    }
+
+    #[test]
+    fn steps_up_and_down() {
+        // One at once, then two in every 3 s: 2 s of ramp and 1 s of rest.
+        let all = times(&stepping(&numbers([5, 0, 1, 2, 1, 2, 10, 2, 1])).unwrap());
+        let begins: Vec<_> = all.iter().map(|times| times.0).collect();
+        assert_eq!(begins, [0, 3_000, 4_000, 6_000, 7_000]);
+        // Two steps of 3 s, one more ramp of 2 s, the hold time, then two users a second.
+        let ends: Vec<_> = all.iter().map(|times| times.1 - 18_000).collect();
+        assert_eq!(ends, [0, 0, 1_000, 1_000, 2_000]);
+    }
+
+    #[test]
+    fn zeros_stand_for_all_users() {
+        let all = times(&stepping(&numbers([3, 2, 0, 0, 30, 6, 1, 0, 5])).unwrap());
+        // No step after the first; the ramp is counted all the same.
+        assert_eq!(all, [(2_000, 9_000), (4_000, 9_000), (6_000, 9_000)]);
+        assert_eq!(stepping(&numbers([0, 0, 0, 0, 0, 0, 0, 0, 0])).unwrap(), []);
+        assert!(stepping(&numbers([3, 0, 0, -1, 0, 0, 0, 0, 0])).is_err());
+    }
+}

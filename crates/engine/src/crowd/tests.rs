@@ -1,0 +1,255 @@
+//! Crowds on a clock that moves by itself.
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+use busyhour_arrivals::ArrivalProcess;
+use busyhour_record::{Labels, Nanos, Recorder, RecorderConfig};
+
+use super::{Crowd, Level, Lifetimes, lifetimes};
+use crate::clock::Clock;
+use crate::core::Core;
+use crate::open::dispatch::OpenStart;
+use crate::open::{NoFreeUser, OpenWorkload};
+use crate::program::Group;
+use crate::run::{RunShared, Stop};
+use crate::runner::{Start, phase, plan_lifetimes};
+use crate::template::Template;
+use crate::testing::{
+    Act, Fake, SEED, Script, group, leaf, program, recorder_config, shared_with, with_timers,
+};
+use crate::think::{Think, ThinkLaw};
+use crate::user::UserState;
+use crate::variables::Names;
+
+const MS: u64 = 1_000_000;
+
+/// Samples: milliseconds and user.
+type Seen = Vec<(u64, u32)>;
+
+/// A group in which each sample takes 100 ms, and what it saw.
+fn watched(crowd: Crowd, passes: &str, then: fn(&mut UserState)) -> (Group<Fake>, Arc<Mutex<Seen>>) {
+    let seen: Arc<Mutex<Seen>> = Arc::default();
+    let sink = Arc::clone(&seen);
+    let script: Script = Arc::new(move |user: &mut UserState| {
+        sink.lock().unwrap().push((user.now().0 / MS, user.number));
+        then(user);
+        Act::Sleep(100 * MS)
+    });
+    let group = Group { crowd: Some(Box::new(crowd)), ..group(1, passes, vec![leaf("get")], &script) };
+    (group, seen)
+}
+
+/// Runs one group on one core without waiting for time; what its users share, and when the last one ended, in ms.
+fn run(group: Group<Fake>, open: Option<OpenWorkload>) -> (Arc<RunShared>, u64) {
+    let (shared, _) = shared_with(Clock::manual(0), SEED, 1, Names::default(), 4);
+    let labels = Labels::new();
+    let (recorder, mut writers) =
+        Recorder::start(recorder_config(1, &labels, RecorderConfig::default())).unwrap();
+    let start = match (&open, group.crowd.as_deref()) {
+        (Some(open), _) => {
+            let most = match open.no_free_user {
+                NoFreeUser::Grow(most) | NoFreeUser::GrowOrDrop(most) => most,
+                NoFreeUser::Queue | NoFreeUser::Drop => 1,
+            };
+            Start::Open(OpenStart { workload: 0, first: Nanos(0), users: vec![(0, most)] })
+        }
+        (None, Some(Crowd::Lifetimes(lifetimes))) => {
+            Start::Closed(plan_lifetimes(&shared, 0, lifetimes).unwrap())
+        }
+        _ => Start::Level(0),
+    };
+    let mut program = program(vec![group]);
+    program.open = open.into_iter().collect();
+    let program = Arc::new(program);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let core = Rc::new(Core::new(0, Arc::clone(&shared), labels, writers.remove(0)).unwrap());
+        phase(&core, 1, &program, vec![start]).await;
+        core.flush();
+    });
+    let _ = recorder.finish();
+    let end = shared.clock.now().0 / MS;
+    (shared, end)
+}
+
+fn level(target: &str, ramp_up: &str, steps: &str, hold: &str) -> Crowd {
+    let [target, ramp_up, steps, hold] = [target, ramp_up, steps, hold].map(Template::literal);
+    Crowd::Level(Level { target, ramp_up, steps, hold, unit_s: 1 })
+}
+
+/// Users that were seen at so many milliseconds or up to 100 before.
+fn users_at(seen: &Seen, ms: u64) -> usize {
+    let window = ms.saturating_sub(99)..=ms;
+    let mut users: Vec<_> =
+        seen.iter().filter(|(at, _)| window.contains(at)).map(|(_, user)| *user).collect();
+    users.sort_unstable();
+    users.dedup();
+    users.len()
+}
+
+#[test]
+fn a_level_is_looked_at_every_second_and_ends() {
+    let (group, seen) = watched(level("10", "10", "", "5"), "-1", |_| {});
+    let (shared, end) = run(group, None);
+    let seen = seen.lock().unwrap();
+    // The first user begins when the ramp is rounded up to it, then the level is looked at every second.
+    assert_eq!(seen[0], (500, 0));
+    let levels: Vec<_> = [400, 600, 1_600, 5_600, 9_400, 11_000, 14_900].map(|ms| users_at(&seen, ms)).into();
+    assert_eq!(levels, [0, 1, 2, 6, 9, 10, 10]);
+    // It looks at 15.5 s for the last time.
+    assert!((15_500..15_700).contains(&end), "{end}");
+    assert_eq!(shared.active.load(std::sync::atomic::Ordering::Relaxed), 0);
+}
+
+#[test]
+fn who_is_through_is_replaced_at_once() {
+    let (group, seen) = watched(level("2", "", "", "1"), "3", |_| {});
+    run(group, None);
+    let seen = seen.lock().unwrap();
+    let of = |user: u32| seen.iter().filter(|(_, number)| *number == user).count();
+    assert_eq!((of(0), of(1), of(2), of(3), of(4), of(5)), (3, 3, 3, 3, 3, 3));
+    assert!(seen.iter().all(|(at, _)| users_at(&seen, *at) <= 2));
+}
+
+#[test]
+fn a_level_that_sinks_lets_users_go() {
+    #[derive(Debug)]
+    struct Sinking;
+    impl crate::template::Function for Sinking {
+        fn evaluate(&self, user: &mut UserState, out: &mut String) {
+            out.push_str(if user.now().0 < 2_000 * MS { "8" } else { "3" });
+        }
+    }
+    let target = Template::new("", vec![crate::template::Segment::Function(Arc::new(Sinking))]);
+    let level = Level {
+        target,
+        ramp_up: Template::literal(""),
+        steps: Template::literal(""),
+        hold: Template::literal("4"),
+        unit_s: 1,
+    };
+    let (group, seen) = watched(Crowd::Level(level), "-1", |_| {});
+    run(group, None);
+    let seen = seen.lock().unwrap();
+    let levels: Vec<_> = [1_000, 1_900, 2_300, 3_900].map(|ms| users_at(&seen, ms)).into();
+    assert_eq!(levels, [8, 8, 3, 3]);
+}
+
+#[test]
+fn without_a_target_nobody_starts() {
+    for crowd in [level("0", "", "", "9"), level("5", "soon", "", "9"), level("5", "", "x", "9")] {
+        let (group, seen) = watched(crowd, "-1", |_| {});
+        let (_, end) = run(group, None);
+        assert!(seen.lock().unwrap().is_empty() && end < 100, "{end}");
+    }
+}
+
+#[test]
+fn a_stop_ends_a_level() {
+    let (group, seen) = watched(level("3", "", "", "3600"), "-1", |user| {
+        if user.now().0 > 1_000 * MS {
+            user.run.ask_to_stop(Stop::Graceful);
+        }
+    });
+    let (_, end) = run(group, None);
+    assert!(seen.lock().unwrap().len() <= 36 && end < 3_000, "{end}");
+}
+
+#[test]
+fn lifetimes_begin_and_end_by_plan() {
+    let row = lifetimes::UltimateRow {
+        users: Template::literal("4"),
+        delay_s: Template::literal("1"),
+        startup_s: Template::literal("4"),
+        hold_s: Template::literal("10"),
+        shutdown_s: Template::literal("2"),
+    };
+    let (group, seen) = watched(Crowd::Lifetimes(Lifetimes::Ultimate(vec![row])), "-1", |_| {});
+    let (_, end) = run(group, None);
+    let seen = seen.lock().unwrap();
+    let first = |user: u32| seen.iter().find(|(_, number)| *number == user).unwrap().0;
+    let last = |user: u32| seen.iter().rfind(|(_, number)| *number == user).unwrap().0;
+    assert_eq!([0, 1, 2, 3].map(first), [5_000, 4_000, 3_000, 2_000]);
+    // 10 s after all are there the last user ends after half a second, the first after two.
+    assert_eq!([0, 1, 2, 3].map(last), [16_900, 16_400, 15_900, 15_400]);
+    assert_eq!(end, 17_000);
+}
+
+#[test]
+fn a_pause_that_reaches_beyond_a_lifetime_ends_it() {
+    let text = Template::literal;
+    let steps = lifetimes::Steps {
+        users: text("2"),
+        delay_s: text("0"),
+        burst: text("0"),
+        step_users: text("1"),
+        step_period_s: text("1"),
+        ramp_up_s: text("0"),
+        hold_s: text("5"),
+        stop_users: text("1"),
+        stop_period_s: text("3"),
+    };
+    let (group, seen) = watched(Crowd::Lifetimes(Lifetimes::Stepping(Box::new(steps))), "-1", |_| {});
+    let group = with_timers(group, vec![Arc::new(Think(ThinkLaw::Constant(3_900 * MS)))]);
+    let (_, end) = run(group, None);
+    // The second ends at 9 s: a third pause would last until 13.
+    assert_eq!(*seen.lock().unwrap(), [(3_900, 0), (4_900, 1), (8_900, 1)]);
+    assert_eq!(end, 9_000);
+}
+
+fn arrivals(at_ms: &[u64], end_ms: u64, no_free_user: NoFreeUser) -> OpenWorkload {
+    OpenWorkload {
+        process: ArrivalProcess::listed("test", at_ms.iter().map(|ms| ms * MS).collect(), end_ms * MS),
+        groups: vec![(0, 1.0)],
+        no_free_user,
+        users: None,
+        seed: None,
+        ends_with_schedule: false,
+    }
+}
+
+#[test]
+fn a_user_goes_on_with_the_next_arrival() {
+    let seen: Arc<Mutex<Vec<(u64, u32, u32, Option<String>)>>> = Arc::default();
+    let sink = Arc::clone(&seen);
+    let script: Script = Arc::new(move |user: &mut UserState| {
+        let left = user.variables.get("left").map(str::to_owned);
+        user.variables.set("left", &user.iteration.to_string());
+        sink.lock().unwrap().push((user.now().0 / MS, user.number, user.iteration, left));
+        Act::Sleep(100 * MS)
+    });
+    let body = Group { crowd: Some(Box::new(Crowd::Arrivals)), ..group(1, "-1", vec![leaf("get")], &script) };
+    run(body, Some(arrivals(&[0, 200, 250, 400], 1_000, NoFreeUser::Grow(u32::MAX))));
+    let seen = seen.lock().unwrap();
+    let passes: Vec<_> = seen.iter().map(|(at, user, pass, _)| (*at, *user, *pass)).collect();
+    assert_eq!(passes[..3], [(0, 0, 1), (200, 0, 2), (250, 1, 1)]);
+    assert_eq!(passes[3].0, 400);
+    assert!(
+        seen[1].3.as_deref() == Some("1") && seen[2].3.is_none(),
+        "what a user left behind is there again"
+    );
+}
+
+#[test]
+fn arrivals_beyond_the_limit_are_lost_and_sessions_end_with_the_schedule() {
+    let both = |no_free_user| {
+        let (group, seen) = watched(Crowd::Arrivals, "-1", |_| {});
+        let mut body = group;
+        // A second pass over the same sampler stands for a longer session.
+        body.controllers[0].children = [body.controllers[0].children[0]; 5].into();
+        let (_, end) = run(body, Some(arrivals(&[0, 100, 200, 300], 350, no_free_user)));
+        (std::mem::take(&mut *seen.lock().unwrap()), end)
+    };
+    let (seen, end) = both(NoFreeUser::Grow(u32::MAX));
+    assert_eq!(seen.len(), 4 + 3 + 2 + 1, "none begins a sample after 350 ms: {seen:?}");
+    assert_eq!(end, 400);
+    let (seen, end) = both(NoFreeUser::GrowOrDrop(1));
+    // Since arrivals were lost the plugin waits for the session to end.
+    assert_eq!((seen.len(), end), (5, 500));
+}
