@@ -175,7 +175,7 @@ fn charset<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Charset {
 }
 
 /// Header managers merge; of two headers with one name the nearer counts.
-fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[Header]> {
+pub(crate) fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[Header]> {
     let mut headers: Vec<(String, Header)> = Vec::new();
     for element in scope.iter().filter(|element| element.kind() == "HeaderManager") {
         let Some(list) = element.collection("HeaderManager.headers") else { continue };

@@ -30,6 +30,7 @@ mod steps;
 mod support;
 mod think;
 mod timers;
+mod websocket;
 
 use std::collections::HashMap;
 use std::path::PathBuf;

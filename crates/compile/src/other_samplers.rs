@@ -9,6 +9,7 @@ use busyhour_samplers::{
 
 use crate::context::Context;
 use crate::scope::Stack;
+use crate::websocket;
 
 /// jmeter-plugins' sampler that makes its result up.
 pub(crate) const DUMMY: &str = "kg.apc.jmeter.samplers.DummySampler";
@@ -21,7 +22,7 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
         DUMMY => Box::new(dummy(context, element)),
         "SystemSampler" => Box::new(system(context, element)),
         "TCPSampler" => Box::new(tcp(context, stack, element)?),
-        _ => return None,
+        _ => Box::new(websocket::sampler(context, stack)?),
     })
 }
 

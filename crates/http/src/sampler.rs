@@ -48,7 +48,10 @@ impl SharedHttp {
     }
 
     /// The TLS configuration, made when the first connection needs it.
-    pub(crate) fn tls(&self) -> Result<Arc<rustls::ClientConfig>, rustls::Error> {
+    ///
+    /// # Errors
+    /// When the cryptography provider has no common protocol version.
+    pub fn tls(&self) -> Result<Arc<rustls::ClientConfig>, rustls::Error> {
         self.tls.get_or_init(|| tls_config(self.tls_policy)).clone()
     }
 }

@@ -154,7 +154,7 @@ impl HttpSession {
     }
 
     /// The user's jar under a manager.
-    pub(crate) fn jar(&mut self, manager: &Arc<CookieManager>, user: &mut UserState) -> &mut Jar {
+    pub fn jar(&mut self, manager: &Arc<CookieManager>, user: &mut UserState) -> &mut Jar {
         let at = match self.jars.iter().position(|jar| Arc::ptr_eq(&jar.manager, manager)) {
             Some(at) => at,
             None => {

@@ -1,7 +1,7 @@
 //! Habits of Java's library that show in what samplers do and say.
 
 /// `Long.decode`: decimal, `0x…`, `#…` or octal, with a sign.
-pub(crate) fn decode_long(text: &str) -> Option<i64> {
+pub fn decode_long(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -21,31 +21,34 @@ pub(crate) fn decode_long(text: &str) -> Option<i64> {
 }
 
 /// `Integer.parseInt`, which forgives no spaces.
-pub(crate) fn parse_int(text: &str) -> Option<i32> {
+pub fn parse_int(text: &str) -> Option<i32> {
     text.parse().ok()
 }
 
 /// `String.length`: units of UTF-16.
-pub(crate) fn length(text: &str) -> u64 {
+pub fn length(text: &str) -> u64 {
     text.encode_utf16().count() as u64
 }
 
 /// A truth value as JMeter reads it from a text.
-pub(crate) fn truth(text: &str) -> bool {
+pub fn truth(text: &str) -> bool {
     text.eq_ignore_ascii_case("true")
 }
 
 /// Bytes as hexadecimal digits, as JMeter writes them.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The bytes that hexadecimal digits stand for, or what JMeter's exception says.
-pub(crate) fn from_hex(text: &str) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// The exception's message.
+pub fn from_hex(text: &str) -> Result<Vec<u8>, String> {
     let digits: Vec<char> = text.chars().collect();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return Err("Hex-encoded binary string contains an uneven no. of digits".into());
     }
     digits
@@ -58,6 +61,29 @@ pub(crate) fn from_hex(text: &str) -> Result<Vec<u8>, String> {
             )),
         })
         .collect()
+}
+
+/// The entries of a `HashMap` in the order in which Java goes through them: by the places of the keys in a table of a
+/// power of two. Of two entries with one key the last counts, in the place of the first.
+pub fn hash_map(entries: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let mut map: Vec<(String, String)> = Vec::new();
+    for (key, value) in entries {
+        match map.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, before)) => *before = value,
+            None => map.push((key, value)),
+        }
+    }
+    // It grows when three quarters of its places are taken.
+    let mut places = 16;
+    while map.len() * 4 > places * 3 {
+        places *= 2;
+    }
+    map.sort_by_key(|(key, _)| {
+        let hash =
+            key.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+        (hash ^ (hash >> 16)) as usize & (places - 1)
+    });
+    map
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 mod any;
 mod dummy;
-mod java;
+pub mod java;
 mod java_request;
 mod other;
 mod system;

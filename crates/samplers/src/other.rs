@@ -73,11 +73,15 @@ pub trait Kept: Any {
 
 /// What a user keeps for samplers other than HTTP's: one value of each type that was asked for.
 #[derive(Default)]
-pub struct OtherSessions(Option<Box<Vec<Box<dyn Kept>>>>);
+pub struct OtherSessions(Option<Box<AllKept>>);
+
+/// One value of each type.
+#[derive(Default)]
+struct AllKept(Vec<Box<dyn Kept>>);
 
 impl fmt::Debug for OtherSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OtherSessions").field(&self.0.as_ref().map_or(0, |kept| kept.len())).finish()
+        f.debug_tuple("OtherSessions").field(&self.0.as_ref().map_or(0, |kept| kept.0.len())).finish()
     }
 }
 
@@ -87,7 +91,7 @@ impl OtherSessions {
     /// # Panics
     /// Never: a value is looked up by its type.
     pub fn of<T: Kept + Default>(&mut self) -> &mut T {
-        let all = self.0.get_or_insert_default();
+        let all = &mut self.0.get_or_insert_default().0;
         let at = match all.iter_mut().position(|kept| kept.as_any().is::<T>()) {
             Some(at) => at,
             None => {
@@ -99,7 +103,7 @@ impl OtherSessions {
     }
 
     pub(crate) fn visitor_changed(&mut self, keep_connections: bool) {
-        for kept in self.0.iter_mut().flat_map(|all| all.iter_mut()) {
+        for kept in self.0.iter_mut().flat_map(|all| all.0.iter_mut()) {
             kept.visitor_changed(keep_connections);
         }
     }

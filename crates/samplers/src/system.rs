@@ -1,6 +1,5 @@
 //! The OS Process Sampler: a command, what it prints, and how it ends.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 
-use crate::java::{parse_int, truth};
+use crate::java::{hash_map, parse_int, truth};
 use crate::other::{OtherSampler, Sampling, Visit};
 
 /// The OS Process Sampler.
@@ -243,26 +242,10 @@ fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
-/// A `HashMap` as Java prints it: by the places of its keys in a table of a power of two.
+/// A `HashMap` as Java prints it.
 fn java_map(entries: &[(String, String)]) -> String {
-    let mut last: HashMap<&str, &str> = HashMap::new();
-    let mut keys: Vec<&str> = Vec::new();
-    for (key, value) in entries {
-        if last.insert(key, value).is_none() {
-            keys.push(key);
-        }
-    }
-    // It grows when three quarters of its places are taken.
-    let mut places = 16;
-    while keys.len() * 4 > places * 3 {
-        places *= 2;
-    }
-    keys.sort_by_key(|key| {
-        let hash =
-            key.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
-        (hash ^ (hash >> 16)) as usize & (places - 1)
-    });
-    let printed: Vec<String> = keys.iter().map(|key| format!("{key}={}", last[key])).collect();
+    let entries = hash_map(entries.iter().cloned());
+    let printed: Vec<String> = entries.iter().map(|(key, value)| format!("{key}={value}")).collect();
     format!("{{{}}}", printed.join(", "))
 }
 

@@ -139,6 +139,7 @@ impl State {
     /// | `/header/NAME` | the value of that request header |
     /// | `/say/KIND?TEXT` | the text, decoded, as content of a kind, see the `pages` module |
     /// | `/frames/N` | a page with an image and, above 0, a frame of `/frames/N-1` |
+    /// | `/ws…` with an upgrade | a WebSocket, see the `websocket` module |
     /// | anything else | 200, `METHOD target` as text |
     ///
     /// As a proxy it also asks who is there, see the `proxy` module.

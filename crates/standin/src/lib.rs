@@ -21,6 +21,7 @@ mod rows;
 mod server;
 mod shape;
 mod tls;
+mod websocket;
 
 pub use case::{Case, CaseError, Mask, Order, Settings, cases};
 pub use compare::compare;

@@ -12,6 +12,7 @@ use crate::answers::{Answer, State};
 use crate::proxy::GRANTED;
 use crate::request::Request;
 use crate::tls;
+use crate::websocket;
 
 /// One request and the connection that brought it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,6 +189,14 @@ fn serve(stream: impl Read + Write, shared: &Shared, number: &mut Option<usize>)
                 record.connections
             });
             record.received.push(Received { connection, request: request.clone() });
+        }
+        if let Some(granted) = websocket::answer(&request) {
+            reader.get_mut().write_all(&granted)?;
+            websocket::converse(&mut reader, |frame| {
+                let connection = number.unwrap_or_default();
+                lock(&shared.record).received.push(Received { connection, request: frame });
+            })?;
+            break;
         }
         let Answer { bytes, close, delay } = shared.state.answer(&request);
         if let Some(delay) = delay {

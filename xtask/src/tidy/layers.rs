@@ -32,6 +32,7 @@ const HOUSE: &[Place] = &[
     place("processors", &["engine", "script", "functions", "record", "diagnostic"]),
     place("http", &["engine", "record", "diagnostic"]),
     place("samplers", &["engine", "http", "record", "diagnostic"]),
+    place("websocket", &["engine", "http", "samplers", "record", "diagnostic"]),
     place(
         "compile",
         &[
@@ -42,6 +43,7 @@ const HOUSE: &[Place] = &[
             "processors",
             "http",
             "samplers",
+            "websocket",
             "script",
             "record",
             "diagnostic",

@@ -20,6 +20,7 @@ mod rates;
 mod results;
 mod samplers;
 mod threads;
+mod websockets;
 
 use std::fs;
 use std::path::Path;
@@ -144,6 +145,7 @@ fn all() -> Vec<Description> {
     all.extend(results::cases());
     all.extend(samplers::cases());
     all.extend(threads::cases());
+    all.extend(websockets::cases());
     all
 }
 

@@ -1,0 +1,53 @@
+//! Bytes as plans write them and as the plugin shows them.
+
+/// The bytes of a text such as `0x01 0xff` or `01ff 02`.
+///
+/// # Errors
+/// Some of it is no byte.
+pub(crate) fn parse(text: &str) -> Result<Vec<u8>, ()> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut bytes = Vec::new();
+    for element in text.split(' ').filter(|element| !element.is_empty()) {
+        if element.starts_with("0x") {
+            let value = busyhour_samplers::java::decode_long(element).ok_or(())?;
+            // `Integer.decode(…).byteValue()`
+            bytes.push(i32::try_from(value).map_err(|_| ())? as u8);
+            continue;
+        }
+        let digits: Vec<char> = element.chars().collect();
+        for pair in digits.chunks(2) {
+            let pair: String = pair.iter().collect();
+            bytes.push(i32::from_str_radix(&pair, 16).map_err(|_| ())? as u8);
+        }
+    }
+    Ok(bytes)
+}
+
+/// The bytes as `0x01 0xff`, no more than `most` of them, and `more` if there are more.
+pub(crate) fn shown(bytes: &[u8], most: usize, more: &str) -> String {
+    let shown: Vec<String> = bytes.iter().take(most).map(|byte| format!("{byte:#04x}")).collect();
+    let rest = if bytes.len() > most { more } else { "" };
+    format!("{}{rest}", shown.join(" "))
+}
+
+/// Whether `part`, which is not empty, stands somewhere in `whole`.
+pub(crate) fn contains(whole: &[u8], part: &[u8]) -> bool {
+    !part.is_empty() && whole.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_and_shown() {
+        assert_eq!(parse("0x01 0xfF  0a1B 7"), Ok(vec![1, 255, 10, 27, 7]));
+        assert_eq!(parse("  "), Ok(Vec::new()));
+        assert!(parse("hello").is_err() && parse("0xzz").is_err());
+        assert_eq!(shown(&[0, 255, 16], 2, " ..."), "0x00 0xff ...");
+        assert_eq!(shown(&[], 2, " ..."), "");
+        assert!(contains(b"abc", b"bc") && !contains(b"abc", b"") && !contains(b"a", b"ab"));
+    }
+}

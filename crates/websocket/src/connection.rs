@@ -1,0 +1,329 @@
+//! A WebSocket: its state, frames in and out.
+
+use std::io::{self, Cursor};
+use std::time::Duration;
+
+use busyhour_engine::clock::Clock;
+use busyhour_http::SharedHttp;
+use tungstenite::protocol::frame::FrameHeader;
+use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
+
+use crate::frame::{Frame, Kind, encode};
+use crate::stream::Stream;
+use crate::upgrade::{self, Refused};
+
+/// What ends a sample before its time.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The server's HTTP answer made it no WebSocket: its status or nothing, and why.
+    Upgrade(String, String),
+    /// An `IOException` with this message.
+    Io(String),
+    /// Nothing came for too long.
+    TimedOut,
+    /// A frame of another type than wanted.
+    Unexpected(Frame),
+    /// Another exception, as Java prints it.
+    Thrown(String),
+    /// What cannot be sent, and why.
+    Unsendable(String),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::TimedOut => Self::TimedOut,
+            _ => Self::Io(busyhour_http::Failure::socket(&error).message),
+        }
+    }
+}
+
+/// The states of the plugin's client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Connected,
+    ClosedClient,
+    ClosedServer,
+    Closed,
+}
+
+impl State {
+    /// Java's name of it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Connected => "CONNECTED",
+            Self::ClosedClient => "CLOSED_CLIENT",
+            Self::ClosedServer => "CLOSED_SERVER",
+            Self::Closed => "CLOSED",
+        }
+    }
+}
+
+/// Where a connection leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) secure: bool,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Path and query, beginning with `/`.
+    pub(crate) path: String,
+}
+
+impl Address {
+    /// Of what the plan says; what stands behind `#` is never sent.
+    pub(crate) fn new(secure: bool, host: &str, port: u16, path: &str) -> Self {
+        let path = path.split('#').next().unwrap_or_default();
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{}", path.trim()) };
+        Self { secure, host: host.to_owned(), port, path }
+    }
+
+    /// As the plugin shows it.
+    pub(crate) fn url(&self) -> String {
+        let scheme = if self.secure { "wss" } else { "ws" };
+        format!("{scheme}://{}:{}{}", self.host, self.port, self.path)
+    }
+}
+
+/// A WebSocket of one user.
+pub(crate) struct Connection {
+    pub(crate) address: Address,
+    pub(crate) state: State,
+    stream: Option<Stream>,
+    /// What has come and was not taken yet.
+    buffer: Vec<u8>,
+    /// The kind of a message of which frames are still to come.
+    unfinished: Option<Kind>,
+}
+
+/// What the handshake said.
+pub(crate) struct Upgraded {
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) request_bytes: u64,
+    pub(crate) response_bytes: u64,
+}
+
+impl Connection {
+    /// Connects and makes the connection a WebSocket. `random`: the key's bytes. No `read_timeout`: for ever.
+    pub(crate) async fn open(
+        address: Address,
+        headers: &[(String, String)],
+        timeouts: (Duration, Option<Duration>),
+        random: [u8; 16],
+        shared: &SharedHttp,
+        clock: &Clock,
+    ) -> Result<(Self, Upgraded), Trouble> {
+        if headers.iter().any(|(name, value)| name.contains(['\r', '\n']) || value.contains(['\r', '\n'])) {
+            return Err(Trouble::Thrown(
+                "java.lang.IllegalArgumentException: Invalid header; contains new line.".into(),
+            ));
+        }
+        let Address { host, port, secure, .. } = &address;
+        let opened = Stream::open(host, *port, *secure, timeouts, shared, clock).await;
+        let mut stream = opened.map_err(|failure| Trouble::Io(failure.message))?;
+        let key = upgrade::key(random);
+        let request = upgrade::request(&format!("{host}:{port}"), &address.path, headers, &key);
+        stream.send(&request).await?;
+        let mut buffer = Vec::new();
+        let mut ended = false;
+        let end = loop {
+            if let Some(end) = upgrade::end_of_answer(&buffer, ended) {
+                break end;
+            }
+            ended = stream.receive(&mut buffer, timeouts.1).await? == 0;
+        };
+        let answer: Vec<u8> = buffer.drain(..end).collect();
+        let headers = upgrade::check(&answer, &key).map_err(|refused| match refused {
+            Refused::Upgrade(status, why) => {
+                Trouble::Upgrade(status.map(|status| status.to_string()).unwrap_or_default(), why)
+            }
+            Refused::Protocol(why) => Trouble::Io(why.into()),
+        })?;
+        let upgraded = Upgraded { headers, request_bytes: request.len() as u64, response_bytes: end as u64 };
+        let connection =
+            Self { address, state: State::Connected, stream: Some(stream), buffer, unfinished: None };
+        Ok((connection, upgraded))
+    }
+
+    /// Sends a frame and gives its size.
+    pub(crate) async fn send(&mut self, kind: Kind, payload: &[u8], mask: [u8; 4]) -> Result<u64, Trouble> {
+        let may = match kind {
+            Kind::Close => matches!(self.state, State::Connected | State::ClosedServer),
+            _ => self.state == State::Connected,
+        };
+        let bytes = encode(kind, payload, mask);
+        let stream = match &mut self.stream {
+            Some(stream) if may => stream,
+            _ => {
+                let what = match kind {
+                    Kind::Close => "close",
+                    Kind::Ping => "send ping frame",
+                    Kind::Pong => "send pong frame",
+                    Kind::Text | Kind::Binary => "send data frame",
+                };
+                return Err(self.illegal(what));
+            }
+        };
+        stream.send(&bytes).await?;
+        if kind == Kind::Close {
+            if self.state == State::Connected {
+                self.state = State::ClosedClient;
+            } else {
+                self.dispose();
+            }
+        }
+        Ok(bytes.len() as u64)
+    }
+
+    /// The next frame. What has come of it stays when the time is over.
+    pub(crate) async fn receive(&mut self, timeout: Option<Duration>) -> Result<Frame, Trouble> {
+        if !matches!(self.state, State::Connected | State::ClosedClient) {
+            return Err(self.illegal("receive data frame"));
+        }
+        let frame = loop {
+            if let Some(frame) = self.parse()? {
+                break frame;
+            }
+            let Some(stream) = &mut self.stream else { return Err(self.illegal("receive data frame")) };
+            if stream.receive(&mut self.buffer, timeout).await? == 0 {
+                return Err(self.cut_off());
+            }
+        };
+        if frame.is_data() {
+            match self.unfinished {
+                None if !frame.fin => self.unfinished = Some(frame.kind),
+                Some(_) if frame.continuation && frame.fin => self.unfinished = None,
+                Some(_) if !frame.continuation => {
+                    return Err(Trouble::Io("missing continuation frame".into()));
+                }
+                _ => {}
+            }
+        }
+        if frame.kind == Kind::Close {
+            if self.state == State::Connected {
+                self.state = State::ClosedServer;
+            } else {
+                self.dispose();
+            }
+        }
+        Ok(frame)
+    }
+
+    fn dispose(&mut self) {
+        self.state = State::Closed;
+        self.stream = None;
+    }
+
+    fn illegal(&self, what: &str) -> Trouble {
+        let state = self.state.name();
+        Trouble::Thrown(format!("java.lang.IllegalStateException: Cannot {what} when state is {state}"))
+    }
+
+    /// What the plugin says of a connection that ends within a frame.
+    fn cut_off(&self) -> Trouble {
+        let mut cursor = Cursor::new(&self.buffer);
+        let Ok(Some((_, length))) = FrameHeader::parse(&mut cursor) else {
+            return Trouble::Io("end of stream".into());
+        };
+        let had = self.buffer.len() as u64 - cursor.position();
+        Trouble::Io(format!(
+            "WebSocket protocol error: expected payload of length {length}, but can only read {had} bytes"
+        ))
+    }
+
+    /// The frame that stands at the beginning of the buffer, if all of it has come.
+    fn parse(&mut self) -> Result<Option<Frame>, Trouble> {
+        let mut cursor = Cursor::new(&self.buffer);
+        let (header, length) = match FrameHeader::parse(&mut cursor) {
+            Ok(Some(parsed)) => parsed,
+            Ok(None) => return Ok(None),
+            Err(_) => {
+                let code = self.buffer.first().map_or(0, |byte| byte & 0x0f);
+                return Err(Trouble::Thrown(format!(
+                    "java.lang.RuntimeException: unsupported frame type: {code}"
+                )));
+            }
+        };
+        let Some(length) = i32::try_from(length).ok().and_then(|length| usize::try_from(length).ok()) else {
+            return Err(Trouble::Thrown(
+                "java.lang.RuntimeException: Frame too large; Java does not support arrays longer than 2147483647 \
+                 bytes."
+                    .into(),
+            ));
+        };
+        let head = usize::try_from(cursor.position()).unwrap_or(usize::MAX);
+        let end = head + length;
+        if self.buffer.len() < end {
+            return Ok(None);
+        }
+        let payload = self.buffer[head..end].to_vec();
+        self.buffer.drain(..end);
+        if self.buffer.is_empty() && self.buffer.capacity() > 16 * 1024 {
+            self.buffer = Vec::new();
+        }
+        let kind = match header.opcode {
+            OpCode::Data(Data::Continue) => match self.unfinished {
+                Some(kind) => kind,
+                None => return Err(Trouble::Io("no continuation frame expected".into())),
+            },
+            OpCode::Data(Data::Text) => Kind::Text,
+            OpCode::Control(Control::Close) => Kind::Close,
+            OpCode::Control(Control::Ping) => Kind::Ping,
+            OpCode::Control(_) => Kind::Pong,
+            OpCode::Data(_) => Kind::Binary,
+        };
+        Ok(Some(Frame {
+            kind,
+            fin: header.is_final,
+            continuation: header.opcode == OpCode::Data(Data::Continue),
+            payload,
+            size: end as u64,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn silent(bytes: &[u8]) -> Connection {
+        Connection {
+            address: Address::new(false, "h", 80, ""),
+            state: State::Connected,
+            stream: None,
+            buffer: bytes.to_vec(),
+            unfinished: None,
+        }
+    }
+
+    #[test]
+    fn addresses_are_shown_as_the_plugin_shows_them() {
+        assert_eq!(Address::new(false, "h", 80, "").url(), "ws://h:80/");
+        assert_eq!(Address::new(true, "h", 443, "a b?c=d#e").url(), "wss://h:443/a b?c=d");
+    }
+
+    #[test]
+    fn frames_are_cut_out_of_what_has_come() {
+        let mut connection = silent(&[0x01, 2, b'a', b'b', 0x80, 1, b'c', 0x89, 0, 0x82, 5, 1]);
+        connection.unfinished = Some(Kind::Text);
+        let first = connection.parse().unwrap().unwrap();
+        assert_eq!((first.type_name(), first.size), ("non-final text", 4));
+        assert_eq!(connection.parse().unwrap().unwrap().type_name(), "final continuation");
+        assert_eq!(connection.parse().unwrap().unwrap().kind, Kind::Ping);
+        assert!(connection.parse().unwrap().is_none());
+        assert!(
+            matches!(connection.cut_off(), Trouble::Io(why) if why.ends_with("length 5, but can only read 1 bytes"))
+        );
+    }
+
+    #[test]
+    fn what_is_no_frame_is_named() {
+        let trouble = |bytes: &[u8]| silent(bytes).parse().unwrap_err();
+        assert!(
+            matches!(trouble(&[0x83, 0]), Trouble::Thrown(why) if why.ends_with("unsupported frame type: 3"))
+        );
+        assert!(matches!(trouble(&[0x80, 0]), Trouble::Io(why) if why == "no continuation frame expected"));
+        let large = [0x82, 127, 0, 0, 0, 0, 0x80, 0, 0, 0];
+        assert!(matches!(trouble(&large), Trouble::Thrown(why) if why.contains("Frame too large")));
+        assert!(matches!(silent(&[0x82]).cut_off(), Trouble::Io(why) if why == "end of stream"));
+    }
+}

@@ -1,0 +1,209 @@
+//! Filters: frames that a sampler does not see.
+
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use fancy_regex::Regex;
+
+use crate::binary;
+use crate::frame::{Frame, Kind};
+
+/// Which control frames a filter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PingKind {
+    /// Both.
+    All,
+    /// Pings.
+    Ping,
+    /// Pongs.
+    Pong,
+}
+
+/// How a filter compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Any frame.
+    Plain,
+    /// The whole of it.
+    Equals,
+    /// The whole of it, by a regular expression.
+    EqualsRegex,
+    /// Some of it.
+    Contains,
+    /// Some of it, by a regular expression.
+    ContainsRegex,
+    /// Its beginning.
+    StartsWith,
+    /// Its end.
+    EndsWith,
+}
+
+impl Comparison {
+    /// The comparison of that name and whether it is turned round.
+    pub fn named(name: &str) -> Option<(Self, bool)> {
+        let (plain, inverted) = match name.strip_prefix("Not") {
+            Some(rest) => (rest, true),
+            None => (name, false),
+        };
+        let comparison = match plain {
+            "IsPlain" | "" if !inverted => Self::Plain,
+            "Equals" => Self::Equals,
+            "EqualsRegex" => Self::EqualsRegex,
+            "Contains" => Self::Contains,
+            "ContainsRegex" => Self::ContainsRegex,
+            "StartsWith" => Self::StartsWith,
+            "EndsWith" => Self::EndsWith,
+            _ => return None,
+        };
+        Some((comparison, inverted))
+    }
+}
+
+/// One filter.
+#[derive(Clone, Debug)]
+pub enum FrameFilter {
+    /// Takes control frames.
+    Ping {
+        /// Which.
+        kind: PingKind,
+        /// Answers pings.
+        replies: bool,
+    },
+    /// Takes text or binary frames.
+    Data {
+        /// Binary frames, not text.
+        binary: bool,
+        /// How their payload is compared.
+        comparison: Comparison,
+        /// The other way round.
+        inverted: bool,
+        /// What with: text, a regular expression, or bytes as plans write them.
+        value: Template,
+        /// Where bytes must stand that are contained; empty: anywhere.
+        position: Template,
+    },
+}
+
+/// A filter as it is for this user now.
+pub(crate) struct Prepared {
+    test: Test,
+}
+
+enum Test {
+    Ping(PingKind, bool),
+    Text(Comparison, bool, String, Option<Regex>),
+    Binary(Comparison, bool, Vec<u8>, Option<i32>),
+}
+
+impl FrameFilter {
+    /// Renders what varies.
+    ///
+    /// # Errors
+    /// A regular expression that is none, as Java's exception says it.
+    pub(crate) fn prepare(&self, user: &mut UserState) -> Result<Prepared, String> {
+        let test = match self {
+            Self::Ping { kind, replies } => Test::Ping(*kind, *replies),
+            Self::Data { binary: false, comparison, inverted, value, .. } => {
+                let value = value.text(user).into_owned();
+                let pattern = match comparison {
+                    Comparison::EqualsRegex => Some(format!(r"\A(?:{value})\z")),
+                    Comparison::ContainsRegex => Some(value.clone()),
+                    _ => None,
+                };
+                let regex = pattern.map(|pattern| Regex::new(&pattern)).transpose();
+                let regex =
+                    regex.map_err(|error| format!("java.util.regex.PatternSyntaxException: {error}"))?;
+                Test::Text(*comparison, *inverted, value, regex)
+            }
+            Self::Data { comparison, inverted, value, position, .. } => {
+                // A value that is none filters nothing; Java's filter logs it.
+                let value = binary::parse(&value.text(user)).unwrap_or_default();
+                let position = position.text(user).parse().ok();
+                Test::Binary(*comparison, *inverted, value, position)
+            }
+        };
+        Ok(Prepared { test })
+    }
+}
+
+impl Prepared {
+    /// Whether the frame is kept from the sampler.
+    pub(crate) fn takes(&self, frame: &Frame) -> bool {
+        match &self.test {
+            Test::Ping(kind, _) => match frame.kind {
+                Kind::Ping => *kind != PingKind::Pong,
+                Kind::Pong => *kind != PingKind::Ping,
+                _ => false,
+            },
+            Test::Text(comparison, inverted, value, regex) => {
+                frame.kind == Kind::Text
+                    && text_fits(*comparison, &frame.text(), value, regex.as_ref()) != *inverted
+            }
+            Test::Binary(comparison, inverted, value, position) => {
+                frame.kind == Kind::Binary
+                    && bytes_fit(*comparison, &frame.payload, value, *position) != *inverted
+            }
+        }
+    }
+
+    /// Whether it answers this frame.
+    pub(crate) fn replies_to(&self, frame: &Frame) -> bool {
+        frame.kind == Kind::Ping && matches!(self.test, Test::Ping(_, true))
+    }
+}
+
+fn text_fits(comparison: Comparison, text: &str, value: &str, regex: Option<&Regex>) -> bool {
+    match comparison {
+        Comparison::Plain => true,
+        Comparison::Equals => text == value,
+        Comparison::Contains => text.contains(value),
+        Comparison::StartsWith => text.starts_with(value),
+        Comparison::EndsWith => text.ends_with(value),
+        Comparison::EqualsRegex | Comparison::ContainsRegex => {
+            regex.is_some_and(|regex| regex.is_match(text).unwrap_or(false))
+        }
+    }
+}
+
+fn bytes_fit(comparison: Comparison, bytes: &[u8], value: &[u8], position: Option<i32>) -> bool {
+    match (comparison, position) {
+        (Comparison::Equals, _) => bytes == value,
+        (Comparison::Contains, None) => binary::contains(bytes, value),
+        (Comparison::Contains, Some(at)) => {
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            !value.is_empty() && bytes.get(at..).is_some_and(|rest| rest.starts_with(value))
+        }
+        (Comparison::StartsWith, _) => bytes.starts_with(value),
+        (Comparison::EndsWith, _) => bytes.ends_with(value),
+        // Bytes know no regular expressions.
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_have_their_names() {
+        assert_eq!(Comparison::named("IsPlain"), Some((Comparison::Plain, false)));
+        assert_eq!(Comparison::named("NotContainsRegex"), Some((Comparison::ContainsRegex, true)));
+        assert_eq!(Comparison::named("NotIsPlain"), None);
+        assert_eq!(Comparison::named("Like"), None);
+    }
+
+    #[test]
+    fn texts_and_bytes_are_compared() {
+        let whole = Regex::new(r"\A(?:a.)\z").unwrap();
+        assert!(text_fits(Comparison::EqualsRegex, "ab", "", Some(&whole)));
+        assert!(!text_fits(Comparison::EqualsRegex, "abc", "", Some(&whole)));
+        assert!(text_fits(Comparison::EndsWith, "abc", "bc", None));
+        assert!(bytes_fit(Comparison::Contains, b"abc", b"bc", Some(1)));
+        assert!(!bytes_fit(Comparison::Contains, b"abc", b"bc", Some(0)));
+        assert!(!bytes_fit(Comparison::Contains, b"abc", b"bc", Some(-1)));
+        assert!(bytes_fit(Comparison::StartsWith, b"abc", b"ab", None));
+        assert!(
+            bytes_fit(Comparison::EndsWith, b"abc", b"c", None)
+                && bytes_fit(Comparison::Plain, b"", b"x", None)
+        );
+    }
+}

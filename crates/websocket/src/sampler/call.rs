@@ -1,0 +1,141 @@
+//! What one call goes by, with the plugin's checks of it.
+
+use std::time::Duration;
+
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_samplers::java::{parse_int, truth};
+
+use super::limit;
+use crate::connection::Address;
+use crate::filter::Prepared;
+use crate::settings::{Action, Data, WebSocketSampler};
+
+/// What a call sends.
+pub(super) struct Sent {
+    pub(super) binary: bool,
+    /// What stands for a zero in a text, if something does.
+    pub(super) zero: Option<&'static str>,
+    pub(super) text: String,
+    pub(super) file: Option<String>,
+}
+
+/// What a call does.
+pub(super) enum Does {
+    Open,
+    RequestResponse(Sent),
+    Read { data_type: String, optional: bool },
+    Write(Sent),
+    PingPong(String),
+    Close(String),
+}
+
+/// One call.
+pub(super) struct Call {
+    pub(super) does: Does,
+    /// Where to connect to; `None`: the user's connection is used.
+    pub(super) address: Option<Address>,
+    pub(super) connect_timeout: Duration,
+    pub(super) read_timeout: Option<Duration>,
+    /// The same in milliseconds; 0: none.
+    pub(super) read_timeout_ms: i32,
+    pub(super) filters: Result<Vec<Prepared>, String>,
+}
+
+fn sent(data: &Data, user: &mut UserState) -> Sent {
+    let kind = data.kind.text(user).into_owned();
+    Sent {
+        binary: if kind.is_empty() { truth(&data.binary.text(user)) } else { kind == "Binary" },
+        // STOMP ends its frames with a zero, which a plan writes so.
+        zero: (kind == "TextStomp").then_some("^@"),
+        text: data.text.text(user).into_owned(),
+        file: truth(&data.from_file.text(user)).then(|| data.file.text(user).into_owned()),
+    }
+}
+
+/// A number of milliseconds within bounds, or what the plugin says of it.
+fn timeout(kind: &str, text: &str, least: i32, most: i32) -> Result<i32, String> {
+    match parse_int(text) {
+        None => Err(format!("{kind} timeout '{text}' is not a number.")),
+        Some(ms) if ms < least || ms > most => {
+            Err(format!("{kind} timeout '{ms}' is not valid; should between {least} and {most}"))
+        }
+        Some(ms) => Ok(ms),
+    }
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    let Some(number) = parse_int(text) else { return Err(format!("Port number '{text}' is not a number.")) };
+    let valid = u16::try_from(number).ok().filter(|port| *port > 0);
+    valid.ok_or_else(|| format!("Port number '{text}' is not valid."))
+}
+
+impl Call {
+    /// Renders what varies and checks it. The error is what the plugin says of it, or nothing where it throws.
+    pub(super) fn new(sampler: &WebSocketSampler, user: &mut UserState) -> Result<Self, Option<String>> {
+        let mut trimmed = |template: &Template| template.text(user).trim().to_owned();
+        let (connect, read) = (trimmed(&sampler.connect_timeout), trimmed(&sampler.read_timeout));
+        let connects = match sampler.action {
+            Action::Open => true,
+            Action::PingPong(_) | Action::Close(_) => false,
+            _ => truth(&sampler.fresh.text(user)),
+        };
+        let target = &sampler.target;
+        let mut address = None;
+        if connects {
+            let port = port(target.port.text(user).trim()).map_err(Some)?;
+            timeout("Connection", &connect, 1, 999_999).map_err(Some)?;
+            let secure = truth(&target.secure.text(user));
+            let path = target.path.text(user).into_owned();
+            address = Some(Address::new(secure, &target.server.text(user), port, &path));
+        }
+        if !matches!(sampler.action, Action::Write(_)) {
+            timeout("Read", &read, 0, 9_999_999).map_err(Some)?;
+        }
+        // What has not been checked may be no number all the same.
+        let (Some(read_timeout_ms), Some(connect_ms)) = (parse_int(&read), parse_int(&connect)) else {
+            return Err(None);
+        };
+        let does = match &sampler.action {
+            Action::Open => Does::Open,
+            Action::RequestResponse(data) => Does::RequestResponse(sent(data, user)),
+            Action::Write(data) => Does::Write(sent(data, user)),
+            Action::Read { data_type, binary, optional } => {
+                let named = data_type.text(user).into_owned();
+                let old = if truth(&binary.text(user)) { "Binary" } else { "Text" };
+                let data_type = if named.is_empty() { old.to_owned() } else { named };
+                Does::Read { data_type, optional: truth(&optional.text(user)) }
+            }
+            Action::PingPong(kind) => Does::PingPong(kind.text(user).into_owned()),
+            Action::Close(status) => Does::Close(status.text(user).into_owned()),
+        };
+        let filters = sampler.filters.iter().map(|filter| filter.prepare(user)).collect();
+        Ok(Self {
+            does,
+            address,
+            connect_timeout: Duration::from_millis(u64::try_from(connect_ms).unwrap_or(0)),
+            read_timeout: limit(read_timeout_ms),
+            read_timeout_ms,
+            filters,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_checked_in_the_plugins_words() {
+        assert_eq!(timeout("Read", "0", 0, 9), Ok(0));
+        assert_eq!(
+            timeout("Connection", "0", 1, 9).unwrap_err(),
+            "Connection timeout '0' is not valid; should between 1 and 9"
+        );
+        assert_eq!(timeout("Read", "", 0, 9).unwrap_err(), "Read timeout '' is not a number.");
+        assert_eq!(port("443"), Ok(443));
+        assert_eq!(port("0").unwrap_err(), "Port number '0' is not valid.");
+        assert_eq!(port("70000").unwrap_err(), "Port number '70000' is not valid.");
+        assert_eq!(port("x").unwrap_err(), "Port number 'x' is not a number.");
+    }
+}
