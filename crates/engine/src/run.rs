@@ -1,5 +1,6 @@
 //! What all users of a run share: properties, the clock, the log, stop requests, who is active.
 
+use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -188,6 +189,8 @@ pub struct RunShared {
     pub queues: Queues,
     /// Users that each group starts, as far as that is known.
     planned: Box<[AtomicU32]>,
+    /// What functions share among all users, one value of each type.
+    shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     /// Starts that timers had to give up, by the timer's name.
     missed_starts: Mutex<BTreeMap<String, u64>>,
     stop: AtomicU8,
@@ -230,6 +233,7 @@ impl RunShared {
             finished: AtomicU64::new(0),
             spin_ns: AtomicU64::new(crate::timers::LEAD_NS),
             begun_ns: AtomicU64::new(0),
+            shared: Mutex::default(),
             missed_starts: Mutex::default(),
             stop: AtomicU8::new(0),
             log,
@@ -269,6 +273,16 @@ impl RunShared {
     /// Writes a log line.
     pub fn log(&self, level: Level, message: &str) {
         (self.log)(level, message);
+    }
+
+    /// What all calls of a function share, made at first use; each type is one function's own.
+    ///
+    /// # Panics
+    /// Never: a value is kept under its type.
+    pub fn shared<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = shared.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
+        Arc::clone(value).downcast().expect("kept under its type")
     }
 
     /// Counts starts that a timer's schedule had and no user was free for in time.

@@ -6,6 +6,7 @@
 //! are formatted as Java does it: [`java_text`].
 
 mod arguments;
+mod csv_read;
 mod dates;
 mod digest;
 mod encode;
@@ -15,10 +16,12 @@ pub mod java_text;
 mod log;
 mod number;
 mod parser;
+mod plugins;
 mod problem;
 mod property;
 mod queue;
 mod random;
+mod regex;
 mod registry;
 mod scope;
 mod script;

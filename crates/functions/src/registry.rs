@@ -3,7 +3,8 @@
 use crate::arguments::{Arguments, Made};
 use crate::problem::{Problem, ProblemKind};
 use crate::{
-    dates, digest, encode, file, log, number, property, queue, random, script, text, thread, time, variable,
+    csv_read, dates, digest, encode, file, log, number, plugins, property, queue, random, regex, script,
+    text, thread, time, variable,
 };
 
 /// A supported function.
@@ -56,6 +57,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__char", (1, ANY), "code[, code…]", text::character, "characters of these numbers"),
     function("__changeCase", (1, 3), "text[, UPPER|LOWER|CAPITALIZE[, variable]]", text::change_case, "text in another case"),
     function("__counter", (1, 2), "TRUE|FALSE[, variable]", number::counter, "1, 2, 3… per user (TRUE) or for all"),
+    function("__CSVRead", (2, 2), "file or *alias, column|next|*alias", csv_read::csv_read, "column of the row that this user is at in a file that all read"),
     function("__dateTimeConvert", (3, 4), "date, format, new format[, variable]", dates::convert, "date in another format").noting("English names of months and days"),
     function("__digest", (2, 5), "algorithm, text[, salt[, TRUE[, variable]]]", digest::digest, "hash in hexadecimal digits"),
     function("__escapeHtml", (1, 1), "text", encode::escape_html, "text with HTML entities"),
@@ -82,6 +84,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__RandomDate", (3, 5), "format, from, to[, locale[, variable]]", dates::random_date, "random day, the end excluded").noting("English names of months and days"),
     function("__RandomFromMultipleVars", (1, 2), "name|name…[, variable]", variable::random_from_multiple, "value of one of these variables"),
     function("__RandomString", (1, 3), "length[, characters[, variable]]", random::random_string, "random characters"),
+    function("__regexFunction", (2, 7), "pattern, template[, which[, between[, default[, variable[, input variable]]]]]", regex::regex_function, "text made of a match in the last response or in a variable"),
     function("__samplerName", (0, 1), "[variable]", thread::sampler_name, "name of the sampler"),
     function("__setProperty", (2, 3), "property, value[, TRUE]", property::set_property, "nothing, or the property's old value"),
     function("__split", (2, 3), "text, variable[, delimiters]", variable::split, "the text; its parts become variable_1, variable_2…"),
@@ -100,23 +103,32 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__V", (1, 2), "variable[, default]", variable::v, "value of a variable whose name is made up"),
     function("__base64Decode", (1, 2), "text[, variable]", encode::base64_decode, "decoded text").noting(PLUGIN),
     function("__base64Encode", (1, 2), "text[, variable]", encode::base64_encode, "encoded text").noting(PLUGIN),
+    function("__caseFormat", (1, 3), "text[, mode[, variable]]", plugins::case_format, "text in camel, snake, kebab or train case").noting(PLUGIN),
+    function("__chooseRandom", (3, ANY), "value, value…, variable", plugins::choose_random, "one of the values at random").noting(PLUGIN),
+    function("__doubleSum", (2, ANY), "number, number…[, variable]", plugins::double_sum, "sum of decimal numbers").noting(PLUGIN),
     function("__env", (1, 3), "name[, variable[, default]]", text::environment, "environment variable").noting(PLUGIN),
+<<<<<<< HEAD
     function("__fifoGet", (1, 2), "queue[, variable]", queue::get, "first text of a queue, which stays there").noting(PLUGIN),
     function("__fifoPop", (1, 2), "queue[, variable]", queue::pop, "first text of a queue, which is taken out").noting("of jmeter-plugins; does not wait for a text"),
     function("__fifoPut", (2, 2), "queue, value", queue::put, "the value, which is put into a queue").noting(PLUGIN),
     function("__fifoSize", (1, 2), "queue[, variable]", queue::size, "number of texts in a queue").noting(PLUGIN),
+=======
+    function("__if", (4, ANY), "actual, expected, then, otherwise[, variable]", plugins::if_equal, "one text if two are equal, another if not").noting(PLUGIN),
+    function("__isDefined", (1, ANY), "variable", plugins::is_defined, "1 if a variable is set, else 0").noting(PLUGIN),
+>>>>>>> d1f5cf5 (functions, oro: __CSVRead, __regexFunction and the rest of the plugins' functions; patterns are a crate of their own)
     function("__iterationNum", (0, 0), "", thread::iteration, "number of the iteration, from 1").noting(PLUGIN),
     function("__lowercase", (1, 2), "text[, variable]", text::lowercase, "text in lower case").noting(PLUGIN),
     function("__MD5", (1, 2), "text[, variable]", digest::md5, "MD5 in hexadecimal digits").noting(PLUGIN),
     function("__strLen", (1, 2), "text[, variable]", text::str_len, "length of the text").noting(PLUGIN),
+    function("__strReplace", (3, ANY), "text, search, replacement[, variable]", plugins::str_replace, "text with parts of it replaced").noting(PLUGIN),
+    function("__strReplaceRegex", (3, ANY), "text, pattern, replacement[, variable]", regex::str_replace_regex, "text with the matches of a pattern replaced").noting("of jmeter-plugins; patterns as JMeter's other regular expressions, not Java's"),
+    function("__substring", (3, ANY), "text, begin, end[, variable]", plugins::substring, "part of a text").noting(PLUGIN),
     function("__uppercase", (1, 2), "text[, variable]", text::uppercase, "text in upper case").noting(PLUGIN),
 ];
 
 /// Functions of JMeter 5.6.3 that are not there, and what to do without them.
 const MISSING: &[(&str, &str)] = &[
-    ("__CSVRead", "a CSV Data Set Config reads the same file row by row"),
     ("__jexl", "JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2"),
-    ("__regexFunction", "a Regular Expression Extractor does the same"),
     ("__XPath", "an XPath Extractor does the same for a response"),
 ];
 

@@ -1,14 +1,13 @@
 //! Patterns of elements: compiled once when nothing in them varies, else kept for the texts seen last.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
-use super::{Pattern, PatternError};
+use busyhour_oro::{Cached, cached};
+pub use busyhour_oro::{Groups, Pattern, PatternError, SearchLimit};
+
 use crate::refusal::Refusal;
 
 /// A pattern as an element of the plan holds it.
@@ -23,16 +22,6 @@ pub enum PatternText {
     },
     /// Variables or functions stand in it.
     Varying(Template),
-}
-
-/// Patterns kept per thread; JMeter keeps 1000.
-const KEPT_MAX: usize = 1000;
-
-/// A pattern compiled by this thread, or why not.
-pub type Compiled = Result<Rc<Pattern>, PatternError>;
-
-thread_local! {
-    static KEPT: RefCell<HashMap<String, Compiled>> = RefCell::default();
 }
 
 impl PatternText {
@@ -60,7 +49,7 @@ impl PatternText {
             Self::Fixed { pattern, source } => Ready::Shared(pattern, source),
             Self::Varying(template) => {
                 let text = template.text(user).into_owned();
-                Ready::Own(compile_cached(&text), text)
+                Ready::Own(cached(&text), text)
             }
         }
     }
@@ -72,7 +61,7 @@ pub enum Ready<'s> {
     /// Of the plan, with its text.
     Shared(&'s Result<Arc<Pattern>, PatternError>, &'s str),
     /// Of this thread, with its text.
-    Own(Compiled, String),
+    Own(Cached, String),
 }
 
 impl Ready<'_> {
@@ -96,6 +85,7 @@ impl Ready<'_> {
     }
 }
 
+<<<<<<< HEAD:crates/processors/src/oro/cache.rs
 fn compile_cached(text: &str) -> Compiled {
     KEPT.with_borrow_mut(|kept| {
         if let Some(pattern) = kept.get(text) {
@@ -116,6 +106,8 @@ pub fn matches_whole(pattern: &str, text: &str) -> Option<bool> {
     compile_cached(pattern).ok()?.matches(text).ok()
 }
 
+=======
+>>>>>>> d1f5cf5 (functions, oro: __CSVRead, __regexFunction and the rest of the plugins' functions; patterns are a crate of their own):crates/processors/src/oro.rs
 /// JMeter's text for a pattern its cache could not compile.
 pub(crate) fn bad_expression(source: &str, error: &PatternError) -> String {
     format!("Invalid expression: {source}\n{error}")

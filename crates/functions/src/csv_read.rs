@@ -1,0 +1,185 @@
+//! `__CSVRead`: columns of a file that all users read row by row.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::UserState;
+
+use crate::arguments::{Arguments, Made, fail};
+
+/// Property with the delimiters, a comma by default.
+const DELIMITER_PROPERTY: &str = "csvread.delimiter";
+
+/// A user: its group and its number there.
+type Reader = (u32, u32);
+
+/// The files of all `__CSVRead` of a run, by name or alias.
+#[derive(Debug, Default)]
+struct Files(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    files: HashMap<String, Arc<Mutex<Rows>>>,
+    /// The file opened first, which a blank name means as long as it is the only one.
+    default: String,
+    /// Which row each user is at, by the name it used; `None`: the next call takes the next row.
+    places: HashMap<(Reader, String), Option<usize>>,
+}
+
+#[derive(Debug)]
+struct Rows {
+    rows: Vec<Vec<String>>,
+    next: usize,
+}
+
+impl Rows {
+    fn next_row(&mut self) -> usize {
+        let row = self.next;
+        self.next += 1;
+        if self.next >= self.rows.len() {
+            self.next = 0;
+        }
+        row
+    }
+}
+
+#[derive(Debug)]
+struct CsvRead {
+    file: Template,
+    column: Template,
+}
+
+/// `${__CSVRead(file or *alias, column | next | *alias)}`
+pub(crate) fn csv_read(arguments: &mut Arguments<'_, '_>) -> Made {
+    Ok(Arc::new(CsvRead { file: arguments.take(0), column: arguments.take(1) }))
+}
+
+impl Function for CsvRead {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let file = self.file.text(user).into_owned();
+        let column = self.column.text(user).into_owned();
+        let shared = user.run.shared::<Files>();
+        let mut known = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if column.starts_with('*') {
+            known.open(user, &file, &column);
+        } else if column == "next()" || column == "next" {
+            known.end_row(user, &file);
+        } else {
+            match column.parse::<i32>() {
+                Ok(index) => known.column(user, &file, index, out),
+                Err(_) => {
+                    let message = format!("can't parse column number: {column}");
+                    user.log(Level::Warn, &message);
+                }
+            }
+        }
+    }
+}
+
+impl Known {
+    fn checked(&self, user: &UserState, file: &str) -> String {
+        if !file.is_empty() {
+            return file.to_owned();
+        }
+        if self.files.len() == 1 && !self.default.is_empty() {
+            user.log(Level::Warn, &format!("Using default: {}", self.default));
+            return self.default.clone();
+        }
+        user.log(Level::Error, "Cannot determine default file name");
+        String::new()
+    }
+
+    /// Whether the user has the file under this alias now.
+    fn open(&mut self, user: &UserState, file: &str, alias: &str) -> bool {
+        let file = self.checked(user, file);
+        let place = ((user.group, user.number), alias.to_owned());
+        if self.places.contains_key(&place) {
+            return true;
+        }
+        if alias.is_empty() {
+            user.log(Level::Error, "Alias cannot be empty");
+            return false;
+        }
+        if !self.files.contains_key(alias) {
+            let delimiters = user.run.properties.get(DELIMITER_PROPERTY).unwrap_or_else(|| ",".to_owned());
+            let text = match std::fs::read(&file) {
+                Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                Err(error) => {
+                    user.log(Level::Warn, &format!("{file}: {error}"));
+                    return false;
+                }
+            };
+            let lines = text.lines().take_while(|line| !line.is_empty());
+            let rows = lines.map(|line| columns(line, &delimiters)).collect();
+            self.files.insert(alias.to_owned(), Arc::new(Mutex::new(Rows { rows, next: 0 })));
+            if self.default.is_empty() {
+                self.default = file;
+            }
+        }
+        self.places.insert(place, None);
+        true
+    }
+
+    fn end_row(&mut self, user: &UserState, file: &str) {
+        let file = self.checked(user, file);
+        match self.places.get_mut(&((user.group, user.number), file.clone())) {
+            None => user.log(Level::Warn, &format!("endRow(): no entry for {file}")),
+            Some(place) => {
+                if place.is_none() {
+                    user.log(Level::Warn, "endRow() called twice in succession");
+                }
+                *place = None;
+            }
+        }
+    }
+
+    fn column(&mut self, user: &UserState, file: &str, index: i32, out: &mut String) {
+        let mut file = file.to_owned();
+        let reader = (user.group, user.number);
+        if !self.places.contains_key(&(reader, file.clone())) {
+            if file.starts_with('*') {
+                user.log(Level::Warn, &format!("Cannot perform initial open using alias {file}"));
+                return;
+            }
+            file = self.checked(user, &file);
+            if !self.open(user, &file, &file) {
+                return;
+            }
+        }
+        let Some(rows) = self.files.get(&file).map(Arc::clone) else { return };
+        let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(place) = self.places.get_mut(&(reader, file)) else { return };
+        let row = *place.get_or_insert_with(|| rows.next_row());
+        let found =
+            usize::try_from(index).ok().and_then(|index| rows.rows.get(row).and_then(|row| row.get(index)));
+        match found {
+            Some(text) => out.push_str(text),
+            None => fail(user, "__CSVRead", &format!("invalid column number: {index} at row {row}")),
+        }
+    }
+}
+
+/// The columns of a line; each character of `delimiters` ends one.
+fn columns(line: &str, delimiters: &str) -> Vec<String> {
+    line.split(|c| delimiters.contains(c)).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_split() {
+        assert_eq!(columns("a,b,,c,", ","), ["a", "b", "", "c", ""]);
+        assert_eq!(columns("a", ","), ["a"]);
+        assert_eq!(columns("a\tb", ",\t"), ["a", "b"]);
+    }
+
+    #[test]
+    fn rows_go_round() {
+        let mut rows = Rows { rows: vec![vec!["a".into()], vec!["b".into()]], next: 0 };
+        assert_eq!([rows.next_row(), rows.next_row(), rows.next_row()], [0, 1, 0]);
+    }
+}

@@ -1,0 +1,306 @@
+//! `__regexFunction` and the plugins' `__strReplaceRegex`.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use busyhour_engine::run::Level;
+use busyhour_engine::template::{Function, Template};
+use busyhour_engine::user::UserState;
+use busyhour_oro::{Pattern, PatternError, cached};
+use rand::Rng as _;
+
+use crate::arguments::{Arguments, Made, Target, fail, with_text};
+
+/// One match: its groups, the whole first; `None` for a group that took no part.
+type Match = Vec<Option<String>>;
+
+#[derive(Debug)]
+struct RegexFunction {
+    pattern: Template,
+    template: Template,
+    which: Option<Template>,
+    between: Option<Template>,
+    default: Option<Template>,
+    /// Name of the variable, and prefix of those of groups.
+    name: Option<Template>,
+    input: Option<Template>,
+}
+
+/// `${__regexFunction(pattern, template, which, between, default, variable, input variable)}`
+pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> Made {
+    check(arguments, 0)?;
+    let mut optional = |index| arguments.optional(index);
+    let (which, between, default) = (optional(2), optional(3), optional(4));
+    let (name, input) = (optional(5), optional(6));
+    let (pattern, template) = (arguments.take(0), arguments.take(1));
+    Ok(Arc::new(RegexFunction { pattern, template, which, between, default, name, input }))
+}
+
+/// Refuses a fixed pattern whose matches are not promised.
+fn check(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
+    let Some(text) = arguments.literal(index) else { return Ok(()) };
+    match Pattern::compile(text).and_then(|pattern| pattern.groups_are_sure()) {
+        Ok(()) => Ok(()),
+        Err(PatternError::Malformed(why)) => {
+            Err(arguments.invalid(format!("the regular expression `{text}`: {why}"), ""))
+        }
+        Err(PatternError::Unsupported(why)) => {
+            Err(arguments.unsupported(format!("the regular expression `{text}` has {why}"), ""))
+        }
+    }
+}
+
+fn text_of(template: Option<&Template>, user: &mut UserState) -> String {
+    template.map(|template| template.text(user).into_owned()).unwrap_or_default()
+}
+
+impl Function for RegexFunction {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let template = self.template.text(user).into_owned();
+        let which = text_of(self.which.as_ref(), user);
+        let between = text_of(self.between.as_ref(), user);
+        let default = text_of(self.default.as_ref(), user);
+        let name = text_of(self.name.as_ref(), user);
+        let input = text_of(self.input.as_ref(), user);
+        if !name.is_empty() {
+            user.variables.set(&name, &default);
+        }
+        let text = if input.is_empty() {
+            user.has_result.then(|| user.result.body_text().into_owned())
+        } else {
+            user.variables.get(&input).map(str::to_owned)
+        };
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            out.push_str(&default);
+            return;
+        };
+        let found = with_text(&self.pattern, user, |_, pattern| matches(pattern, &text));
+        let found = match found {
+            Ok(found) => found,
+            Err(why) => {
+                fail(user, "__regexFunction", &why);
+                return;
+            }
+        };
+        if !name.is_empty() {
+            user.variables.set(&format!("{name}_matchNr"), &found.len().to_string());
+        }
+        if found.is_empty() {
+            out.push_str(&default);
+            return;
+        }
+        if which == "ALL" {
+            for (index, one) in found.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(&between);
+                }
+                result(one, &name, &template, user, out);
+            }
+            return;
+        }
+        match chosen(&which, found.len(), user) {
+            Chosen::Match(index) => result(&found[index], &name, &template, user, out),
+            Chosen::Default => out.push_str(&default),
+            Chosen::Nothing(why) => fail(user, "__regexFunction", &why),
+        }
+    }
+}
+
+/// All matches of a pattern in a text.
+fn matches(pattern: &str, text: &str) -> Result<Vec<Match>, String> {
+    let pattern = cached(pattern).map_err(|why| format!("Malformed cache pattern:{pattern}: {why}"))?;
+    let mut found = Vec::new();
+    let searched = pattern.each_match(text, |groups| {
+        found.push((0..=pattern.groups()).map(|group| groups.get(group).map(str::to_owned)).collect());
+        ControlFlow::Continue(())
+    });
+    searched.map(|()| found).map_err(|limit| limit.to_string())
+}
+
+enum Chosen {
+    Match(usize),
+    Default,
+    Nothing(String),
+}
+
+/// Which match a text asks for: its number, `RAND`, or a share of all; blank: the first.
+fn chosen(which: &str, count: usize, user: &mut UserState) -> Chosen {
+    if which.is_empty() {
+        return Chosen::Match(0);
+    }
+    if which == "RAND" {
+        return Chosen::Match(user.random.random_range(0..count));
+    }
+    let index = match (which.parse::<i64>(), which.trim().parse::<f32>()) {
+        (Ok(number), _) if number > i64::try_from(count).unwrap_or(i64::MAX) => return Chosen::Default,
+        (Ok(number), _) => number - 1,
+        // Java's conversion: towards zero.
+        (Err(_), Ok(share)) => (f64::from(count as f32 * share) + 0.5) as i64 - 1,
+        (Err(_), Err(_)) => return Chosen::Nothing(format!("For input string: \"{which}\"")),
+    };
+    match usize::try_from(index).ok().filter(|index| *index < count) {
+        Some(index) => Chosen::Match(index),
+        None => Chosen::Nothing(format!("Index {index} out of bounds for length {count}")),
+    }
+}
+
+/// Writes the groups into variables and the template's text into `out` and the variable.
+fn result(found: &Match, name: &str, template: &str, user: &mut UserState, out: &mut String) {
+    for (number, group) in found.iter().enumerate() {
+        let variable = format!("{name}_g{number}");
+        match group {
+            Some(group) => user.variables.set(&variable, group),
+            None => {
+                user.variables.remove(&variable);
+            }
+        }
+    }
+    let start = out.len();
+    let mut rest = template;
+    while let Some((before, number, after)) = reference(rest) {
+        out.push_str(before);
+        match found.get(number) {
+            Some(Some(group)) => out.push_str(group),
+            // JMeter writes what ORO gives for such a group: nothing, as Java's text.
+            Some(None) | None => out.push_str("null"),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    if !name.is_empty() {
+        user.variables.set(name, &out[start..]);
+    }
+}
+
+/// The first `$number$` of a template: what stands before, the number, what stands behind.
+fn reference(template: &str) -> Option<(&str, usize, &str)> {
+    let mut from = 0;
+    loop {
+        let at = from + template[from..].find('$')?;
+        let digits = template[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let end = at + 1 + digits;
+        if digits > 0 && template[end..].starts_with('$') {
+            let number = template[at + 1..end].parse().ok()?;
+            return Some((&template[..at], number, &template[end + 1..]));
+        }
+        from = at + 1;
+    }
+}
+
+#[derive(Debug)]
+struct ReplaceRegex {
+    text: Template,
+    pattern: Template,
+    replacement: Template,
+    target: Target,
+}
+
+/// `${__strReplaceRegex(text, pattern, replacement, variable)}` of jmeter-plugins: Java's `replaceAll`.
+pub(crate) fn str_replace_regex(arguments: &mut Arguments<'_, '_>) -> Made {
+    check(arguments, 1)?;
+    let target = arguments.target_untrimmed(3);
+    let (text, pattern) = (arguments.take(0), arguments.take(1));
+    Ok(Arc::new(ReplaceRegex { text, pattern, replacement: arguments.take(2), target }))
+}
+
+impl Function for ReplaceRegex {
+    fn evaluate(&self, user: &mut UserState, out: &mut String) {
+        let start = out.len();
+        let text = self.text.text(user).into_owned();
+        let replacement = self.replacement.text(user).into_owned();
+        let found = with_text(&self.pattern, user, |_, pattern| replace_all(&text, pattern, &replacement));
+        match found {
+            Ok(replaced) => {
+                out.push_str(&replaced);
+                self.target.store(user, &out[start..]);
+            }
+            Err(why) => {
+                user.log(Level::Error, &format!("__strReplaceRegex: {why}"));
+            }
+        }
+    }
+}
+
+/// `String.replaceAll`: in the replacement `$n` is a group and a backslash takes what follows as it is.
+fn replace_all(text: &str, pattern: &str, replacement: &str) -> Result<String, String> {
+    let pattern = cached(pattern).map_err(|why| why.to_string())?;
+    let mut out = String::new();
+    let mut problem = None;
+    let mut end = 0;
+    // Where a match lies is where its text lies in the whole.
+    let place = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let searched = pattern.each_match(text, |groups| {
+        let Some(whole) = groups.get(0) else { return ControlFlow::Break(()) };
+        out.push_str(&text[end..place(whole)]);
+        end = place(whole) + whole.len();
+        let group = |number| (number <= pattern.groups()).then(|| groups.get(number).unwrap_or_default());
+        match append_replacement(replacement, group, &mut out) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(why) => {
+                problem = Some(why);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    searched.map_err(|limit| limit.to_string())?;
+    if let Some(why) = problem {
+        return Err(why);
+    }
+    out.push_str(&text[end..]);
+    Ok(out)
+}
+
+fn append_replacement<'t>(
+    replacement: &str,
+    group: impl Fn(usize) -> Option<&'t str>,
+    out: &mut String,
+) -> Result<(), String> {
+    let mut rest = replacement.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => out.push(rest.next().ok_or("character to be escaped is missing")?),
+            '$' => {
+                let digit = |c: &char| c.to_digit(10).map(|digit| digit as usize);
+                let Some(mut number) = rest.next().as_ref().and_then(digit) else {
+                    return Err("Illegal group reference".to_owned());
+                };
+                let mut found = group(number).ok_or_else(|| format!("No group {number}"))?;
+                // As many digits as still name a group.
+                while let Some(next) = rest.peek().and_then(digit)
+                    && let Some(longer) = group(number * 10 + next)
+                {
+                    number = number * 10 + next;
+                    found = longer;
+                    rest.next();
+                }
+                out.push_str(found);
+            }
+            c => out.push(c),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_found_in_templates() {
+        assert_eq!(reference("a$1$b$2$"), Some(("a", 1, "b$2$")));
+        assert_eq!(reference("$x$10$"), Some(("$x", 10, "")));
+        assert_eq!(reference("$1 $$ $"), None);
+    }
+
+    #[test]
+    fn replacing_is_javas() {
+        let replaced = |text, pattern, replacement| replace_all(text, pattern, replacement);
+        assert_eq!(replaced("a1b22", r"[0-9]+", "#").unwrap(), "a#b#");
+        assert_eq!(replaced("john smith", r"(\w+) (\w+)", r"$2, $1\$").unwrap(), "smith, john$");
+        // The second digit names no group, so it is text.
+        assert_eq!(replaced("ab", "(a)", "$12").unwrap(), "a2b");
+        assert!(replaced("ab", "(a)", "$3").unwrap_err().contains("No group 3"));
+        assert!(replaced("ab", "(a)", "$x").is_err() && replaced("ab", "a", "\\").is_err());
+        assert_eq!(replaced("none", "x", "$9").unwrap(), "none");
+    }
+}
