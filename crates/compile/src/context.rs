@@ -378,7 +378,7 @@ fn kept_for_scripts(plan: &TestPlan) -> Keep {
     let source = plan.source();
     let mentions = |word: &str| source.contains(word);
     Keep {
-        body: mentions("getResponseData") || mentions("responseData"),
+        body: mentions("getResponseData") || mentions("responseData") || mentions("__regexFunction"),
         response_headers: mentions("getResponseHeaders") || mentions("responseHeaders}"),
         request: mentions("getRequestHeaders") || mentions("getSamplerData"),
         http: false,

@@ -107,15 +107,12 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__chooseRandom", (3, ANY), "value, value…, variable", plugins::choose_random, "one of the values at random").noting(PLUGIN),
     function("__doubleSum", (2, ANY), "number, number…[, variable]", plugins::double_sum, "sum of decimal numbers").noting(PLUGIN),
     function("__env", (1, 3), "name[, variable[, default]]", text::environment, "environment variable").noting(PLUGIN),
-<<<<<<< HEAD
     function("__fifoGet", (1, 2), "queue[, variable]", queue::get, "first text of a queue, which stays there").noting(PLUGIN),
     function("__fifoPop", (1, 2), "queue[, variable]", queue::pop, "first text of a queue, which is taken out").noting("of jmeter-plugins; does not wait for a text"),
     function("__fifoPut", (2, 2), "queue, value", queue::put, "the value, which is put into a queue").noting(PLUGIN),
     function("__fifoSize", (1, 2), "queue[, variable]", queue::size, "number of texts in a queue").noting(PLUGIN),
-=======
     function("__if", (4, ANY), "actual, expected, then, otherwise[, variable]", plugins::if_equal, "one text if two are equal, another if not").noting(PLUGIN),
     function("__isDefined", (1, ANY), "variable", plugins::is_defined, "1 if a variable is set, else 0").noting(PLUGIN),
->>>>>>> d1f5cf5 (functions, oro: __CSVRead, __regexFunction and the rest of the plugins' functions; patterns are a crate of their own)
     function("__iterationNum", (0, 0), "", thread::iteration, "number of the iteration, from 1").noting(PLUGIN),
     function("__lowercase", (1, 2), "text[, variable]", text::lowercase, "text in lower case").noting(PLUGIN),
     function("__MD5", (1, 2), "text[, variable]", digest::md5, "MD5 in hexadecimal digits").noting(PLUGIN),

@@ -14,12 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regex_syntax::hir::{Hir, HirKind};
 
-<<<<<<< HEAD:crates/processors/src/oro/mod.rs
-pub(crate) use cache::bad_expression;
-pub use cache::{PatternText, Ready, matches_whole};
-=======
 pub use cached::{Cached, cached};
->>>>>>> d1f5cf5 (functions, oro: __CSVRead, __regexFunction and the rest of the plugins' functions; patterns are a crate of their own):crates/oro/src/lib.rs
 pub use translate::PatternError;
 
 /// A compiled pattern.

@@ -85,29 +85,11 @@ impl Ready<'_> {
     }
 }
 
-<<<<<<< HEAD:crates/processors/src/oro/cache.rs
-fn compile_cached(text: &str) -> Compiled {
-    KEPT.with_borrow_mut(|kept| {
-        if let Some(pattern) = kept.get(text) {
-            return pattern.clone();
-        }
-        if kept.len() >= KEPT_MAX {
-            // Forgetting all at once keeps the cost per sample bounded without an order of use.
-            kept.clear();
-        }
-        let pattern = Pattern::compile(text).map(Rc::new);
-        kept.insert(text.to_owned(), pattern.clone());
-        pattern
-    })
-}
-
 /// Whether a text matches a pattern as a whole; `None` when there is no such pattern.
 pub fn matches_whole(pattern: &str, text: &str) -> Option<bool> {
-    compile_cached(pattern).ok()?.matches(text).ok()
+    cached(pattern).ok()?.matches(text).ok()
 }
 
-=======
->>>>>>> d1f5cf5 (functions, oro: __CSVRead, __regexFunction and the rest of the plugins' functions; patterns are a crate of their own):crates/processors/src/oro.rs
 /// JMeter's text for a pattern its cache could not compile.
 pub(crate) fn bad_expression(source: &str, error: &PatternError) -> String {
     format!("Invalid expression: {source}\n{error}")

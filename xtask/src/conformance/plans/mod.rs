@@ -12,6 +12,7 @@ mod http;
 mod invocation;
 mod listeners;
 mod managers;
+mod more_functions;
 mod nesting;
 mod plugin_flow;
 mod plugin_groups;
@@ -137,6 +138,7 @@ fn all() -> Vec<Description> {
     all.extend(invocation::cases());
     all.extend(listeners::cases());
     all.extend(managers::cases());
+    all.extend(more_functions::cases());
     all.extend(nesting::cases());
     all.extend(plugin_flow::cases());
     all.extend(plugin_groups::cases());
