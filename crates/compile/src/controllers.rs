@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use busyhour_engine::program::{
     Assignment, Child, Controller, ControllerId, ControllerKind, CriticalSection, IterationListener,
-    SamplerId, SamplerPackage, Throughput, TransactionSettings, WeightedChoice,
+    SamplerId, SamplerKind, SamplerPackage, Throughput, TransactionSettings, WeightedChoice,
 };
 use busyhour_engine::template::Template;
 use busyhour_engine::variables::Slot;
@@ -56,41 +56,86 @@ impl<'c, 'p> Builder<'c, 'p> {
     pub(crate) fn children(&mut self, stack: &Stack<'p>, ancestors: &[ControllerId], mut tree: Tree) -> Tree {
         let Some(parent) = stack.path.last().copied() else { return tree };
         for element in parent.children().filter(|child| child.enabled()) {
-            match role(element) {
-                Role::Sampler => {
-                    let below = stack.with(element);
-                    // Counters and the like below a sampler still step with the controller around it.
-                    tree = self.children(&below, ancestors, tree);
-                    if let Some(package) = samplers::package(self.context, &below, ancestors) {
-                        let id = SamplerId(u32::try_from(self.samplers.len()).unwrap_or(u32::MAX));
-                        self.samplers.push(package);
-                        tree.children.push(Child::Sampler(id));
-                    }
-                }
-                Role::Controller | Role::Fragment => {
-                    if let Some(id) = self.controller(&stack.with(element), ancestors) {
-                        let kind =
-                            self.controllers[id.0 as usize].as_ref().map(|controller| &controller.kind);
-                        if kind.is_some_and(hears_of_passes) {
-                            tree.registered.push(IterationListener::Controller(id));
-                        }
-                        tree.children.push(Child::Controller(id));
-                    }
-                }
-                Role::Step => {
-                    if let Some(step) = steps::step(self.context, element) {
-                        tree.registered.push(IterationListener::Step(step));
-                    }
-                }
-                Role::PreProcessor if element.kind() == "UserParameters" => {
-                    if let Some(step) = steps::step(self.context, element) {
-                        tree.registered.push(IterationListener::Step(step));
-                    }
-                }
-                _ => {}
-            }
+            tree = self.child(element, stack, ancestors, tree);
         }
         tree
+    }
+
+    /// Compiles one element below the last of `stack`.
+    fn child(
+        &mut self,
+        element: Element<'p>,
+        stack: &Stack<'p>,
+        ancestors: &[ControllerId],
+        mut tree: Tree,
+    ) -> Tree {
+        match role(element) {
+            Role::Sampler if element.kind() == samplers::PARALLEL => {
+                let below = stack.with(element);
+                if let Some(mut package) = samplers::package(self.context, &below, ancestors) {
+                    if let SamplerKind::Parallel(parallel) = &mut package.kind {
+                        parallel.branches = self.branches(&below, ancestors);
+                    }
+                    tree.children.push(Child::Sampler(self.sampler(package)));
+                }
+            }
+            Role::Sampler => {
+                let below = stack.with(element);
+                // Counters and the like below a sampler still step with the controller around it.
+                tree = self.children(&below, ancestors, tree);
+                if let Some(package) = samplers::package(self.context, &below, ancestors) {
+                    tree.children.push(Child::Sampler(self.sampler(package)));
+                }
+            }
+            Role::Controller | Role::Fragment => {
+                if let Some(id) = self.controller(&stack.with(element), ancestors) {
+                    let kind = self.controllers[id.0 as usize].as_ref().map(|controller| &controller.kind);
+                    if kind.is_some_and(hears_of_passes) {
+                        tree.registered.push(IterationListener::Controller(id));
+                    }
+                    tree.children.push(Child::Controller(id));
+                }
+            }
+            Role::Step => {
+                if let Some(step) = steps::step(self.context, element) {
+                    tree.registered.push(IterationListener::Step(step));
+                }
+            }
+            Role::PreProcessor if element.kind() == "UserParameters" => {
+                if let Some(step) = steps::step(self.context, element) {
+                    tree.registered.push(IterationListener::Step(step));
+                }
+            }
+            _ => {}
+        }
+        tree
+    }
+
+    fn sampler(&mut self, package: SamplerPackage<AnySampler>) -> SamplerId {
+        self.samplers.push(package);
+        SamplerId(u32::try_from(self.samplers.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// A loop of one pass for each sampler and controller directly below a parallel controller.
+    fn branches(&mut self, stack: &Stack<'p>, ancestors: &[ControllerId]) -> Box<[ControllerId]> {
+        let Some(parent) = stack.path.last().copied() else { return Box::default() };
+        let acts = |child: &Element<'_>| {
+            child.enabled() && matches!(role(*child), Role::Sampler | Role::Controller | Role::Fragment)
+        };
+        let mut branches = Vec::new();
+        for child in parent.children().filter(acts) {
+            let id = self.reserve();
+            let mut inner = vec![id];
+            inner.extend_from_slice(ancestors);
+            let tree = self.child(child, stack, &inner, Tree::default());
+            let name = self.context.name(child);
+            let kind = ControllerKind::Loop { count: Template::literal("1"), forever: false };
+            let listeners = self.iteration_listeners(stack, &tree);
+            let children = tree.children.into();
+            self.put(id, Controller { name, index_slot: None, kind, children, listeners });
+            branches.push(id);
+        }
+        branches.into()
     }
 
     /// Who hears of a controller's passes, in the order they are told: the last registered first. Elements of the test

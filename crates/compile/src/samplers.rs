@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use busyhour_engine::element::{Assertion, Processor};
 use busyhour_engine::program::{
-    ControllerId, FailureAction, FlowAction, Hearers, SamplerKind, SamplerPackage,
+    ControllerId, FailureAction, FlowAction, Hearers, Parallel, SamplerKind, SamplerPackage,
 };
 use busyhour_engine::result::Keep;
 use busyhour_engine::user::LogicalAction;
@@ -37,6 +37,13 @@ pub(crate) fn package<'p>(
             SamplerKind::Immediate(Arc::new(processors::script_sampler(context, element)?))
         }
         "TestAction" => SamplerKind::Flow(flow(context, element)),
+        PARALLEL => SamplerKind::Parallel(Box::new(Parallel {
+            branches: Box::default(),
+            parent: context.flag(element, "PARENT_SAMPLE", false),
+            at_once: context
+                .flag(element, "LIMIT_MAX_THREAD_NUMBER", false)
+                .then(|| context.text_or(element, "MAX_THREAD_NUMBER", "6")),
+        })),
         SET_VARIABLES => {
             let assignments = controllers::assignments(context, element, "SetVariablesAction");
             SamplerKind::Flow(FlowAction::Set(assignments))
@@ -166,6 +173,9 @@ pub(crate) fn listener_files<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -
         .filter_map(|element| listeners::file(context, element))
         .collect()
 }
+
+/// BlazeMeter's Parallel Controller.
+pub(crate) const PARALLEL: &str = "com.blazemeter.jmeter.controller.ParallelSampler";
 
 /// jmeter-plugins' Set Variables Action.
 pub(crate) const SET_VARIABLES: &str = "kg.apc.jmeter.control.sampler.SetVariablesAction";

@@ -155,6 +155,13 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
         Role::Sampler,
         "",
     ),
+    (
+        crate::samplers::PARALLEL,
+        "Parallel Controller (BlazeMeter)",
+        Role::Sampler,
+        "what a branch does to variables and cookies is seen by the others when it has ended; its threads have the user's \
+         name; each branch has a cache of its own",
+    ),
     (crate::samplers::SET_VARIABLES, "Set Variables Action (jmeter-plugins)", Role::Sampler, ""),
     ("SyncTimer", "Synchronizing Timer", Role::Timer, "ends its wait when the run is stopped"),
     ("ConstantTimer", "Constant Timer", Role::Timer, ""),

@@ -102,13 +102,13 @@ impl<'a, P> Walk<'a, P> {
         Self { group, place, user, turns: 0 }
     }
 
-    /// The next sampler of the group.
+    /// The next sampler below `root`: the group's own controller, or that of a branch.
     ///
     /// # Errors
     /// When a step at the start of a pass ends the user (end of a CSV file).
-    pub fn next_sampler(&mut self) -> Result<Next, StopUser> {
+    pub fn next_sampler(&mut self, root: ControllerId) -> Result<Next, StopUser> {
         self.turns = 0;
-        self.next(ROOT)
+        self.next(root)
     }
 
     /// Whether the next call begins a pass of the group's own controller.
@@ -116,9 +116,9 @@ impl<'a, P> Walk<'a, P> {
         self.state(ROOT).flags.contains(Flags::FIRST)
     }
 
-    /// Whether the group's own controller is done.
-    pub fn is_over(&mut self) -> bool {
-        self.is_done(ROOT)
+    /// Whether the controller where the walk begins is done.
+    pub fn is_over(&mut self, root: ControllerId) -> bool {
+        self.is_done(root)
     }
 
     pub(crate) fn state(&mut self, id: ControllerId) -> &mut ControllerState {

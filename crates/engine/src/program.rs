@@ -30,6 +30,12 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// used again if `keep_connections`.
     fn visitor_changed(session: &mut Self::Session, keep_connections: bool);
 
+    /// A user begins to do several things at once: the session of one of them sees what the user's own has seen.
+    fn branch(_session: &Self::Session, _branch: &mut Self::Session) {}
+
+    /// One of them has ended: what was seen there is seen by the user from now on.
+    fn rejoin(_session: &mut Self::Session, _branch: &mut Self::Session) {}
+
     /// Performs the request. Everything that is rendered from variables is rendered first, then
     /// [`UserState::begin_result`] is called, then the request is made.
     fn sample(
@@ -109,6 +115,19 @@ pub enum SamplerKind<P> {
     Immediate(Arc<dyn ImmediateSampler>),
     /// No sample: an action on the flow.
     Flow(FlowAction),
+    /// Several branches at the same time.
+    Parallel(Box<Parallel>),
+}
+
+/// What a user does side by side (BlazeMeter's Parallel Controller).
+#[derive(Debug)]
+pub struct Parallel {
+    /// A loop of one pass for each child. They stand below no other controller.
+    pub branches: Box<[ControllerId]>,
+    /// One sample takes the place of those of the branches, which stand inside of it.
+    pub parent: bool,
+    /// So many branches at a time; `None`: all.
+    pub at_once: Option<Template>,
 }
 
 /// Index of a sampler in its group.

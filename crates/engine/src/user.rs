@@ -106,6 +106,13 @@ impl UserState {
         self.random = Xoshiro256PlusPlus::seed_from_u64(key);
     }
 
+    /// The stream of a branch of what this user does side by side, for this pass.
+    pub(crate) fn branch_stream(&mut self, branch: u32) -> Xoshiro256PlusPlus {
+        use rand::Rng as _;
+        let pass: u64 = self.random.random();
+        Xoshiro256PlusPlus::seed_from_u64(pass ^ u64::from(branch).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
     /// The next iteration is that of an arrival, from whose number its random choices come.
     pub(crate) fn serve_arrival(&mut self, arrival: u64) {
         self.stream = OF_ARRIVAL | arrival;

@@ -87,6 +87,15 @@ impl Value {
         }
     }
 
+    /// Whether it is the same text, or the same object.
+    fn is_same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Object(own), Value::Object(other)) => Rc::ptr_eq(own, other),
+            (Value::Unset, Value::Unset) => true,
+            _ => self.as_str().is_some() && self.as_str() == other.as_str(),
+        }
+    }
+
     /// Whether a value is there.
     pub fn is_set(&self) -> bool {
         !matches!(self, Value::Unset)
@@ -213,6 +222,25 @@ impl Variables {
         }
     }
 
+    /// Takes over what is otherwise in `changed` than it was `before`.
+    pub(crate) fn take_changes(&mut self, before: &Variables, changed: &Variables) {
+        for (own, (before, changed)) in self.slots.iter_mut().zip(before.slots.iter().zip(&changed.slots)) {
+            if !before.is_same(changed) {
+                own.clone_from(changed);
+            }
+        }
+        for (name, value) in changed.extra.iter().flat_map(|extra| extra.iter()) {
+            if before.value(name).is_none_or(|before| !before.is_same(value)) {
+                self.set_value(name, value.clone());
+            }
+        }
+        for name in before.extra.iter().flat_map(|extra| extra.keys()) {
+            if changed.value(name).is_none() {
+                self.remove(name);
+            }
+        }
+    }
+
     /// All variables that are set, in no particular order; an object's text is `None`.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let slots =
@@ -259,5 +287,30 @@ mod tests {
         variables.write_slot(slot, |text| text.push('9'));
         assert_eq!(variables.slot(slot), Some("9"));
         assert_eq!(variables.slot(slot).map(str::as_ptr), before);
+    }
+
+    #[test]
+    fn only_what_a_branch_changed_is_taken_over() {
+        let mut names = Names::default();
+        let slot = names.slot("slot");
+        let before = {
+            let mut variables = Variables::new(Arc::new(names));
+            variables.set_slot(slot, "old");
+            variables.set("kept", "1");
+            variables.set("gone", "1");
+            variables
+        };
+        let (mut own, mut one, mut other) = (before.clone(), before.clone(), before.clone());
+        one.set_slot(slot, "of one");
+        one.set("new", "n");
+        other.remove("gone");
+        other.set("kept", "1");
+        own.take_changes(&before, &one);
+        own.take_changes(&before, &other);
+        let get = |name| own.get(name);
+        assert_eq!(
+            (get("slot"), get("kept"), get("gone"), get("new")),
+            (Some("of one"), Some("1"), None, Some("n"))
+        );
     }
 }

@@ -1,29 +1,30 @@
 //! One virtual user: takes sampler after sampler from its walk and does what stands around each.
 
 mod holding;
+mod parallel;
 mod session;
+mod telling;
 
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use busyhour_record::{Nanos, SampleFlags};
+use busyhour_record::Nanos;
 
 use crate::checks::check_assertions;
 use crate::control::{LAST_SAMPLE_OK, Next, Place, ROOT, Walk, assign, release};
 use crate::core::Core;
-use crate::element::Processor;
 use crate::program::{
-    ControllerId, ControllerKind, FlowAction, Group, OnError, Program, Protocol, SamplerId, SamplerKind,
-    SamplerPackage,
+    ControllerId, FlowAction, Group, OnError, Program, Protocol, SamplerId, SamplerKind, SamplerPackage,
 };
-use crate::reporting::{fill, record_result};
+use crate::reporting::fill;
 use crate::result::SampleResult;
 use crate::run::{Level, Stop};
 use crate::transaction::Transaction;
 use crate::user::{LogicalAction, UserState};
 use crate::variables::{Slot, Value};
 use holding::within;
+use parallel::Side;
 
 /// Samples without I/O after which a user lets others run: nothing else would take the core from it.
 const STEPS_PER_TURN: u32 = 64;
@@ -42,6 +43,8 @@ pub(crate) struct VirtualUser<P: Protocol> {
     /// Slot of [`LAST_SAMPLE_OK`], if the program has one.
     last_ok: Option<Slot>,
     steps: u32,
+    /// What it does side by side, or whose branch it is.
+    side: Option<Box<Side<P>>>,
 }
 
 /// Counts a sample as interrupted when its user is given up in the middle of it.
@@ -101,6 +104,7 @@ impl<P: Protocol> VirtualUser<P> {
             late_ns: 0,
             last_ok,
             steps: 0,
+            side: None,
         }
     }
 
@@ -116,10 +120,11 @@ impl<P: Protocol> VirtualUser<P> {
     /// From the first iteration to the last.
     async fn live(&mut self, group: &Group<P>) {
         self.set_last_sample_ok(true);
-        Walk::new(group, &mut self.place, &mut self.user).initialize(ROOT);
+        let root = self.root();
+        Walk::new(group, &mut self.place, &mut self.user).initialize(root);
         while self.goes_on() {
             self.iterate(group).await;
-            if self.user.running && Walk::new(group, &mut self.place, &mut self.user).is_over() {
+            if self.user.running && self.is_over(group) {
                 self.user.running = false;
             }
         }
@@ -137,7 +142,7 @@ impl<P: Protocol> VirtualUser<P> {
                     // A user whose passes hold no sampler must end with the schedule, too (JMeter's never ends).
                     self.stop_if_time_is_over(self.user.now());
                     // One that is through has nothing to pause for; a session's user takes up the next arrival.
-                    if self.user.running && !Walk::new(group, &mut self.place, &mut self.user).is_over() {
+                    if self.user.running && !self.is_over(group) {
                         self.pause_between(true).await;
                     }
                     return;
@@ -149,7 +154,7 @@ impl<P: Protocol> VirtualUser<P> {
                 }
                 next => {
                     self.process(group, next).await;
-                    let failed = group.on_error == OnError::StartNextLoop && !self.last_sample_ok();
+                    let failed = self.on_error(group) == OnError::StartNextLoop && !self.last_sample_ok();
                     if self.user.action != LogicalAction::Continue || failed {
                         let action =
                             if failed { LogicalAction::NextIterationOfThread } else { self.user.action };
@@ -187,7 +192,8 @@ impl<P: Protocol> VirtualUser<P> {
             self.user.running = false;
             return None;
         }
-        let next = Walk::new(group, &mut self.place, &mut self.user).next_sampler();
+        let root = self.root();
+        let next = Walk::new(group, &mut self.place, &mut self.user).next_sampler(root);
         if self.place.iterations_begun > 0 {
             self.place.iterations_begun = 0;
             P::iteration_started(&mut self.session, &mut self.user, group.same_user);
@@ -276,49 +282,6 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Assertions and listeners of a transaction in parent mode that has ended.
-    fn end_transaction(
-        &mut self,
-        group: &Group<P>,
-        id: ControllerId,
-        mut result: SampleResult,
-        in_transaction: bool,
-    ) -> SampleResult {
-        let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind else {
-            return result;
-        };
-        self.fill_users(&mut result);
-        check_assertions(&mut self.user, &settings.assertions, &mut result, self.program.notes_assertions());
-        self.set_last_sample_ok(result.success);
-        if !in_transaction {
-            self.hear(&settings.hearers, &mut result);
-            self.heard_beyond(group, id, &result);
-            self.record(&result, settings.listeners, SampleFlags::TRANSACTION);
-        }
-        result
-    }
-
-    /// Listeners that do more than write rows hear of a transaction's sample.
-    fn hear(&mut self, hearers: &[Arc<dyn Processor>], result: &mut SampleResult) {
-        if !hearers.is_empty() {
-            std::mem::swap(&mut self.user.result, result);
-            for hearer in hearers {
-                hearer.process(&mut self.user);
-            }
-            std::mem::swap(&mut self.user.result, result);
-        }
-    }
-
-    /// Transactions around a parent-mode transaction hear of its sample.
-    fn heard_beyond(&mut self, group: &Group<P>, id: ControllerId, result: &SampleResult) {
-        let around = |package: &&SamplerPackage<P>| package.ancestors.contains(&id);
-        let last = self.last_package.map(|last| &group.samplers[last.0 as usize]).filter(around);
-        let Some(package) = last.or_else(|| group.samplers.iter().find(around)) else { return };
-        for ancestor in package.ancestors.iter().skip_while(|ancestor| **ancestor != id).skip(1) {
-            heard(&mut self.place, group, *ancestor, result, 0);
-        }
-    }
-
     /// One sampler with its pre-processors, timers, post-processors, assertions and listeners.
     async fn execute(&mut self, group: &Group<P>, id: SamplerId, transaction: Option<ControllerId>) {
         let package = &group.samplers[id.0 as usize];
@@ -345,6 +308,14 @@ impl<P: Protocol> VirtualUser<P> {
                 // A user that only jumps must see its time go by, too.
                 self.previous_end = self.user.now() - self.late_ns;
                 return;
+            }
+            SamplerKind::Parallel(parallel) => {
+                let made = self.run_side_by_side(group, id, parallel, intended).await;
+                if !made {
+                    self.previous_end = self.user.now() - self.late_ns;
+                    return;
+                }
+                self.previous_end = self.user.result.end;
             }
             SamplerKind::Immediate(sampler) => {
                 sampler.sample(&mut self.user, &package.label, intended);
@@ -403,7 +374,10 @@ impl<P: Protocol> VirtualUser<P> {
             let ok = self.user.result.success;
             self.set_last_sample_ok(ok);
             if !self.user.result.ignore {
+                // Of samples inside that of a parallel controller no listener hears.
+                let silent = self.gathers_only();
                 let hearers = match transaction {
+                    _ if silent => &[][..],
                     Some(_) => &package.hearers.in_transaction,
                     None => &package.hearers.all,
                 };
@@ -411,17 +385,18 @@ impl<P: Protocol> VirtualUser<P> {
                     hearer.process(&mut self.user);
                 }
                 self.notify(group, package, transaction);
-                if !self.user.result.success {
+                if !self.user.result.success && !silent {
                     self.react_to_failure(&package.on_failure);
                 }
             }
         }
+        let on_error = self.on_error(group);
         let result = &self.user.result;
         let failed = !result.success;
         let (stop_user, stop_test, stop_now) = (
-            result.stop_user || (failed && group.on_error == OnError::StopUser),
-            result.stop_test || (failed && group.on_error == OnError::StopTest),
-            result.stop_test_now || (failed && group.on_error == OnError::StopTestNow),
+            result.stop_user || (failed && on_error == OnError::StopUser),
+            result.stop_test || (failed && on_error == OnError::StopTest),
+            result.stop_test_now || (failed && on_error == OnError::StopTestNow),
         );
         if stop_user {
             self.stop(None, "Stop Thread");
@@ -455,78 +430,6 @@ impl<P: Protocol> VirtualUser<P> {
         let run = &self.user.run;
         let group = run.groups[self.user.group as usize].active.load(Ordering::Relaxed);
         (group, run.active.load(Ordering::Relaxed))
-    }
-
-    /// Tells listeners and transactions of the user's sample.
-    fn notify(&mut self, group: &Group<P>, package: &SamplerPackage<P>, transaction: Option<ControllerId>) {
-        // Inside a parent-mode transaction its sample takes the place of the samples in it, also for the transaction
-        // controllers directly below it, which JMeter counts among its listeners.
-        let inner = match transaction {
-            Some(id) => {
-                package.ancestors.iter().position(|ancestor| *ancestor == id).unwrap_or(0).saturating_sub(1)
-            }
-            None => package.ancestors.len(),
-        };
-        let result = &self.user.result;
-        for ancestor in &package.ancestors[..inner] {
-            heard(&mut self.place, group, *ancestor, result, self.late_ns);
-        }
-        let variables = &self.program.sample_variables;
-        let Some(id) = transaction else {
-            // A script may have renamed the sample.
-            let label = package.label_id.filter(|_| package.label.as_literal() == Some(&result.label));
-            let listeners = package.listeners;
-            let wish = self.program.detail_wish(listeners);
-            record_result(
-                &self.core,
-                &self.user,
-                variables,
-                result,
-                label,
-                listeners,
-                SampleFlags::NONE,
-                wish,
-            );
-            return;
-        };
-        if let Some(listeners) = package.listeners_in_transaction {
-            // The main log sees the transaction instead; these listeners see the sample.
-            let flags = SampleFlags::LISTENERS_ONLY;
-            let wish = self.program.detail_wish(listeners);
-            record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
-        }
-        if let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() {
-            transaction.began_with(result, self.late_ns);
-            transaction.add_child(result.clone(), true);
-        }
-    }
-
-    /// Reports the transactions that ended while walking.
-    fn report_made(&mut self, group: &Group<P>) {
-        if self.place.made.is_empty() {
-            return;
-        }
-        // JMeter reports to the listeners of the last sampler; before the first there is nobody to report to.
-        let Some(last) = self.last_package else {
-            self.place.made.clear();
-            self.user.log(Level::Warn, "a transaction ended before the first sampler: it is not recorded");
-            return;
-        };
-        let last = &group.samplers[last.0 as usize];
-        for transaction in std::mem::take(&mut self.place.made) {
-            let Transaction { mut result, .. } = *transaction;
-            if result.users_all == 0 {
-                self.fill_users(&mut result);
-            }
-            self.hear(&last.hearers.all, &mut result);
-            self.record(&result, last.listeners, SampleFlags::TRANSACTION);
-        }
-    }
-
-    fn record(&mut self, result: &SampleResult, listeners: u32, flags: SampleFlags) {
-        let wish = self.program.detail_wish(listeners);
-        let variables = &self.program.sample_variables;
-        record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
     }
 
     /// Waits for the package's timers; gives the intended start, or nothing when the user is to stop instead.
@@ -586,7 +489,10 @@ impl<P: Protocol> VirtualUser<P> {
                 }
                 self.previous_end = self.user.now();
             }
-            FlowAction::StopUser => self.stop(None, "Stop Thread"),
+            FlowAction::StopUser => {
+                self.stop(None, "Stop Thread");
+                self.stop_around();
+            }
             FlowAction::StopTest => self.stop(Some(Stop::Graceful), "Shutdown Test"),
             FlowAction::StopTestNow => self.stop(Some(Stop::Now), "Stop Test Now"),
             FlowAction::NextIterationOfThread => self.user.action = LogicalAction::NextIterationOfThread,
@@ -600,9 +506,13 @@ impl<P: Protocol> VirtualUser<P> {
     fn jump(&mut self, group: &Group<P>, action: LogicalAction) {
         let Some(last) = self.last_package else { return };
         let ancestors = &group.samplers[last.0 as usize].ancestors;
+        let root = self.root();
+        if root != ROOT && action == LogicalAction::NextIterationOfThread {
+            self.leave_branch();
+        }
         let mut walk = Walk::new(group, &mut self.place, &mut self.user);
         for &id in ancestors {
-            let at_root = id == ROOT;
+            let at_root = id == root;
             match action {
                 LogicalAction::Continue => return,
                 LogicalAction::NextIterationOfThread if at_root => walk.start_next_loop(id),
@@ -616,23 +526,15 @@ impl<P: Protocol> VirtualUser<P> {
                 }
                 _ => walk.leave(id),
             }
+            if at_root {
+                break;
+            }
         }
         self.report_made(group);
         for (id, transaction) in std::mem::take(&mut self.place.ended) {
             let Transaction { result, .. } = *transaction;
             self.end_transaction(group, id, result, false);
         }
-    }
-}
-
-/// A transaction controller around a sampler hears of its sample.
-fn heard<P>(place: &mut Place, group: &Group<P>, id: ControllerId, result: &SampleResult, late_ns: u64) {
-    if let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind
-        && !settings.parent
-        && let Some(transaction) = place.states[id.0 as usize].transaction.as_mut()
-    {
-        transaction.began_with(result, late_ns);
-        transaction.heard(result, settings.include_timers);
     }
 }
 

@@ -75,6 +75,11 @@ impl Jar {
         jar
     }
 
+    /// Forgets the cookies that another jar holds, too.
+    pub(crate) fn forget(&mut self, other: &Jar) {
+        self.cookies.retain(|cookie| !other.cookies.contains(cookie));
+    }
+
     /// Forgets everything but the cookies to start with.
     pub fn restart(&mut self, user: &mut UserState) {
         self.cookies.clear();

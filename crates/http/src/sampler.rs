@@ -255,6 +255,14 @@ impl Protocol for HttpSampler {
         exchange::sample(self, user, session, label, intended, keep).await;
     }
 
+    fn branch(session: &HttpSession, branch: &mut HttpSession) {
+        session.branch(branch);
+    }
+
+    fn rejoin(session: &mut HttpSession, branch: &mut HttpSession) {
+        session.rejoin(branch);
+    }
+
     fn interrupted(&self, user: &mut UserState, _session: &mut HttpSession, keep: Keep) {
         let result = &mut user.result;
         // As with every failure: what was sent is noted only once there is an answer.

@@ -20,6 +20,8 @@ pub struct HttpSession {
     caches: Vec<Cache>,
     /// What proxies have said, where they have said anything.
     proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
+    /// The cookies that a branch began with.
+    begun_with: Option<Box<Vec<Jar>>>,
     /// The iteration is a new visitor's: connections are closed before the next request.
     new_visitor: bool,
 }
@@ -142,6 +144,26 @@ impl HttpSession {
     /// Exchanges the user's jars for others.
     pub(crate) fn swap_jars(&mut self, jars: &mut Vec<Jar>) {
         std::mem::swap(&mut self.jars, jars);
+    }
+
+    /// A branch of what the user does side by side begins with the user's cookies.
+    pub(crate) fn branch(&self, branch: &mut HttpSession) {
+        branch.jars.clone_from(&self.jars);
+        branch.begun_with = (!self.jars.is_empty()).then(|| Box::new(self.jars.clone()));
+    }
+
+    /// The branch has ended: the cookies it got are the user's.
+    pub(crate) fn rejoin(&mut self, branch: &mut HttpSession) {
+        let known = branch.begun_with.take().unwrap_or_default();
+        for mut jar in std::mem::take(&mut branch.jars) {
+            if let Some(before) = known.iter().find(|before| Arc::ptr_eq(&before.manager, &jar.manager)) {
+                jar.forget(before);
+            }
+            match self.jars.iter_mut().find(|own| Arc::ptr_eq(&own.manager, &jar.manager)) {
+                Some(own) => own.add_all(jar),
+                None => self.jars.push(jar),
+            }
+        }
     }
 
     /// Takes all cookies of other jars into the user's.

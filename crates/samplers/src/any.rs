@@ -88,6 +88,14 @@ impl Protocol for AnySampler {
         }
     }
 
+    fn branch(session: &AnySession, branch: &mut AnySession) {
+        HttpSampler::branch(&session.http, &mut branch.http);
+    }
+
+    fn rejoin(session: &mut AnySession, branch: &mut AnySession) {
+        HttpSampler::rejoin(&mut session.http, &mut branch.http);
+    }
+
     fn is_interruptible(&self) -> bool {
         match self {
             Self::Http(http) => http.is_interruptible(),

@@ -34,12 +34,12 @@ fn walked(group: &Group<Fake>, user: &mut UserState, most: usize) -> (Vec<String
     Walk::new(group, &mut place, user).initialize(ROOT);
     let mut labels = Vec::new();
     for _ in 0..most {
-        let next = Walk::new(group, &mut place, user).next_sampler().unwrap();
+        let next = Walk::new(group, &mut place, user).next_sampler(ROOT).unwrap();
         match next {
             Next::Sampler(id) => {
                 labels.push(group.samplers[id.0 as usize].label.source().to_owned());
             }
-            Next::Nothing if Walk::new(group, &mut place, user).is_over() => return (labels, true),
+            Next::Nothing if Walk::new(group, &mut place, user).is_over(ROOT) => return (labels, true),
             Next::Nothing | Next::Yield | Next::Transaction(_) => {}
         }
     }
@@ -332,9 +332,9 @@ proptest! {
         Walk::new(&group, &mut place, &mut user).initialize(ROOT);
         for (jump, level) in jumps {
             let mut walk = Walk::new(&group, &mut place, &mut user);
-            let next = walk.next_sampler().unwrap();
+            let next = walk.next_sampler(ROOT).unwrap();
             let Next::Sampler(id) = next else {
-                let _ = walk.is_over();
+                let _ = walk.is_over(ROOT);
                 continue;
             };
             let ancestors = &group.samplers[id.0 as usize].ancestors;
@@ -429,7 +429,7 @@ fn throughput_controllers_count_over_all_users() {
         let mut count = 0;
         for _ in 0..50 {
             for (place, user) in places.iter_mut().zip(&mut users) {
-                let next = Walk::new(&group, place, user).next_sampler().unwrap();
+                let next = Walk::new(&group, place, user).next_sampler(ROOT).unwrap();
                 let Next::Sampler(id) = next else { continue };
                 count += usize::from(group.samplers[id.0 as usize].label.source() == "x");
             }
@@ -458,7 +458,7 @@ fn while_looks_before_each_pass_and_blank_only_at_failures() {
         Walk::new(&group, &mut place, &mut user).initialize(ROOT);
         let mut out = String::new();
         for step in 1..100 {
-            match Walk::new(&group, &mut place, &mut user).next_sampler().unwrap() {
+            match Walk::new(&group, &mut place, &mut user).next_sampler(ROOT).unwrap() {
                 Next::Sampler(id) => out.push_str(group.samplers[id.0 as usize].label.source()),
                 _ => return out,
             }
@@ -503,7 +503,7 @@ fn for_each_takes_what_is_there() {
         Walk::new(&group, &mut place, &mut user).initialize(ROOT);
         let mut out = String::new();
         for _ in 0..40 {
-            match Walk::new(&group, &mut place, &mut user).next_sampler().unwrap() {
+            match Walk::new(&group, &mut place, &mut user).next_sampler(ROOT).unwrap() {
                 Next::Sampler(id) if group.samplers[id.0 as usize].label.source() == "a" => {
                     out.push_str(user.variables.get("out").unwrap_or("?"));
                 }
@@ -530,7 +530,7 @@ fn an_empty_endless_loop_yields_its_core() {
     let mut place = Place::new(group.controllers.len());
     Walk::new(&group, &mut place, &mut user).initialize(ROOT);
     for _ in 0..3 {
-        assert_eq!(Walk::new(&group, &mut place, &mut user).next_sampler(), Ok(Next::Yield));
+        assert_eq!(Walk::new(&group, &mut place, &mut user).next_sampler(ROOT), Ok(Next::Yield));
     }
 }
 
@@ -550,4 +550,71 @@ fn a_walk_depends_on_nothing_but_its_user() {
     assert_ne!(of(0), of(1));
     let other = shared_with(Clock::manual(0), 7, 1, Names::default(), 0).0;
     assert_ne!(of(0), walked(&group, &mut lone_user(&other, 0), 1000).0);
+}
+
+#[test]
+fn a_switch_takes_one_child_by_number_or_name() {
+    let switch = |selection: &str| ControllerKind::Switch { selection: Template::literal(selection) };
+    let children = || vec![leaf("a"), looped("2", vec![leaf("b")]), leaf("Default")];
+    for (selection, expected) in [
+        ("", "a"),
+        ("0", "a"),
+        ("1", "b b"),
+        ("3", "a"),
+        ("Default", "Default"),
+        ("x", "Default"),
+        ("controller 2", "b b"),
+    ] {
+        let plan = vec![inner(switch(selection), children()), leaf("end")];
+        assert_eq!(labels("2", plan), format!("{expected} end {expected} end"), "{selection:?}");
+    }
+    assert_eq!(labels("2", vec![inner(switch("x"), vec![leaf("a")]), leaf("end")]), "end end");
+}
+
+#[test]
+fn a_runtime_controller_goes_on_until_its_seconds_are_over() {
+    use crate::user::StateId;
+    let clock = Clock::manual(0);
+    let kind = ControllerKind::Runtime { seconds: literal(2), begun: StateId(0) };
+    let nodes = vec![inner(kind, vec![leaf("a"), leaf("b")]), leaf("end")];
+    let group = group(1, "2", nodes, &script());
+    let mut user = lone_user(&still(&clock), 0);
+    let mut place = Place::new(group.controllers.len());
+    Walk::new(&group, &mut place, &mut user).initialize(ROOT);
+    let mut labels = Vec::new();
+    loop {
+        match Walk::new(&group, &mut place, &mut user).next_sampler(ROOT).unwrap() {
+            Next::Sampler(id) => labels.push(group.samplers[id.0 as usize].label.source().to_owned()),
+            _ if Walk::new(&group, &mut place, &mut user).is_over(ROOT) => break,
+            _ => {}
+        }
+        clock.advance(std::time::Duration::from_millis(700));
+    }
+    assert_eq!(labels.join(" "), "a b a end a b a end");
+}
+
+#[test]
+fn a_weighted_switch_keeps_to_its_shares() {
+    use crate::program::WeightedChoice;
+    use crate::user::StateId;
+    for random in [false, true] {
+        let weights = [5, 3, 2].map(literal).into();
+        let kind = ControllerKind::Weighted(WeightedChoice { weights, random, state: StateId(1) });
+        let nodes = vec![inner(
+            kind,
+            vec![leaf("a"), inner(ControllerKind::Simple, vec![leaf("b"), leaf("B")]), leaf("c")],
+        )];
+        let text = labels("1000", nodes);
+        let count = |label: &str| text.split(' ').filter(|word| *word == label).count();
+        let counts = [count("a"), count("b"), count("B"), count("c")];
+        if random {
+            // Standard deviations are below 16.
+            assert!(
+                counts.iter().zip([500, 300, 300, 200]).all(|(n, share)| n.abs_diff(share) < 80),
+                "{counts:?}"
+            );
+        } else {
+            assert_eq!(counts, [500, 300, 300, 200]);
+        }
+    }
 }

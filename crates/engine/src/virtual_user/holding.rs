@@ -88,3 +88,6 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,7 +41,7 @@ impl<P: Protocol> VirtualUser<P> {
             loop {
                 self.iterate(group).await;
                 let mut walk = Walk::new(group, &mut self.place, &mut self.user);
-                if walk.is_over() || !self.goes_on() {
+                if walk.is_over(ROOT) || !self.goes_on() {
                     return;
                 }
                 if Walk::new(group, &mut self.place, &mut self.user).is_between_passes() {
@@ -54,6 +54,7 @@ impl<P: Protocol> VirtualUser<P> {
     fn begin_session(&mut self, ticket: &Ticket) {
         self.user.begin_session(ticket.arrival);
         self.place.begin_again();
+        self.side = None;
         self.last_package = None;
         self.begin_arrival(ticket);
     }

@@ -3,17 +3,20 @@
 use super::super::elements::*;
 use super::super::jmx::{Node, Value};
 use super::{Description, case};
+use busyhour_standin::Order;
 
 /// What jmeter-plugins share.
 const COMMON: &str = "kg.apc:jmeter-plugins-cmn-jmeter:0.8";
 const FIFO: [&str; 2] = ["kg.apc:jmeter-plugins-fifo:0.2", COMMON];
 const PARAMETERIZED: [&str; 2] = ["kg.apc:jmeter-plugins-prmctl:0.4", COMMON];
+const PARALLEL: [&str; 2] = ["com.blazemeter:jmeter-parallel:0.12", COMMON];
 const WEIGHTED: [&str; 2] = ["com.blazemeter:jmeter-plugins-wsc:0.7", COMMON];
 
 pub fn cases() -> Vec<Description> {
     let mut cases = parameterized();
     cases.extend(weighted());
     cases.extend(queues());
+    cases.extend(parallel());
     cases
 }
 
@@ -178,5 +181,127 @@ fn queues() -> Vec<Description> {
         )
         .property("kg.apc.jmeter.functions.FifoTimeout", "0")
         .plugins(&FIFO),
+    ]
+}
+
+fn parallel() -> Vec<Description> {
+    let parallel = |name: &str, parent: bool| {
+        Node::new(
+            "com.blazemeter.jmeter.controller.ParallelSampler",
+            "com.blazemeter.jmeter.controller.ParallelControllerGui",
+            name,
+        )
+        .set("PARENT_SAMPLE", parent)
+    };
+    // The threads have the plugin's names.
+    let masked = |case: Description| {
+        case.order(Order::Any).mask_columns(&["grpThreads", "allThreads", "threadName"]).plugins(&PARALLEL)
+    };
+    vec![
+        masked(case(
+            "parallel-controller",
+            &["com.blazemeter.jmeter.controller.ParallelSampler"],
+            plan([loops("users", "2").with([
+                variables("vars", &[("v", "1")]),
+                counter("n", "1", "", "1", "n"),
+                parallel("side by side", false).with([
+                    get("a", "/slow/300?v=${v}&n=${n}").with([regex("found", "(slow)", "$1$", "1", "none")]),
+                    simple("b").with([get("b1", "/slow/100?b1"), get("b2", "/b2?v=${v}")]),
+                    loop_controller("c", "2").with([get("c", "/c?i=${__jm__c__idx}")]),
+                    get("fails", "/status/500"),
+                ]),
+                get("after", "/after?found=${found}"),
+            ])]),
+        )),
+        masked(case(
+            "parallel-controller-parent",
+            &["com.blazemeter.jmeter.controller.ParallelSampler", "ResponseAssertion"],
+            plan([
+                loops("users", "2").with([
+                    parallel("together ${__threadNum}", true)
+                        .set("LIMIT_MAX_THREAD_NUMBER", true)
+                        .set("MAX_THREAD_NUMBER", 2)
+                        .with([
+                            get("a", "/slow/100"),
+                            simple("b").with([get("b1", "/b1"), get("b2", "/b2")]),
+                            get("c", "/c"),
+                        ]),
+                    get("after", "/after"),
+                ]),
+                group("failing").with([
+                    parallel("one fails", true).with([get("ok", "/ok"), get("fails", "/status/500")]),
+                    parallel("assertion", true).with([
+                        get("ok", "/ok"),
+                        get("fine", "/fine").with([response_assertion(
+                            "no",
+                            "Assertion.response_data",
+                            2,
+                            &["nowhere"],
+                        )]),
+                    ]),
+                    get("end", "/end"),
+                ]),
+            ])
+            .set("TestPlan.serialize_threadgroups", true),
+        )),
+        masked(case(
+            "parallel-controller-flow",
+            &[
+                "com.blazemeter.jmeter.controller.ParallelSampler",
+                "TransactionController",
+                "ResultAction",
+                "TestAction",
+                "CookieManager",
+            ],
+            plan([
+                loops("jumps", "2").with([
+                    parallel("side by side", false).with([
+                        simple("leaves").with([
+                            get("fails", "/status/500").with([controller(
+                                "ResultAction",
+                                "ResultActionGui",
+                                "next",
+                            )
+                            .set("OnError.action", 4)]),
+                            get("never", "/never"),
+                        ]),
+                        get("finishes", "/slow/200"),
+                        simple("breaks").with([action("break", 5, 0, "0"), get("never", "/never")]),
+                    ]),
+                    get("never", "/never"),
+                ]),
+                loops("transactions", "1").with([
+                    transaction("around", false, false).with([
+                        get("before", "/before"),
+                        parallel("both", false).with([
+                            get("a", "/slow/100"),
+                            transaction("inside", false, false).with([get("b", "/b")]),
+                        ]),
+                    ]),
+                    transaction("parent", true, false).with([
+                        parallel("together", true).with([get("c", "/c"), get("d", "/d")]),
+                        parallel("apart", false).with([get("e", "/e")]),
+                        get("f", "/f"),
+                    ]),
+                ]),
+                group("cookies").with([
+                    cookies("jar", &[]),
+                    get("first", "/set-cookie/one/1"),
+                    parallel("both", false).with([
+                        simple("set").with([get("set", "/set-cookie/two/2"), get("own", "/own")]),
+                        get("without", "/slow/300?late"),
+                    ]),
+                    get("after", "/after"),
+                ]),
+                loops("stops", "2").with([
+                    parallel("stop", false).with([
+                        simple("s").with([action("stop", 0, 0, "0"), get("never", "/never")]),
+                        get("finishes", "/slow/150"),
+                    ]),
+                    get("never", "/never"),
+                ]),
+            ])
+            .set("TestPlan.serialize_threadgroups", true),
+        )),
     ]
 }

@@ -1,0 +1,321 @@
+//! Several things at once by one user: each branch is walked by a user of its own that has a copy of the variables, and what
+//! it changes is the user's when it ends.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+
+use busyhour_record::Nanos;
+
+use super::VirtualUser;
+use super::telling::heard;
+use crate::control::{ControllerState, ROOT, Walk};
+use crate::program::{
+    ControllerId, ControllerKind, Group, OnError, Parallel, Protocol, SamplerId, SamplerPackage,
+};
+use crate::result::SampleResult;
+use crate::user::LogicalAction;
+use crate::variables::Variables;
+
+/// What a user that does several things at once has beside what every user has.
+pub(super) struct Side<P: Protocol> {
+    /// Its branches, by their roots; they keep their connections and counters from pass to pass.
+    branches: Vec<VirtualUser<P>>,
+    /// That it is one itself.
+    own: Option<Branch>,
+}
+
+/// A user that walks one branch.
+struct Branch {
+    /// Where its walk begins.
+    root: ControllerId,
+    /// Its samples become part of another: nobody else hears of them.
+    inside: bool,
+    /// Its samples, for the user whose branch it is: all of them, or what transactions around it hear.
+    samples: Vec<SampleResult>,
+    /// What its user is to do when the branch has ended.
+    asks: Asks,
+}
+
+/// What a branch asks of its user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Asks {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// To begin the thread group's next iteration.
+    NextIteration,
+    /// To stop.
+    Stop,
+}
+
+/// A branch under way.
+type Walking<'b> = Pin<Box<dyn Future<Output = ()> + 'b>>;
+
+/// Runs futures side by side, `at_once` at a time, in their order; gives their numbers in the order they ended.
+async fn side_by_side(mut branches: Vec<Option<Walking<'_>>>, at_once: usize) -> Vec<usize> {
+    let mut ended = Vec::with_capacity(branches.len());
+    poll_fn(|context| {
+        let mut running = 0;
+        for (at, slot) in branches.iter_mut().enumerate() {
+            if running == at_once {
+                break;
+            }
+            let Some(branch) = slot else { continue };
+            match branch.as_mut().poll(context) {
+                Poll::Ready(()) => {
+                    *slot = None;
+                    ended.push(at);
+                }
+                Poll::Pending => running += 1,
+            }
+        }
+        if running == 0 { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    ended
+}
+
+impl<P: Protocol> VirtualUser<P> {
+    fn own_branch(&mut self) -> Option<&mut Branch> {
+        self.side.as_mut()?.own.as_mut()
+    }
+
+    /// Where this user's walk begins.
+    pub(super) fn root(&self) -> ControllerId {
+        let own = self.side.as_ref().and_then(|side| side.own.as_ref());
+        own.map_or(ROOT, |branch| branch.root)
+    }
+
+    /// Whether the walk is through.
+    pub(super) fn is_over(&mut self, group: &Group<P>) -> bool {
+        let root = self.root();
+        Walk::new(group, &mut self.place, &mut self.user).is_over(root)
+    }
+
+    /// What a failed sample leads to. The group's setting does not reach into branches.
+    pub(super) fn on_error(&self, group: &Group<P>) -> OnError {
+        if self.root() == ROOT { group.on_error } else { OnError::Continue }
+    }
+
+    /// A Flow Control Action stops the user of this branch, too.
+    pub(super) fn stop_around(&mut self) {
+        if let Some(branch) = self.own_branch() {
+            branch.asks = Asks::Stop;
+        }
+    }
+
+    /// A jump to the thread group's next iteration ends the branch and its user's iteration.
+    pub(super) fn leave_branch(&mut self) {
+        if let Some(branch) = self.own_branch() {
+            branch.asks = Asks::NextIteration;
+            self.user.running = false;
+        }
+    }
+
+    /// Whether a sample stays inside that of the branch's user; it is kept for it then.
+    pub(super) fn gathers(&mut self, result: &SampleResult) -> bool {
+        match self.own_branch() {
+            Some(branch) if branch.inside => {
+                branch.samples.push(result.clone());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether nobody but the branch's user hears of samples.
+    pub(super) fn gathers_only(&mut self) -> bool {
+        self.own_branch().is_some_and(|branch| branch.inside)
+    }
+
+    /// Keeps what transactions around the branch will hear of a sample.
+    pub(super) fn overhear(&mut self, group: &Group<P>, package: &SamplerPackage<P>, result: &SampleResult) {
+        let Some(branch) = self.own_branch() else { return };
+        let around = package.ancestors.iter().skip_while(|id| **id != branch.root).skip(1);
+        let transaction = |id: &ControllerId| {
+            matches!(group.controllers[id.0 as usize].kind, ControllerKind::Transaction(_))
+        };
+        if around.into_iter().any(transaction) {
+            branch.samples.push(SampleResult {
+                intended: result.intended,
+                start: result.start,
+                end: result.end,
+                connect_ns: result.connect_ns,
+                latency_ns: result.latency_ns,
+                success: result.success,
+                header_bytes: result.header_bytes,
+                body_bytes: result.body_bytes,
+                sent_bytes: result.sent_bytes,
+                users_group: result.users_group,
+                users_all: result.users_all,
+                ..SampleResult::default()
+            });
+        }
+    }
+
+    /// Walks all branches to their ends; false when there is no sample of its own.
+    pub(super) async fn run_side_by_side(
+        &mut self,
+        group: &Group<P>,
+        id: SamplerId,
+        parallel: &Parallel,
+        intended: Nanos,
+    ) -> bool {
+        let package = &group.samplers[id.0 as usize];
+        let at_once = match &parallel.at_once {
+            Some(number) => usize::try_from(number.integer(&mut self.user, 6)).unwrap_or(1).max(1),
+            None => usize::MAX,
+        };
+        if parallel.parent {
+            self.user.begin_result(&package.label, intended);
+        }
+        let before = self.user.variables.clone();
+        let mut branches = self.take_branches(parallel);
+        for branch in &mut branches {
+            self.prepare(branch, parallel.parent, &before);
+        }
+        let walks = branches.iter_mut().map(|branch| Some(walk(branch, group))).collect();
+        let ended = side_by_side(walks, at_once).await;
+        let mut samples = Vec::new();
+        for at in ended {
+            let branch = &mut branches[at];
+            self.user.variables.take_changes(&before, &branch.user.variables);
+            P::rejoin(&mut self.session, &mut branch.session);
+            let Some(own) = branch.own_branch() else { continue };
+            samples.append(&mut own.samples);
+            match std::mem::take(&mut own.asks) {
+                Asks::Nothing => {}
+                Asks::NextIteration => self.user.action = LogicalAction::NextIterationOfThread,
+                Asks::Stop => self.user.running = false,
+            }
+        }
+        let side = self.side.get_or_insert_with(|| Box::new(Side { branches: Vec::new(), own: None }));
+        side.branches.append(&mut branches);
+        self.steps = 0;
+        if !parallel.parent {
+            for sample in &samples {
+                for ancestor in &package.ancestors {
+                    heard(&mut self.place, group, *ancestor, sample, self.late_ns);
+                }
+            }
+            return false;
+        }
+        samples.sort_by_key(|sample| sample.end);
+        self.gather(group, parallel, samples, package.keep.request);
+        true
+    }
+
+    /// The users of these branches, from the pass before or new ones.
+    fn take_branches(&mut self, parallel: &Parallel) -> Vec<VirtualUser<P>> {
+        let mut kept = self.side.as_mut().map(|side| std::mem::take(&mut side.branches)).unwrap_or_default();
+        let mut branches = Vec::with_capacity(parallel.branches.len());
+        for &root in &parallel.branches {
+            match kept.iter().position(|branch| branch.root() == root) {
+                Some(at) => branches.push(kept.swap_remove(at)),
+                None => {
+                    let mut branch = VirtualUser::new(
+                        Arc::clone(&self.program),
+                        Rc::clone(&self.core),
+                        self.user.group,
+                        self.user.number,
+                        self.previous_end,
+                        None,
+                    );
+                    let own =
+                        Branch { root, inside: parallel.parent, samples: Vec::new(), asks: Asks::Nothing };
+                    branch.side = Some(Box::new(Side { branches: Vec::new(), own: Some(own) }));
+                    branches.push(branch);
+                }
+            }
+        }
+        if let Some(side) = &mut self.side {
+            side.branches = kept;
+        }
+        branches
+    }
+
+    /// Makes a branch ready for a pass.
+    fn prepare(&mut self, branch: &mut VirtualUser<P>, inside: bool, variables: &Variables) {
+        let root = branch.root();
+        branch.user.variables = variables.clone();
+        branch.user.iteration = self.user.iteration;
+        branch.user.random = self.user.branch_stream(root.0);
+        branch.user.running = true;
+        branch.user.action = LogicalAction::Continue;
+        branch.place.states[root.0 as usize] = ControllerState::default();
+        branch.previous_end = self.user.now() - self.late_ns;
+        branch.late_ns = self.late_ns;
+        P::branch(&self.session, &mut branch.session);
+        if let Some(own) = branch.own_branch() {
+            own.inside = inside;
+            own.samples.clear();
+        }
+    }
+
+    /// The sample that takes the place of those of the branches.
+    fn gather(&mut self, group: &Group<P>, parallel: &Parallel, samples: Vec<SampleResult>, describe: bool) {
+        if describe {
+            let mut text = String::from("Parallel items:\n");
+            for root in &parallel.branches {
+                group.controllers[root.0 as usize].name.render(&mut self.user, &mut text);
+                text.push('\n');
+            }
+            self.user.result.request_data = text;
+        }
+        let now = self.user.now();
+        let own = &mut self.user.result;
+        own.code.push_str("200");
+        own.message.push_str("OK");
+        own.end = samples.iter().map(|sample| sample.end).max().unwrap_or(now);
+        for sample in samples {
+            own.success &= sample.success;
+            own.header_bytes += sample.header_bytes;
+            own.body_bytes += sample.body_bytes;
+            own.sent_bytes += sample.sent_bytes;
+            own.sub_results.push(sample);
+        }
+    }
+}
+
+/// A branch's pass. (A function of its own: what a user does contains what its branches do, without end.)
+fn walk<'b, P: Protocol>(branch: &'b mut VirtualUser<P>, group: &'b Group<P>) -> Walking<'b> {
+    Box::pin(branch.live(group))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_so_many_branches_run_at_a_time() {
+        for (at_once, most) in [(1, 1), (3, 3), (usize::MAX, 7)] {
+            let (running, peak) = (Cell::new(0), Cell::new(0));
+            let branch = |turns: usize| {
+                let (running, peak) = (&running, &peak);
+                let future: Walking<'_> = Box::pin(async move {
+                    running.set(running.get() + 1);
+                    peak.set(peak.get().max(running.get()));
+                    for _ in 0..turns {
+                        tokio::task::yield_now().await;
+                    }
+                    running.set(running.get() - 1);
+                });
+                Some(future)
+            };
+            let ended = side_by_side((1..=7).rev().map(branch).collect(), at_once).await;
+            assert_eq!(peak.get(), most);
+            assert_eq!(running.get(), 0);
+            let mut all = ended.clone();
+            all.sort_unstable();
+            assert_eq!(all, [0, 1, 2, 3, 4, 5, 6]);
+            if at_once == 1 {
+                assert_eq!(ended, all, "in their order");
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Who hears of a sample: listeners, transactions, the user that a branch belongs to.
+
+use std::sync::Arc;
+
+use busyhour_record::SampleFlags;
+
+use super::VirtualUser;
+use crate::checks::check_assertions;
+use crate::control::Place;
+use crate::element::Processor;
+use crate::program::{ControllerId, ControllerKind, Group, Protocol, SamplerPackage};
+use crate::reporting::record_result;
+use crate::result::SampleResult;
+use crate::run::Level;
+use crate::transaction::Transaction;
+
+impl<P: Protocol> VirtualUser<P> {
+    /// Assertions and listeners of a transaction in parent mode that has ended.
+    pub(super) fn end_transaction(
+        &mut self,
+        group: &Group<P>,
+        id: ControllerId,
+        mut result: SampleResult,
+        in_transaction: bool,
+    ) -> SampleResult {
+        let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind else {
+            return result;
+        };
+        self.fill_users(&mut result);
+        check_assertions(&mut self.user, &settings.assertions, &mut result, self.program.notes_assertions());
+        self.set_last_sample_ok(result.success);
+        if !in_transaction {
+            self.heard_beyond(group, id, &result);
+            if !self.gathers(&result) {
+                self.hear(&settings.hearers, &mut result);
+                self.record(&result, settings.listeners, SampleFlags::TRANSACTION);
+            }
+        }
+        result
+    }
+
+    /// Listeners that do more than write rows hear of a transaction's sample.
+    fn hear(&mut self, hearers: &[Arc<dyn Processor>], result: &mut SampleResult) {
+        if !hearers.is_empty() {
+            std::mem::swap(&mut self.user.result, result);
+            for hearer in hearers {
+                hearer.process(&mut self.user);
+            }
+            std::mem::swap(&mut self.user.result, result);
+        }
+    }
+
+    /// Transactions around a parent-mode transaction hear of its sample.
+    fn heard_beyond(&mut self, group: &Group<P>, id: ControllerId, result: &SampleResult) {
+        let around = |package: &&SamplerPackage<P>| package.ancestors.contains(&id);
+        let last = self.last_package.map(|last| &group.samplers[last.0 as usize]).filter(around);
+        let Some(package) = last.or_else(|| group.samplers.iter().find(around)) else { return };
+        for ancestor in package.ancestors.iter().skip_while(|ancestor| **ancestor != id).skip(1) {
+            heard(&mut self.place, group, *ancestor, result, 0);
+        }
+    }
+
+    /// Tells listeners and transactions of the user's sample.
+    pub(super) fn notify(
+        &mut self,
+        group: &Group<P>,
+        package: &SamplerPackage<P>,
+        transaction: Option<ControllerId>,
+    ) {
+        // Inside a parent-mode transaction its sample takes the place of the samples in it, also for the transaction
+        // controllers directly below it, which JMeter counts among its listeners.
+        let inner = match transaction {
+            Some(id) => {
+                package.ancestors.iter().position(|ancestor| *ancestor == id).unwrap_or(0).saturating_sub(1)
+            }
+            None => package.ancestors.len(),
+        };
+        if transaction.is_none() && self.side.is_some() {
+            let result = std::mem::take(&mut self.user.result);
+            let gathered = self.gathers(&result);
+            if !gathered {
+                self.overhear(group, package, &result);
+            }
+            self.user.result = result;
+            if gathered {
+                return;
+            }
+        }
+        let result = &self.user.result;
+        for ancestor in &package.ancestors[..inner] {
+            heard(&mut self.place, group, *ancestor, result, self.late_ns);
+        }
+        let variables = &self.program.sample_variables;
+        let Some(id) = transaction else {
+            // A script may have renamed the sample.
+            let label = package.label_id.filter(|_| package.label.as_literal() == Some(&result.label));
+            let listeners = package.listeners;
+            let wish = self.program.detail_wish(listeners);
+            record_result(
+                &self.core,
+                &self.user,
+                variables,
+                result,
+                label,
+                listeners,
+                SampleFlags::NONE,
+                wish,
+            );
+            return;
+        };
+        if let Some(listeners) = package.listeners_in_transaction {
+            // The main log sees the transaction instead; these listeners see the sample.
+            let flags = SampleFlags::LISTENERS_ONLY;
+            let wish = self.program.detail_wish(listeners);
+            record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
+        }
+        if let Some(transaction) = self.place.states[id.0 as usize].transaction.as_mut() {
+            transaction.began_with(result, self.late_ns);
+            transaction.add_child(result.clone(), true);
+        }
+    }
+
+    /// Reports the transactions that ended while walking.
+    pub(super) fn report_made(&mut self, group: &Group<P>) {
+        if self.place.made.is_empty() {
+            return;
+        }
+        // JMeter reports to the listeners of the last sampler; before the first there is nobody to report to.
+        let Some(last) = self.last_package else {
+            self.place.made.clear();
+            self.user.log(Level::Warn, "a transaction ended before the first sampler: it is not recorded");
+            return;
+        };
+        let last = &group.samplers[last.0 as usize];
+        if self.gathers_only() {
+            // Its listeners are those of the samples, which nobody hears of.
+            self.place.made.clear();
+            return;
+        }
+        for transaction in std::mem::take(&mut self.place.made) {
+            let Transaction { mut result, .. } = *transaction;
+            if result.users_all == 0 {
+                self.fill_users(&mut result);
+            }
+            self.hear(&last.hearers.all, &mut result);
+            self.record(&result, last.listeners, SampleFlags::TRANSACTION);
+        }
+    }
+
+    fn record(&mut self, result: &SampleResult, listeners: u32, flags: SampleFlags) {
+        let wish = self.program.detail_wish(listeners);
+        let variables = &self.program.sample_variables;
+        record_result(&self.core, &self.user, variables, result, None, listeners, flags, wish);
+    }
+}
+
+/// A transaction controller around a sampler hears of its sample.
+pub(super) fn heard<P>(
+    place: &mut Place,
+    group: &Group<P>,
+    id: ControllerId,
+    result: &SampleResult,
+    late_ns: u64,
+) {
+    if let ControllerKind::Transaction(settings) = &group.controllers[id.0 as usize].kind
+        && !settings.parent
+        && let Some(transaction) = place.states[id.0 as usize].transaction.as_mut()
+    {
+        transaction.began_with(result, late_ns);
+        transaction.heard(result, settings.include_timers);
+    }
+}
