@@ -31,7 +31,7 @@ fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut Sampl
     if assertion.assumes_success() {
         result.success = true;
     }
-    let outcome = assertion.check(user, result);
+    let outcome = assertion.check_and_change(user, result);
     let holds = !(outcome.failure || outcome.error);
     result.success &= holds;
     if note_all || !holds {

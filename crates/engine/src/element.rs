@@ -53,6 +53,11 @@ pub trait Assertion: Send + Sync + fmt::Debug {
     /// Looks at one result (the main one or a sub-result, which the engine has taken out of the user).
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult;
 
+    /// The same for an assertion that may change the result (a script).
+    fn check_and_change(&self, user: &mut UserState, result: &mut SampleResult) -> AssertionResult {
+        self.check(user, result)
+    }
+
     /// What it needs to be kept of the result.
     fn keep(&self) -> Keep;
 }

@@ -61,6 +61,8 @@ pub struct UserState {
     pub running: bool,
     /// When the group's scheduler ends this user.
     pub end_time: Option<Nanos>,
+    /// Time that a script slept, in nanoseconds: it has passed for the script, and the user waits it out before it goes on.
+    pub owed_ns: u64,
     /// Name of the sampler at work (for `__samplerName` and logs).
     pub sampler_name: String,
     /// Whose stream of random numbers it draws from: its own number, or that of the arrival it serves.
@@ -89,6 +91,7 @@ impl UserState {
             action: LogicalAction::Continue,
             running: true,
             end_time: None,
+            owed_ns: 0,
             sampler_name: String::new(),
             stream: u64::from(number),
             states,

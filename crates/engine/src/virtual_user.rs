@@ -297,6 +297,7 @@ impl<P: Protocol> VirtualUser<P> {
                 None => processor.process(&mut self.user),
             }
         }
+        self.sleep_off().await;
         self.last_package = Some(id);
         let Some(intended) = self.wait(package).await else { return };
         if self.core.is_behind() {
@@ -319,6 +320,7 @@ impl<P: Protocol> VirtualUser<P> {
             }
             SamplerKind::Immediate(sampler) => {
                 sampler.sample(&mut self.user, &package.label, intended);
+                self.sleep_off().await;
                 self.previous_end = self.user.result.end;
             }
             SamplerKind::Protocol(protocol) => {
@@ -346,7 +348,17 @@ impl<P: Protocol> VirtualUser<P> {
             }
         }
         self.finish_sample(group, package, transaction);
+        self.sleep_off().await;
         self.late_ns = 0;
+    }
+
+    /// Waits out what scripts slept: they do not hold the core.
+    async fn sleep_off(&mut self) {
+        if self.user.owed_ns > 0 {
+            let until = self.user.now() + std::mem::take(&mut self.user.owed_ns);
+            self.core.timers.sleep_until(until).await;
+            self.steps = 0;
+        }
     }
 
     /// What follows a sample: processors, assertions, listeners, and what the group does on errors.
@@ -373,6 +385,9 @@ impl<P: Protocol> VirtualUser<P> {
             }
             let ok = self.user.result.success;
             self.set_last_sample_ok(ok);
+            for hearer in &package.hearers {
+                hearer.process(&mut self.user);
+            }
             if !self.user.result.ignore {
                 // Of samples inside that of a parallel controller no listener hears.
                 let silent = self.gathers_only();

@@ -16,11 +16,13 @@ mod evaluate;
 pub mod java_like;
 pub mod javascript;
 pub mod jexl;
+mod jvm;
 mod number;
 mod scope;
 mod syntax;
 mod value;
 
 pub use error::{Place, ScriptError};
-pub use scope::{Level, SampleFacts, Scope};
+pub use jvm::{Binding, Memory};
+pub use scope::{Level, SampleFacts, Scope, StopRequest, Verdict};
 pub use value::Value;

@@ -1,5 +1,12 @@
 //! What a script may see and change of the virtual user that runs it.
 
+use std::any::Any;
+use std::rc::Rc;
+
+use jiff::tz::TimeZone;
+
+use crate::Value;
+
 /// Severity of a line that a script writes to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
@@ -49,6 +56,88 @@ pub trait Scope {
     fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
         None
     }
+    /// The result of the sample before; only in a sampler's script another one than [`Scope::sample`].
+    fn previous(&self) -> Option<&dyn SampleFacts> {
+        self.sample()
+    }
+    /// The same, to be changed.
+    fn previous_mut(&mut self) -> Option<&mut dyn SampleFacts> {
+        self.sample_mut()
+    }
+    /// The names of all variables.
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// What `vars.putObject` put there.
+    fn object(&self, _name: &str) -> Option<Rc<dyn Any>> {
+        None
+    }
+    /// `vars.putObject` of anything but a text.
+    fn set_object(&mut self, _name: &str, _object: Rc<dyn Any>) {}
+    /// `props.remove`
+    fn remove_property(&mut self, _name: &str) {}
+    /// An environment variable.
+    fn environment(&self, _name: &str) -> Option<String> {
+        None
+    }
+    /// `vars.getIteration()`: iterations of the thread group begun.
+    fn iteration(&self) -> u32 {
+        0
+    }
+    /// Name of the thread group.
+    fn group_name(&self) -> String {
+        String::new()
+    }
+    /// Name of the sampler at work.
+    fn sampler_name(&self) -> String {
+        String::new()
+    }
+    /// `Thread.sleep`: time passes for the script at once; the virtual user makes up for it when the script has ended.
+    fn pause_ms(&mut self, _ms: u64) {}
+    /// Asks that something stops when the sample is over.
+    fn stop(&mut self, _what: StopRequest) {}
+    /// What an assertion's script finds; `None` elsewhere.
+    fn verdict(&mut self) -> Option<&mut Verdict> {
+        None
+    }
+    /// Milliseconds since 1970 by a pattern of Java's `SimpleDateFormat`.
+    ///
+    /// # Errors
+    /// Why the pattern cannot be had.
+    fn format_date(&self, pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, String> {
+        Err(format!("the date format `{pattern}`"))
+    }
+    /// The same read; `None` for a text that is no such date.
+    ///
+    /// # Errors
+    /// Why the pattern cannot be had.
+    fn parse_date(&self, pattern: &str, _text: &str, _zone: &TimeZone) -> Result<Option<i64>, String> {
+        Err(format!("the date format `{pattern}`"))
+    }
+}
+
+/// What a script asks to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopRequest {
+    /// The virtual user's iteration of its thread group.
+    Iteration,
+    /// The virtual user.
+    User,
+    /// The test; samples under way finish.
+    Test,
+    /// The test, at once.
+    TestNow,
+}
+
+/// What an assertion's script says (`AssertionResult`, `Failure`, `FailureMessage`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The sample failed.
+    pub failure: bool,
+    /// The assertion itself failed.
+    pub error: bool,
+    /// Why.
+    pub message: String,
 }
 
 /// The facts of a sample result that plain scripts read or change. Times are milliseconds.
@@ -87,4 +176,27 @@ pub trait SampleFacts {
     fn set_response_message(&mut self, message: &str);
     /// `setSampleLabel(String)`
     fn set_label(&mut self, label: &str);
+    /// `getResponseData()`
+    fn response_data(&self) -> Vec<u8> {
+        self.response_data_as_string().into_bytes()
+    }
+    /// `setResponseData(…)`; `encoding`: what it is said to be, empty for JMeter's default, `None` to leave it.
+    fn set_response_data(&mut self, _data: &[u8], _encoding: Option<&str>) {}
+    /// Any other fact, by its getter without `get`: `RequestHeaders`, `SamplerData`, `ContentType`, ….
+    fn fact(&self, _name: &str) -> Option<Value> {
+        None
+    }
+    /// Changes any other fact, by its setter without `set`, or does what a method without arguments does; whether there
+    /// is such a thing.
+    fn change(&mut self, _name: &str, _value: Value) -> bool {
+        false
+    }
+    /// Number of results inside this one.
+    fn sub_results(&self) -> usize {
+        0
+    }
+    /// What a getter of one of them gives.
+    fn sub_result(&self, _at: usize, _getter: &str) -> Option<Value> {
+        None
+    }
 }

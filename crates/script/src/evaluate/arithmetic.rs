@@ -14,7 +14,7 @@ pub(super) fn binary(operator: Binary, left: &Value, right: &Value, dialect: Dia
     }
 }
 
-pub(super) fn unary(operator: Unary, value: &Value, dialect: Dialect) -> Outcome {
+pub(crate) fn unary(operator: Unary, value: &Value, dialect: Dialect) -> Outcome {
     if operator == Unary::Not {
         return Ok(Value::Boolean(!super::convert::truth(value, dialect)?));
     }

@@ -9,7 +9,7 @@ use crate::syntax::Dialect;
 use crate::syntax::ast::Type;
 
 /// The value as a condition.
-pub(super) fn truth(value: &Value, dialect: Dialect) -> Result<bool, Fault> {
+pub(crate) fn truth(value: &Value, dialect: Dialect) -> Result<bool, Fault> {
     if dialect == Dialect::BeanShell {
         return match value {
             Value::Boolean(value) => Ok(*value),
@@ -48,7 +48,7 @@ pub(crate) fn printed(value: &Value, dialect: Dialect) -> Result<String, Fault> 
 }
 
 /// What a declaration without a value gives.
-pub(super) fn default_of(declared: Type) -> Value {
+pub(crate) fn default_of(declared: Type) -> Value {
     match declared {
         Type::Int => Value::Integer(0),
         Type::Long => Value::Long(0),
@@ -73,7 +73,7 @@ fn mismatch(value: &Value, target: Type) -> Fault {
 }
 
 /// The value as a variable of that type keeps it.
-pub(super) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome {
+pub(crate) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome {
     match (target, &value) {
         (Type::Any, _) => Ok(value),
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
@@ -99,7 +99,7 @@ pub(super) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome 
 }
 
 /// The value as a declaration takes it: BeanShell narrows numbers here, but not in assignments.
-pub(super) fn declared(value: Value, target: Type, dialect: Dialect) -> Outcome {
+pub(crate) fn declared(value: Value, target: Type, dialect: Dialect) -> Outcome {
     match (dialect, target, &value) {
         (
             Dialect::BeanShell,
@@ -111,7 +111,7 @@ pub(super) fn declared(value: Value, target: Type, dialect: Dialect) -> Outcome 
 }
 
 /// Groovy's `x as int`.
-pub(super) fn converted(value: Value, target: Type) -> Outcome {
+pub(crate) fn converted(value: Value, target: Type) -> Outcome {
     match (target, &value) {
         (_, Value::Null) => Ok(Value::Null),
         (Type::Text, _) => assigned(value, Type::Text, Dialect::Groovy),
@@ -123,12 +123,12 @@ pub(super) fn converted(value: Value, target: Type) -> Outcome {
 }
 
 /// Java's `trim`.
-pub(super) fn trimmed(text: &str) -> &str {
+pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
 /// `(int) x` and its like.
-pub(super) fn cast(value: Value, target: Type, dialect: Dialect) -> Outcome {
+pub(crate) fn cast(value: Value, target: Type, dialect: Dialect) -> Outcome {
     match (target, &value) {
         (Type::Int | Type::Long | Type::Double, _) => numeric(&value, target, dialect == Dialect::Groovy),
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
@@ -190,7 +190,7 @@ pub(crate) fn to_double(value: &Value) -> Option<f64> {
 }
 
 /// A number as the methods of `Math` take it: decimals become doubles.
-pub(super) fn number_of(value: &Value, dialect: Dialect) -> Outcome {
+pub(crate) fn number_of(value: &Value, dialect: Dialect) -> Outcome {
     match value {
         Value::Integer(_) | Value::Long(_) | Value::Double(_) => Ok(value.clone()),
         Value::Decimal(value) if dialect == Dialect::Groovy => Ok(Value::Double(value.to_double())),
@@ -209,7 +209,7 @@ pub(crate) fn to_decimal(value: &Value) -> Option<Decimal> {
 }
 
 /// `value[index]`.
-pub(super) fn index(value: &Value, index: &Value, dialect: Dialect) -> Outcome {
+pub(crate) fn index(value: &Value, index: &Value, dialect: Dialect) -> Outcome {
     let Value::Integer(index) = index else {
         return Err(Fault::new(format!("an index of {} is not supported", index.type_name())));
     };

@@ -1,14 +1,16 @@
 //! The interpreter: walks the tree of a script of any of the dialects.
 
 mod arithmetic;
-mod convert;
+pub(crate) mod convert;
 mod host;
 mod pattern;
 mod statics;
-mod text;
+pub(crate) mod text;
 
+pub(crate) use arithmetic::unary;
 pub(crate) use convert::{printed, single_unit, to_decimal, to_double};
 pub(crate) use pattern::{check as check_pattern, matches_empty, matches_whole};
+pub(crate) use statics::math;
 
 use std::sync::Arc;
 

@@ -73,7 +73,7 @@ pub(super) fn construct(class: Class, arguments: &[Value]) -> Outcome {
     }
 }
 
-fn math(method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
+pub(crate) fn math(method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
     if arguments.len() > 1 && arguments.iter().any(|value| matches!(value, Value::Decimal(_))) {
         return Err(Fault::new(format!("`Math.{method}` of BigDecimals is not supported")));
     }

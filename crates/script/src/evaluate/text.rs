@@ -11,7 +11,7 @@ fn unknown(receiver: &Value, method: &str) -> Fault {
 }
 
 /// Calls a method of the value.
-pub(super) fn call(receiver: &Value, method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
+pub(crate) fn call(receiver: &Value, method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
     match (method, arguments) {
         ("toString", []) => return Ok(Value::Text(convert::printed(receiver, dialect)?.into())),
         // BeanShell asks its own wrappers of primitive values, which equal no other object.
@@ -221,7 +221,7 @@ fn of_text_with_text(text: &Arc<str>, method: &str, arguments: &[Value], dialect
 }
 
 /// `String.compareTo`: the difference of the first units that differ, or of the lengths.
-pub(super) fn compare(left: &str, right: &str) -> i32 {
+pub(crate) fn compare(left: &str, right: &str) -> i32 {
     let mut others = right.encode_utf16();
     let mut units = left.encode_utf16();
     loop {

@@ -154,6 +154,36 @@ impl Decimal {
         }
     }
 
+    /// The same without its sign.
+    #[must_use]
+    pub fn absolute(self) -> Decimal {
+        Decimal { digits: self.digits.abs(), scale: self.scale }
+    }
+
+    /// The same with so many places, rounded as Java's `RoundingMode` of that name says; `None` when the digits do not
+    /// fit, or where `UNNECESSARY` would lose some.
+    #[must_use]
+    pub fn set_scale(self, scale: i32, mode: &str) -> Option<Decimal> {
+        if scale >= self.scale {
+            return Some(Decimal { digits: self.rescaled(scale)?, scale });
+        }
+        let cut = power(u32::try_from(self.scale.checked_sub(scale)?).ok()?)?;
+        let (quotient, rest) = (self.digits / cut, self.digits % cut);
+        let away = self.digits.signum();
+        let twice = rest.abs().checked_mul(2)?.cmp(&cut);
+        let up = match mode {
+            "UNNECESSARY" if rest != 0 => return None,
+            "UP" => rest != 0,
+            "DOWN" | "UNNECESSARY" => false,
+            "CEILING" => rest > 0,
+            "FLOOR" => rest < 0,
+            "HALF_DOWN" => twice.is_gt(),
+            "HALF_EVEN" => twice.is_gt() || (twice.is_eq() && quotient % 2 != 0),
+            _ => twice.is_ge(),
+        };
+        Some(Decimal { digits: if up { quotient + away } else { quotient }, scale })
+    }
+
     /// Order by value; `None` when the digits do not fit side by side.
     #[must_use]
     pub fn compare(self, other: Decimal) -> Option<Ordering> {

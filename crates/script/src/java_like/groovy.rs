@@ -244,7 +244,7 @@ fn mixed(left: &Value, right: &Value) -> Result<Option<Ordering>, Fault> {
     }
 }
 
-fn compare(left: &Value, right: &Value) -> Result<Ordering, Fault> {
+pub(crate) fn compare(left: &Value, right: &Value) -> Result<Ordering, Fault> {
     match (left, right) {
         (Value::Null, Value::Null) => Ok(Ordering::Equal),
         (Value::Null, _) => Ok(Ordering::Less),

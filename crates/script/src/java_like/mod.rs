@@ -1,4 +1,4 @@
-//! The plain subset of Groovy and BeanShell: arithmetic, comparison, texts, variables, a few classes of the JDK.
+//! Groovy and BeanShell: what scripts of JMeter's plans use of them.
 
 pub(crate) mod beanshell;
 mod decimal;
@@ -6,11 +6,7 @@ pub(crate) mod groovy;
 
 pub use decimal::Decimal;
 
-use std::sync::Arc;
-
-use crate::syntax::ast::Tree;
-use crate::syntax::{Dialect, parse};
-use crate::{Scope, ScriptError, Value, evaluate};
+use crate::{Binding, Memory, Scope, ScriptError, Value, jvm};
 
 /// Which of the two languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,7 +20,7 @@ pub enum Language {
 /// A parsed script; copies share it.
 #[derive(Debug, Clone)]
 pub struct Script {
-    tree: Arc<Tree>,
+    script: jvm::Script,
 }
 
 /// Parses a script.
@@ -32,19 +28,39 @@ pub struct Script {
 /// # Errors
 /// [`ScriptError::Syntax`] for what is neither, [`ScriptError::Unsupported`] for what may behave otherwise here.
 pub fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
-    let dialect = match language {
-        Language::BeanShell => Dialect::BeanShell,
-        Language::Groovy => Dialect::Groovy,
-    };
-    Ok(Script { tree: Arc::new(parse(text, dialect)?) })
+    Ok(Script { script: jvm::compile(text, language)? })
 }
 
 impl Script {
-    /// Runs the script; its value is that of the last statement.
+    /// Runs the script as JMeter's functions do; its value is that of the last statement.
     ///
     /// # Errors
     /// [`ScriptError::Evaluation`] where JMeter would log an error and use an empty text as the result.
     pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ScriptError> {
-        evaluate::run(&self.tree, scope)
+        let thread_name = Binding::Value(Value::text(scope.thread_name()));
+        let result = || if scope.sample().is_some() { Binding::Sample } else { Binding::Value(Value::Null) };
+        let bindings = [
+            ("threadName", thread_name),
+            ("prev", result()),
+            ("SampleResult", result()),
+            ("sampler", Binding::Sampler),
+            ("OUT", Binding::Out),
+        ];
+        Ok(self.run(scope, &bindings, &[], None)?.0)
+    }
+
+    /// Runs the script with these names bound besides `vars`, `props`, `log` and `ctx`; gives its value and what the names
+    /// in `back` hold afterwards. A BeanShell interpreter remembers its variables: `memory`.
+    ///
+    /// # Errors
+    /// As for [`Script::evaluate`].
+    pub fn run(
+        &self,
+        scope: &mut dyn Scope,
+        bindings: &[(&str, Binding)],
+        back: &[&str],
+        memory: Option<&mut Memory>,
+    ) -> Result<(Value, Vec<Value>), ScriptError> {
+        self.script.run(scope, bindings, back, memory)
     }
 }

@@ -1,0 +1,201 @@
+//! The classes that scripts may name.
+
+/// A class: its place in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Class(u16);
+
+/// Package, simple name, the class above it.
+const CLASSES: &[(&str, &str, &str)] = &[
+    ("java.lang", "Object", ""),
+    ("java.lang", "String", "Object"),
+    ("java.lang", "Integer", "Number"),
+    ("java.lang", "Long", "Number"),
+    ("java.lang", "Short", "Number"),
+    ("java.lang", "Byte", "Number"),
+    ("java.lang", "Double", "Number"),
+    ("java.lang", "Float", "Number"),
+    ("java.lang", "Number", "Object"),
+    ("java.lang", "Boolean", "Object"),
+    ("java.lang", "Character", "Object"),
+    ("java.lang", "CharSequence", "Object"),
+    ("java.lang", "Math", "Object"),
+    ("java.lang", "System", "Object"),
+    ("java.lang", "Thread", "Object"),
+    ("java.lang", "StringBuilder", "Object"),
+    ("java.lang", "StringBuffer", "Object"),
+    ("java.lang", "Iterable", "Object"),
+    ("java.lang", "Throwable", "Object"),
+    ("java.lang", "Error", "Throwable"),
+    ("java.lang", "AssertionError", "Error"),
+    ("java.lang", "Exception", "Throwable"),
+    ("java.lang", "RuntimeException", "Exception"),
+    ("java.lang", "InterruptedException", "Exception"),
+    ("java.lang", "IllegalArgumentException", "RuntimeException"),
+    ("java.lang", "IllegalStateException", "RuntimeException"),
+    ("java.lang", "NumberFormatException", "IllegalArgumentException"),
+    ("java.lang", "ArithmeticException", "RuntimeException"),
+    ("java.lang", "NullPointerException", "RuntimeException"),
+    ("java.lang", "ClassCastException", "RuntimeException"),
+    ("java.lang", "UnsupportedOperationException", "RuntimeException"),
+    ("java.lang", "IndexOutOfBoundsException", "RuntimeException"),
+    ("java.lang", "ArrayIndexOutOfBoundsException", "IndexOutOfBoundsException"),
+    ("java.lang", "StringIndexOutOfBoundsException", "IndexOutOfBoundsException"),
+    ("java.io", "IOException", "Exception"),
+    ("java.io", "FileNotFoundException", "IOException"),
+    ("java.io", "UnsupportedEncodingException", "IOException"),
+    ("java.util", "NoSuchElementException", "RuntimeException"),
+    ("java.text", "ParseException", "Exception"),
+    ("java.security", "NoSuchAlgorithmException", "Exception"),
+    ("groovy.lang", "MissingPropertyException", "RuntimeException"),
+    ("groovy.lang", "MissingMethodException", "RuntimeException"),
+    ("groovy.json", "JsonException", "RuntimeException"),
+    ("org.codehaus.groovy.runtime.typehandling", "GroovyCastException", "ClassCastException"),
+    ("java.util", "Collection", "Iterable"),
+    ("java.util", "List", "Collection"),
+    ("java.util", "ArrayList", "List"),
+    ("java.util", "LinkedList", "List"),
+    ("java.util", "Vector", "List"),
+    ("java.util", "Set", "Collection"),
+    ("java.util", "HashSet", "Set"),
+    ("java.util", "LinkedHashSet", "Set"),
+    ("java.util", "TreeSet", "Set"),
+    ("java.util", "Map", "Object"),
+    ("java.util", "HashMap", "Map"),
+    ("java.util", "LinkedHashMap", "Map"),
+    ("java.util", "TreeMap", "Map"),
+    ("java.util", "Hashtable", "Map"),
+    ("java.util.concurrent", "ConcurrentHashMap", "Map"),
+    ("java.util", "Iterator", "Object"),
+    ("java.util", "Arrays", "Object"),
+    ("java.util", "Collections", "Object"),
+    ("java.util", "Objects", "Object"),
+    ("java.util", "Random", "Object"),
+    ("java.security", "SecureRandom", "Random"),
+    ("java.util.concurrent", "ThreadLocalRandom", "Random"),
+    ("java.util", "UUID", "Object"),
+    ("java.util", "Date", "Object"),
+    ("java.util", "Calendar", "Object"),
+    ("java.util", "GregorianCalendar", "Calendar"),
+    ("java.util", "TimeZone", "Object"),
+    ("java.util", "Locale", "Object"),
+    ("java.util", "Base64", "Object"),
+    ("java.util", "StringTokenizer", "Object"),
+    ("java.util", "Properties", "Map"),
+    ("java.util.regex", "Pattern", "Object"),
+    ("java.util.regex", "Matcher", "Object"),
+    ("java.util.concurrent", "TimeUnit", "Object"),
+    ("java.util.concurrent.atomic", "AtomicInteger", "Number"),
+    ("java.util.concurrent.atomic", "AtomicLong", "Number"),
+    ("java.text", "SimpleDateFormat", "DateFormat"),
+    ("java.text", "DateFormat", "Object"),
+    ("java.text", "DecimalFormat", "Object"),
+    ("java.time", "LocalDate", "Object"),
+    ("java.time", "LocalDateTime", "Object"),
+    ("java.time", "LocalTime", "Object"),
+    ("java.time", "ZonedDateTime", "Object"),
+    ("java.time", "OffsetDateTime", "Object"),
+    ("java.time", "Instant", "Object"),
+    ("java.time", "ZoneId", "Object"),
+    ("java.time", "ZoneOffset", "ZoneId"),
+    ("java.time.format", "DateTimeFormatter", "Object"),
+    ("java.time.temporal", "ChronoUnit", "Object"),
+    ("java.math", "BigDecimal", "Number"),
+    ("java.math", "BigInteger", "Number"),
+    ("java.math", "RoundingMode", "Object"),
+    ("java.net", "URLEncoder", "Object"),
+    ("java.net", "URLDecoder", "Object"),
+    ("java.nio.charset", "StandardCharsets", "Object"),
+    ("java.nio.charset", "Charset", "Object"),
+    ("java.nio.file", "Files", "Object"),
+    ("java.nio.file", "Paths", "Object"),
+    ("java.nio.file", "Path", "Object"),
+    ("java.io", "File", "Object"),
+    ("java.io", "FileWriter", "Object"),
+    ("java.io", "BufferedWriter", "Object"),
+    ("java.io", "PrintWriter", "Object"),
+    ("java.io", "FileOutputStream", "Object"),
+    ("java.io", "PrintStream", "Object"),
+    ("java.io", "FileReader", "Object"),
+    ("java.io", "BufferedReader", "Object"),
+    ("java.io", "StringReader", "Object"),
+    ("java.security", "MessageDigest", "Object"),
+    ("javax.crypto", "Mac", "Object"),
+    ("javax.crypto.spec", "SecretKeySpec", "Object"),
+    ("groovy.json", "JsonSlurper", "Object"),
+    ("groovy.json", "JsonOutput", "Object"),
+    ("groovy.json", "JsonBuilder", "Object"),
+    ("groovy.lang", "Closure", "Object"),
+    ("groovy.lang", "GString", "CharSequence"),
+    ("org.apache.commons.lang3", "StringUtils", "Object"),
+    ("org.apache.commons.lang3", "RandomStringUtils", "Object"),
+    ("org.apache.commons.lang3", "RandomUtils", "Object"),
+    ("org.apache.commons.lang3", "SystemUtils", "Object"),
+    ("org.apache.commons.codec.digest", "DigestUtils", "Object"),
+    ("org.apache.commons.codec.binary", "Hex", "Object"),
+    ("org.apache.commons.codec.binary", "Base64", "Object"),
+    ("org.apache.commons.io", "FileUtils", "Object"),
+    ("org.apache.jmeter.util", "JMeterUtils", "Object"),
+    ("org.apache.jmeter.samplers", "SampleResult", "Object"),
+    ("org.apache.jmeter.threads", "JMeterContextService", "Object"),
+    ("org.apache.jmeter.threads", "JMeterContext", "Object"),
+    ("org.apache.jmeter.threads", "JMeterVariables", "Object"),
+    ("org.apache.jmeter.assertions", "AssertionResult", "Object"),
+];
+
+/// Packages whose classes need no import.
+const IMPORTED: &[&str] = &["java.lang", "java.util", "java.io", "java.net"];
+
+impl Class {
+    /// The class of a qualified name.
+    pub fn qualified(name: &str) -> Option<Class> {
+        let (package, simple) = name.rsplit_once('.')?;
+        let at = CLASSES.iter().position(|known| known.0 == package && known.1 == simple)?;
+        Some(Class(at as u16))
+    }
+
+    /// The class of a simple name among those that need no import, and those of the `packages`.
+    pub fn simple(name: &str, groovy: bool, packages: &[String]) -> Option<Class> {
+        let visible = |package: &str| {
+            IMPORTED.contains(&package)
+                || (groovy && package == "groovy.lang")
+                || (groovy && package == "java.math" && matches!(name, "BigDecimal" | "BigInteger"))
+                || packages.iter().any(|known| known == package)
+        };
+        let at = CLASSES.iter().position(|known| known.1 == name && visible(known.0))?;
+        Some(Class(at as u16))
+    }
+
+    /// A class that is known to stand in the table.
+    pub fn known(simple: &str) -> Class {
+        let at = CLASSES.iter().position(|known| known.1 == simple).unwrap_or(0);
+        Class(at as u16)
+    }
+
+    /// Whether some class has that simple name.
+    pub fn exists(simple: &str) -> bool {
+        CLASSES.iter().any(|known| known.1 == simple)
+    }
+
+    pub fn name(self) -> &'static str {
+        CLASSES[usize::from(self.0)].1
+    }
+
+    pub fn qualified_name(self) -> String {
+        let (package, simple, _) = CLASSES[usize::from(self.0)];
+        format!("{package}.{simple}")
+    }
+
+    /// Whether it is `other` or below it.
+    pub fn is_a(self, other: Class) -> bool {
+        let mut at = self;
+        loop {
+            if at == other {
+                return true;
+            }
+            match CLASSES[usize::from(at.0)].2 {
+                "" => return false,
+                above => at = Class::known(above),
+            }
+        }
+    }
+}

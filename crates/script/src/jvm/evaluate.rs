@@ -1,0 +1,241 @@
+//! Values of expressions.
+
+use std::rc::Rc;
+
+use super::fault::{Outcome, thrown, unsupported};
+use super::machine::{Frame, Machine};
+use super::tree::{Base, Expr, Item, Kind, Operator, Type};
+use super::value::V;
+use super::{library, operators, places, types};
+use crate::Value;
+use crate::syntax::ast::Binary;
+
+pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
+    match &expr.kind {
+        Kind::Literal(value) => Ok(V::Plain(value.clone())),
+        Kind::Join(parts) => {
+            let mut text = String::new();
+            for part in parts {
+                let value = machine.value(part, frame)?;
+                text.push_str(&library::print::groovy(machine, &value)?);
+                machine.spend_text(text.len())?;
+            }
+            Ok(V::text(text))
+        }
+        Kind::Name(name) => match machine.find(frame, *name) {
+            Some(value) => Ok(value),
+            None if machine.groovy() => {
+                let name = machine.tree.names[*name as usize].clone();
+                Err(thrown(
+                    "MissingPropertyException",
+                    format!("No such property: {name} for class: Script1"),
+                ))
+            }
+            None => Ok(V::Void),
+        },
+        Kind::Class(class) => Ok(V::Class(*class)),
+        Kind::List(items) => Ok(V::list(arguments(machine, items, frame)?)),
+        Kind::Map(entries) => {
+            let mut made = Vec::with_capacity(entries.len());
+            for (key, value) in entries {
+                let key = machine.value(key, frame)?;
+                made.push((key, machine.value(value, frame)?));
+            }
+            Ok(V::map(made))
+        }
+        Kind::Range(from, to, open) => {
+            let from = machine.value(from, frame)?;
+            let to = machine.value(to, frame)?;
+            operators::range(machine, &from, &to, *open)
+        }
+        Kind::Not(operand) => {
+            let value = machine.condition(operand, frame)?;
+            Ok(V::truth(!value))
+        }
+        Kind::Minus(operand) => {
+            let value = machine.value(operand, frame)?;
+            operators::minus(machine, &value)
+        }
+        Kind::Plus(operand) => machine.value(operand, frame),
+        Kind::Complement(operand) => {
+            let value = machine.value(operand, frame)?;
+            operators::complement(machine, &value)
+        }
+        Kind::Binary(operator, left, right) => {
+            let left = machine.value(left, frame)?;
+            let right = machine.value(right, frame)?;
+            operators::binary(machine, *operator, &left, &right)
+        }
+        Kind::And(left, right) => {
+            Ok(V::truth(machine.condition(left, frame)? && machine.condition(right, frame)?))
+        }
+        Kind::Or(left, right) => {
+            Ok(V::truth(machine.condition(left, frame)? || machine.condition(right, frame)?))
+        }
+        Kind::Ternary(condition, then, otherwise) => {
+            if machine.condition(condition, frame)? {
+                machine.value(then, frame)
+            } else {
+                machine.value(otherwise, frame)
+            }
+        }
+        Kind::Elvis(value, otherwise) => {
+            let value = machine.value(value, frame)?;
+            if operators::truth(machine, &value)? { Ok(value) } else { machine.value(otherwise, frame) }
+        }
+        Kind::Assign(target, operator, value) => assign(machine, target, *operator, value, frame),
+        Kind::Step(target, step, new) => {
+            let old = machine.value(target, frame)?;
+            let stepped = if let (V::Plain(Value::Text(_)), true) = (&old, machine.groovy()) {
+                return Err(unsupported("a step of a text"));
+            } else {
+                let add = Operator::Plain(Binary::Add);
+                operators::binary(machine, add, &old, &V::int(i64::from(*step)))?
+            };
+            let stepped = match (&old, stepped) {
+                (V::Plain(Value::Character(_)), V::Plain(Value::Integer(value))) => {
+                    V::Plain(Value::Character(value as u16))
+                }
+                (_, stepped) => stepped,
+            };
+            places::store(machine, target, stepped.clone(), frame)?;
+            Ok(if *new { stepped } else { old })
+        }
+        Kind::Property(object, name, safe, spread) => {
+            let object = machine.value(object, frame)?;
+            if object.is_null() && *safe {
+                return Ok(V::NULL);
+            }
+            if *spread {
+                return places::spread(machine, &object, |machine, item| {
+                    places::property(machine, &item, name)
+                });
+            }
+            places::property(machine, &object, name)
+        }
+        Kind::Index(object, index) => {
+            let object = machine.value(object, frame)?;
+            let index = machine.value(index, frame)?;
+            places::index(machine, &object, &index)
+        }
+        Kind::Call(object, name, items, safe, spread) => match object {
+            Some(object) => {
+                let object = machine.value(object, frame)?;
+                if object.is_null() && *safe {
+                    return Ok(V::NULL);
+                }
+                let arguments = arguments(machine, items, frame)?;
+                if *spread {
+                    return places::spread(machine, &object, |machine, item| {
+                        library::call(machine, &item, name, arguments.clone())
+                    });
+                }
+                library::call(machine, &object, name, arguments)
+            }
+            None => {
+                let arguments = arguments(machine, items, frame)?;
+                if let Some(function) = machine.method(name) {
+                    return machine.call_method(&function, arguments);
+                }
+                let id = machine.tree.names.iter().position(|known| known == name);
+                if let Some(closure @ V::Closure(_)) = id.and_then(|id| machine.find(frame, id as u32)) {
+                    return machine.call_value(&closure, arguments);
+                }
+                library::statics::function(machine, name, arguments)
+            }
+        },
+        Kind::Invoke(object, items) => {
+            let object = machine.value(object, frame)?;
+            let arguments = arguments(machine, items, frame)?;
+            machine.call_value(&object, arguments)
+        }
+        Kind::New(class, items) => {
+            let arguments = arguments(machine, items, frame)?;
+            library::create::new(machine, *class, &arguments)
+        }
+        Kind::NewArray(made, sizes) => {
+            let mut counts = Vec::new();
+            for size in sizes {
+                let value = machine.value(size, frame)?;
+                let count = value.as_long().and_then(|count| usize::try_from(count).ok());
+                let Some(count) = count.filter(|count| *count <= 1 << 20) else {
+                    return Err(thrown("RuntimeException", "this is no size of an array"));
+                };
+                machine.spend(count / 8)?;
+                counts.push(count);
+            }
+            Ok(new_array(*made, &counts))
+        }
+        Kind::Array(of, items) => {
+            let mut made = Vec::new();
+            for item in items {
+                let value = machine.value(item, frame)?;
+                made.push(types::assigned(machine, value, *of)?);
+            }
+            Ok(V::array(made, of.base))
+        }
+        Kind::Cast(target, operand) => {
+            let value = machine.value(operand, frame)?;
+            types::cast(machine, value, *target)
+        }
+        Kind::As(target, operand) => {
+            let value = machine.value(operand, frame)?;
+            types::converted(machine, value, *target)
+        }
+        Kind::InstanceOf(target, operand, negated) => {
+            let value = machine.value(operand, frame)?;
+            Ok(V::truth(types::is_instance(&value, *target) != *negated))
+        }
+        Kind::Closure(function) => Ok(machine.closure(function, frame)),
+    }
+}
+
+fn new_array(of: Type, counts: &[usize]) -> V {
+    match counts {
+        [] => types::default_of(of),
+        [count] => V::array(vec![types::default_of(of); *count], of.base),
+        [count, rest @ ..] => V::array((0..*count).map(|_| new_array(of, rest)).collect(), Base::Any),
+    }
+}
+
+fn arguments(
+    machine: &mut Machine<'_>,
+    items: &[Item],
+    frame: &Rc<Frame>,
+) -> Result<Vec<V>, super::fault::Fault> {
+    let mut values = Vec::with_capacity(items.len());
+    for item in items {
+        let value = machine.value(&item.expr, frame)?;
+        if item.spread {
+            values.extend(value.items().unwrap_or_default());
+        } else {
+            values.push(value);
+        }
+    }
+    Ok(values)
+}
+
+fn assign(
+    machine: &mut Machine<'_>,
+    target: &Expr,
+    operator: Option<Operator>,
+    value: &Expr,
+    frame: &Rc<Frame>,
+) -> Outcome {
+    let value = match operator {
+        None => machine.value(value, frame)?,
+        Some(operator) => {
+            let old = machine.value(target, frame)?;
+            let operand = machine.value(value, frame)?;
+            let value = operators::binary(machine, operator, &old, &operand)?;
+            // Java narrows what a compound assignment gives.
+            match (&old, &value) {
+                (V::Plain(Value::Integer(_)), V::Plain(Value::Long(wide))) if !machine.groovy() => {
+                    V::int(*wide)
+                }
+                _ => value,
+            }
+        }
+    };
+    places::store(machine, target, value, frame)
+}

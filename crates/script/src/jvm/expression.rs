@@ -1,0 +1,788 @@
+//! From words to expressions.
+
+use std::sync::Arc;
+
+use super::classes::Class;
+use super::lexer::{Piece, Word};
+use super::parser::Parser;
+use super::tree::{Base, Expr, Function, Item, Kind, Operator, Shift, Type};
+use super::{known, syntax, unsupported};
+use crate::syntax::ast::Binary;
+use crate::{ScriptError, Value};
+
+/// Precedences, weakest first.
+const OR: u8 = 1;
+const AND: u8 = 2;
+const BIT_OR: u8 = 3;
+const BIT_XOR: u8 = 4;
+const BIT_AND: u8 = 5;
+const FIND: u8 = 6;
+const EQUALITY: u8 = 7;
+const RELATION: u8 = 8;
+const SHIFT: u8 = 9;
+const SUM: u8 = 10;
+const PRODUCT: u8 = 11;
+const POWER: u8 = 13;
+
+enum Found {
+    And,
+    Or,
+    Operator(Operator),
+    Range(bool),
+    As,
+    InstanceOf(bool),
+}
+
+fn make(at: usize, kind: Kind) -> Expr {
+    Expr { at: at as u32, kind }
+}
+
+impl Parser<'_> {
+    pub(super) fn expression(&mut self) -> Result<Expr, ScriptError> {
+        self.enter()?;
+        let expr = self.assignment();
+        self.depth -= 1;
+        expr
+    }
+
+    fn assignment(&mut self) -> Result<Expr, ScriptError> {
+        let left = self.conditional()?;
+        let at = self.place();
+        let Word::Sign(sign) = *self.peek() else { return Ok(left) };
+        let plain = |binary: Binary| Some(Operator::Plain(binary));
+        let operator = match sign {
+            "=" => None,
+            "+=" => plain(Binary::Add),
+            "-=" => plain(Binary::Subtract),
+            "*=" => plain(Binary::Multiply),
+            "/=" => plain(Binary::Divide),
+            "%=" => plain(Binary::Remainder),
+            "&=" => plain(Binary::BitAnd),
+            "|=" => plain(Binary::BitOr),
+            "^=" => plain(Binary::BitXor),
+            "<<=" => Some(Operator::Shift(Shift::Left)),
+            "**=" => Some(Operator::Power),
+            _ => return Ok(left),
+        };
+        if !matches!(left.kind, Kind::Name(_) | Kind::Property(..) | Kind::Index(..)) {
+            return Err(self.unexpected("the end of the expression"));
+        }
+        self.advance();
+        let value = self.expression()?;
+        if let Kind::Name(name) = &left.kind
+            && self.doubles.contains(name)
+        {
+            self.check_quotient(Type { base: Base::Double, boxed: false, arrays: 0 }, &value)?;
+        }
+        Ok(make(at, Kind::Assign(Box::new(left), operator, Box::new(value))))
+    }
+
+    fn conditional(&mut self) -> Result<Expr, ScriptError> {
+        let condition = self.binary(OR)?;
+        let at = self.place();
+        if self.accept("?") {
+            let then = self.expression()?;
+            self.expect(":")?;
+            let otherwise = self.expression()?;
+            return Ok(make(at, Kind::Ternary(Box::new(condition), Box::new(then), Box::new(otherwise))));
+        }
+        if self.accept("?:") {
+            let otherwise = self.expression()?;
+            return Ok(make(at, Kind::Elvis(Box::new(condition), Box::new(otherwise))));
+        }
+        Ok(condition)
+    }
+
+    /// The operator that is next, with its precedence and its number of words.
+    fn operator(&self) -> Result<Option<(u8, Found, usize)>, ScriptError> {
+        let groovy = self.groovy();
+        let plain = |precedence, binary| (precedence, Found::Operator(Operator::Plain(binary)), 1);
+        let found = match self.peek() {
+            Word::Sign(sign) => match *sign {
+                "||" => (OR, Found::Or, 1),
+                "&&" => (AND, Found::And, 1),
+                "|" => plain(BIT_OR, Binary::BitOr),
+                "^" => plain(BIT_XOR, Binary::BitXor),
+                "&" => plain(BIT_AND, Binary::BitAnd),
+                "=~" => (FIND, Found::Operator(Operator::Find), 1),
+                "==~" => plain(FIND, Binary::Matches),
+                "==" => plain(EQUALITY, Binary::Equal),
+                "!=" => plain(EQUALITY, Binary::NotEqual),
+                "===" => (EQUALITY, Found::Operator(Operator::Same), 1),
+                "!==" => (EQUALITY, Found::Operator(Operator::NotSame), 1),
+                "<=>" => (EQUALITY, Found::Operator(Operator::Spaceship), 1),
+                "<=" => plain(RELATION, Binary::LessOrEqual),
+                ">=" => plain(RELATION, Binary::GreaterOrEqual),
+                "<" => plain(RELATION, Binary::Less),
+                ">" => {
+                    let glued = |by: usize| {
+                        matches!(self.ahead(by), Word::Sign(">"))
+                            && self.tokens.get(self.at + by).is_some_and(|token| token.glued)
+                    };
+                    match (glued(1), glued(2)) {
+                        (true, true) => (SHIFT, Found::Operator(Operator::Shift(Shift::Unsigned)), 3),
+                        (true, false) => (SHIFT, Found::Operator(Operator::Shift(Shift::Right)), 2),
+                        _ => plain(RELATION, Binary::Greater),
+                    }
+                }
+                "<<" => (SHIFT, Found::Operator(Operator::Shift(Shift::Left)), 1),
+                ".." => (SHIFT, Found::Range(false), 1),
+                "..<" => (SHIFT, Found::Range(true), 1),
+                "+" => plain(SUM, Binary::Add),
+                "-" => plain(SUM, Binary::Subtract),
+                "*" => plain(PRODUCT, Binary::Multiply),
+                "/" => plain(PRODUCT, Binary::Divide),
+                "%" => plain(PRODUCT, Binary::Remainder),
+                "**" => (POWER, Found::Operator(Operator::Power), 1),
+                "!" if groovy
+                    && matches!(self.ahead(1), Word::Name(name) if matches!(&**name, "in" | "instanceof")) =>
+                {
+                    match self.ahead(1) {
+                        Word::Name(name) if &**name == "in" => {
+                            (RELATION, Found::Operator(Operator::NotIn), 2)
+                        }
+                        _ => (RELATION, Found::InstanceOf(true), 2),
+                    }
+                }
+                _ => return Ok(None),
+            },
+            Word::Name(name) => match &**name {
+                "instanceof" => (RELATION, Found::InstanceOf(false), 1),
+                "in" if groovy => (RELATION, Found::Operator(Operator::In), 1),
+                "as" if groovy => (RELATION, Found::As, 1),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        // In Groovy, a line that begins with + or - is a statement of its own.
+        if groovy && self.token().fresh && matches!(self.peek(), Word::Sign("+" | "-" | "**" | "!")) {
+            return Ok(None);
+        }
+        Ok(Some(found))
+    }
+
+    fn binary(&mut self, weakest: u8) -> Result<Expr, ScriptError> {
+        let mut left = self.unary()?;
+        let outer = self.depth;
+        while let Some((precedence, found, words)) = self.operator()? {
+            if precedence < weakest {
+                break;
+            }
+            // A chain is as deep as it is long.
+            if let Err(error) = self.enter() {
+                self.depth = outer;
+                return Err(error);
+            }
+            let at = self.place();
+            for _ in 0..words {
+                self.advance();
+            }
+            left = match found {
+                Found::As => {
+                    let target = self.needed_type()?;
+                    make(at, Kind::As(target, Box::new(left)))
+                }
+                Found::InstanceOf(negated) => {
+                    let target = self.needed_type()?;
+                    make(at, Kind::InstanceOf(target, Box::new(left), negated))
+                }
+                found => {
+                    let right = self.binary(precedence + 1)?;
+                    if let Found::Operator(Operator::Find | Operator::Plain(Binary::Matches)) = found {
+                        self.check_pattern(&right)?;
+                    }
+                    if let Found::Operator(Operator::Plain(binary @ (Binary::Equal | Binary::NotEqual))) =
+                        found
+                    {
+                        if let Some(folded) = self.identity(binary, &left, &right, at)? {
+                            left = make(at, folded);
+                            continue;
+                        }
+                    }
+                    let (a, b) = (Box::new(left), Box::new(right));
+                    make(
+                        at,
+                        match found {
+                            Found::And => Kind::And(a, b),
+                            Found::Or => Kind::Or(a, b),
+                            Found::Range(open) => Kind::Range(a, b, open),
+                            Found::Operator(operator) => Kind::Binary(operator, a, b),
+                            Found::As | Found::InstanceOf(_) => return self.refuse("this operator"),
+                        },
+                    )
+                }
+            };
+        }
+        self.depth = outer;
+        Ok(left)
+    }
+
+    fn check_pattern(&self, pattern: &Expr) -> Result<(), ScriptError> {
+        if let Kind::Literal(Value::Text(text)) = &pattern.kind
+            && let Err(what) = super::patterns::check(text)
+        {
+            return Err(unsupported(self.text, pattern.at as usize, what));
+        }
+        Ok(())
+    }
+
+    /// BeanShell compares objects by identity: what that gives is known for literals, and else refused.
+    fn identity(
+        &self,
+        binary: Binary,
+        left: &Expr,
+        right: &Expr,
+        at: usize,
+    ) -> Result<Option<Kind>, ScriptError> {
+        if self.groovy() {
+            return Ok(None);
+        }
+        let literal = |expr: &Expr| matches!(&expr.kind, Kind::Literal(_));
+        let text = |expr: &Expr| matches!(&expr.kind, Kind::Literal(Value::Text(_)));
+        if let (Kind::Literal(Value::Text(a)), Kind::Literal(Value::Text(b))) = (&left.kind, &right.kind) {
+            return Ok(Some(Kind::Literal(Value::Boolean((a == b) == (binary == Binary::Equal)))));
+        }
+        if (text(left) && !literal(right)) || (text(right) && !literal(left)) {
+            return Err(unsupported(self.text, at, "comparing texts by identity (`==` instead of `equals`)"));
+        }
+        let object = |expr: &Expr| match &expr.kind {
+            Kind::Name(name) => self.boxed.contains(name),
+            Kind::Call(Some(_), name, ..) => matches!(&**name, "valueOf"),
+            _ => false,
+        };
+        if object(left) && object(right) {
+            return Err(unsupported(
+                self.text,
+                at,
+                "comparing objects by identity (`==` instead of `equals`)",
+            ));
+        }
+        Ok(None)
+    }
+
+    fn needed_type(&mut self) -> Result<Type, ScriptError> {
+        match self.type_here() {
+            Some(found) => Ok(found),
+            None => match self.peek() {
+                Word::Name(name) => self.refuse(format!("the class `{name}`")),
+                _ => Err(self.unexpected("a type")),
+            },
+        }
+    }
+
+    fn unary(&mut self) -> Result<Expr, ScriptError> {
+        self.enter()?;
+        let expr = self.unary_within();
+        self.depth -= 1;
+        expr
+    }
+
+    fn unary_within(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        let Word::Sign(sign) = *self.peek() else { return self.postfix() };
+        match sign {
+            "!" => {
+                self.advance();
+                Ok(make(at, Kind::Not(Box::new(self.unary()?))))
+            }
+            "-" | "+" => {
+                self.advance();
+                let literal = matches!(self.peek(), Word::Literal(_)) && self.token().glued;
+                let operand = self.unary()?;
+                if let (true, "-", Kind::Literal(value)) = (literal, sign, &operand.kind)
+                    && let Some(value) = negated(value)
+                {
+                    return Ok(make(at, Kind::Literal(value)));
+                }
+                let operand = Box::new(operand);
+                Ok(make(at, if sign == "-" { Kind::Minus(operand) } else { Kind::Plus(operand) }))
+            }
+            "~" => {
+                self.advance();
+                let operand = self.unary()?;
+                self.check_pattern(&operand)?;
+                Ok(make(at, Kind::Complement(Box::new(operand))))
+            }
+            "++" | "--" => {
+                self.advance();
+                let operand = self.unary()?;
+                if !matches!(operand.kind, Kind::Name(_) | Kind::Property(..) | Kind::Index(..)) {
+                    return Err(syntax(self.text, at, format!("`{sign}` of what is no variable")));
+                }
+                Ok(make(at, Kind::Step(Box::new(operand), if sign == "++" { 1 } else { -1 }, true)))
+            }
+            "(" => match self.cast()? {
+                Some(cast) => Ok(cast),
+                None => self.postfix(),
+            },
+            _ => self.postfix(),
+        }
+    }
+
+    /// `(int) x`, if that is what stands here.
+    fn cast(&mut self) -> Result<Option<Expr>, ScriptError> {
+        let start = self.at;
+        let at = self.place();
+        self.advance();
+        let primitive = matches!(self.peek(), Word::Name(name) if matches!(&**name, "int" | "long" | "double" | "float" | "boolean" | "char" | "byte" | "short"));
+        if let Some(target) = self.type_here()
+            && self.is(")")
+            && target.base != Base::Void
+        {
+            self.advance();
+            let begins = match self.peek() {
+                Word::Name(name) => !matches!(&**name, "instanceof" | "in" | "as"),
+                Word::Literal(_) | Word::Join(_) => true,
+                Word::Sign(sign) => {
+                    matches!(*sign, "(" | "!" | "~")
+                        || (matches!(*sign, "[") && self.groovy())
+                        || (primitive && matches!(*sign, "-" | "+"))
+                }
+                Word::End => false,
+            };
+            if begins && !(self.groovy() && self.token().fresh) {
+                let operand = self.unary()?;
+                return Ok(Some(make(at, Kind::Cast(target, Box::new(operand)))));
+            }
+        }
+        self.at = start;
+        Ok(None)
+    }
+
+    fn postfix(&mut self) -> Result<Expr, ScriptError> {
+        let mut expr = self.primary()?;
+        loop {
+            let at = self.place();
+            let Word::Sign(sign) = *self.peek() else { break };
+            let fresh = self.token().fresh && self.groovy();
+            match sign {
+                "." | "?." | "*." => {
+                    self.advance();
+                    let name = match self.peek().clone() {
+                        Word::Name(name) => name,
+                        Word::Literal(Value::Text(name)) if self.groovy() => name,
+                        Word::Join(_) => return self.refuse("a property whose name is put together"),
+                        _ => return Err(self.unexpected("a name")),
+                    };
+                    let name_at = self.place();
+                    self.advance();
+                    let (safe, spread) = (sign == "?.", sign == "*.");
+                    let trailing = self.groovy() && self.is("{") && !self.token().fresh;
+                    if self.is("(") && !(self.groovy() && self.token().fresh) || trailing {
+                        let items = self.arguments()?;
+                        self.check_call(&expr, &name, &items, name_at)?;
+                        expr = make(name_at, Kind::Call(Some(Box::new(expr)), name, items, safe, spread));
+                    } else {
+                        expr = make(name_at, Kind::Property(Box::new(expr), name, safe, spread));
+                    }
+                }
+                ".&" | "::" => return self.refuse("a reference to a method"),
+                "[" if !fresh => {
+                    self.advance();
+                    let index = self.expression()?;
+                    let index = if self.is(",") {
+                        let mut items = vec![Item { spread: false, expr: index }];
+                        while self.accept(",") {
+                            items.push(Item { spread: false, expr: self.expression()? });
+                        }
+                        make(at, Kind::List(items))
+                    } else {
+                        index
+                    };
+                    self.expect("]")?;
+                    expr = make(at, Kind::Index(Box::new(expr), Box::new(index)));
+                }
+                "(" if !fresh => match expr.kind {
+                    Kind::Closure(_) | Kind::Call(..) | Kind::Index(..) | Kind::Invoke(..)
+                        if self.groovy() =>
+                    {
+                        let items = self.arguments()?;
+                        expr = make(at, Kind::Invoke(Box::new(expr), items));
+                    }
+                    _ => return Err(self.unexpected("the end of the expression")),
+                },
+                "++" | "--"
+                    if !fresh
+                        && matches!(expr.kind, Kind::Name(_) | Kind::Property(..) | Kind::Index(..)) =>
+                {
+                    self.advance();
+                    expr = make(at, Kind::Step(Box::new(expr), if sign == "++" { 1 } else { -1 }, false));
+                }
+                _ => break,
+            }
+        }
+        Ok(expr)
+    }
+
+    fn check_call(&self, object: &Expr, name: &str, items: &[Item], at: usize) -> Result<(), ScriptError> {
+        if let Kind::Class(class) = &object.kind {
+            if !known::has_static(class.name(), name) && !known::is_class_method(name) {
+                return Err(unsupported(self.text, at, format!("`{}.{name}`", class.name())));
+            }
+        } else {
+            self.check_method(name, at)?;
+        }
+        let joined = |expr: &Expr| matches!(expr.kind, Kind::Join(_));
+        if name == "equals" && (joined(object) || items.first().is_some_and(|item| joined(&item.expr))) {
+            return Err(unsupported(self.text, at, "`equals` with a text that holds `${…}`"));
+        }
+        let pattern = matches!(
+            name,
+            "matches"
+                | "replaceAll"
+                | "replaceFirst"
+                | "split"
+                | "findAll"
+                | "find"
+                | "compile"
+                | "eachMatch"
+        );
+        if let (true, Some(first)) = (pattern, items.first()) {
+            self.check_pattern(&first.expr)?;
+        }
+        if let Kind::Name(id) = &object.kind
+            && let Some(methods) = known::host_methods(&self.names[*id as usize])
+            && !self.declared_here(&self.names[*id as usize])
+            && !methods.contains(&name)
+        {
+            return Err(unsupported(self.text, at, format!("`{}.{name}`", self.names[*id as usize])));
+        }
+        Ok(())
+    }
+
+    /// Whether the script itself assigns the name.
+    fn declared_here(&self, name: &str) -> bool {
+        self.tokens.windows(2).any(|pair| {
+            matches!(&pair[0].word, Word::Name(found) if **found == *name)
+                && matches!(pair[1].word, Word::Sign("=" | "->"))
+        })
+    }
+
+    /// `(a, b) { … }`: at the opening parenthesis or brace.
+    fn arguments(&mut self) -> Result<Vec<Item>, ScriptError> {
+        let mut items: Vec<Item> = Vec::new();
+        let mut named = Vec::new();
+        let at = self.place();
+        if self.accept("(") {
+            while !self.accept(")") {
+                let spread = self.groovy() && self.accept("*");
+                if self.groovy()
+                    && let (Word::Name(name), Word::Sign(":")) = (self.peek().clone(), self.ahead(1))
+                {
+                    let key = self.text_literal(&name, self.place() as u32);
+                    self.advance();
+                    self.advance();
+                    named.push((key, self.expression()?));
+                } else {
+                    items.push(Item { spread, expr: self.expression()? });
+                }
+                if !self.accept(",") && !self.is(")") {
+                    return Err(self.unexpected("`)`"));
+                }
+            }
+        }
+        if !named.is_empty() {
+            items.insert(0, Item { spread: false, expr: make(at, Kind::Map(named)) });
+        }
+        while self.groovy() && self.is("{") && !self.token().fresh {
+            items.push(Item { spread: false, expr: self.closure()? });
+        }
+        Ok(items)
+    }
+
+    /// `{ a, b -> … }`
+    fn closure(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        self.expect("{")?;
+        let start = self.at;
+        let mut parameters = Vec::new();
+        let mut implicit = true;
+        if self.accept("->") {
+            implicit = false;
+        } else if self.arrow_follows() {
+            parameters = self.parameters("->")?;
+            self.expect("->")?;
+            implicit = false;
+        } else {
+            self.at = start;
+        }
+        let mut body = Vec::new();
+        while !self.accept("}") {
+            if matches!(self.peek(), Word::End) {
+                return Err(self.unexpected("`}`"));
+            }
+            self.statement_into(&mut body)?;
+        }
+        let function = Function { name: "closure".into(), parameters, implicit, body, result: Type::ANY };
+        Ok(make(at, Kind::Closure(Arc::new(function))))
+    }
+
+    /// Whether `->` ends what may be parameters.
+    fn arrow_follows(&self) -> bool {
+        let mut depth = 0_i32;
+        for token in &self.tokens[self.at..] {
+            match &token.word {
+                Word::Sign("->") if depth == 0 => return true,
+                Word::Sign("(" | "[") => depth += 1,
+                Word::Sign(")" | "]") if depth > 0 => depth -= 1,
+                Word::Name(_) | Word::Literal(_) | Word::Sign("," | "=" | "." | "<" | ">" | "?") => {}
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    fn primary(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        match self.peek().clone() {
+            Word::Literal(value) => {
+                self.advance();
+                Ok(make(at, Kind::Literal(value)))
+            }
+            Word::Join(pieces) => {
+                self.advance();
+                let mut parts = Vec::new();
+                for piece in pieces {
+                    match piece {
+                        Piece::Text(text) if text.is_empty() => {}
+                        Piece::Text(text) => parts.push(make(at, Kind::Literal(Value::Text(text.into())))),
+                        Piece::Code(from, to) if self.text[from..to].trim().is_empty() => {
+                            parts.push(make(at, Kind::Literal(Value::Null)));
+                        }
+                        Piece::Code(from, to) => parts.push(self.nested(from, to)?),
+                    }
+                }
+                Ok(make(at, Kind::Join(parts)))
+            }
+            Word::Sign("(") => {
+                self.advance();
+                let expr = self.expression()?;
+                self.expect(")")?;
+                // In parentheses a name is a value and no place, but that makes no difference.
+                Ok(expr)
+            }
+            Word::Sign("[") if self.groovy() => self.list_or_map(),
+            Word::Sign("{") if self.groovy() => self.closure(),
+            Word::Name(name) => self.name(&name),
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    fn list_or_map(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        self.expect("[")?;
+        if self.accept(":") {
+            self.expect("]")?;
+            return Ok(make(at, Kind::Map(Vec::new())));
+        }
+        let mut items = Vec::new();
+        let mut entries = Vec::new();
+        while !self.accept("]") {
+            let spread = self.accept("*");
+            let key_at = self.place() as u32;
+            let named = match (self.peek().clone(), self.ahead(1)) {
+                (Word::Name(name), Word::Sign(":")) => Some(name),
+                _ => None,
+            };
+            if let Some(name) = named {
+                self.advance();
+                self.advance();
+                entries.push((self.text_literal(&name, key_at), self.expression()?));
+            } else {
+                let first = self.expression()?;
+                if self.accept(":") {
+                    entries.push((first, self.expression()?));
+                } else {
+                    items.push(Item { spread, expr: first });
+                }
+            }
+            if !self.accept(",") && !self.is("]") {
+                return Err(self.unexpected("`]`"));
+            }
+        }
+        if !entries.is_empty() {
+            if !items.is_empty() {
+                return Err(syntax(self.text, at, "a list with entries of a map"));
+            }
+            return Ok(make(at, Kind::Map(entries)));
+        }
+        Ok(make(at, Kind::List(items)))
+    }
+
+    fn name(&mut self, name: &Arc<str>) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        match &**name {
+            "true" | "false" => {
+                self.advance();
+                return Ok(make(at, Kind::Literal(Value::Boolean(&**name == "true"))));
+            }
+            "null" => {
+                self.advance();
+                return Ok(make(at, Kind::Literal(Value::Null)));
+            }
+            "new" => return self.creation(),
+            "this" | "super" => {
+                if matches!(self.ahead(1), Word::Sign(".")) && matches!(self.ahead(3), Word::Sign("(")) {
+                    self.advance();
+                    self.advance();
+                    let Word::Name(method) = self.peek().clone() else { return self.refuse("`this`") };
+                    return self.name(&method);
+                }
+                return self.refuse(format!("`{name}`"));
+            }
+            "def" | "class" | "import" | "return" | "if" | "else" | "for" | "while" | "switch" | "case"
+            | "try" | "catch" => {
+                return Err(self.unexpected("an expression"));
+            }
+            "bsh" if !self.groovy() => {
+                if matches!(self.ahead(1), Word::Sign("."))
+                    && matches!(self.ahead(2), Word::Name(name) if &**name == "args")
+                {
+                    self.advance();
+                    self.advance();
+                    self.advance();
+                    let id = self.id(&Arc::from("bsh.args"));
+                    return Ok(make(at, Kind::Name(id)));
+                }
+                return self.refuse("`bsh`");
+            }
+            _ => {}
+        }
+        if known::is_foreign(name) && !self.declared_here(name) {
+            return self.refuse(format!("`{name}`"));
+        }
+        // A qualified class: `java.util.UUID`.
+        if matches!(&**name, "java" | "javax" | "groovy" | "org" | "com" | "net" | "io")
+            && matches!(self.ahead(1), Word::Sign("."))
+            && !self.declared_here(name)
+        {
+            return self.qualified();
+        }
+        let calls =
+            matches!(self.ahead(1), Word::Sign("(")) && !(self.groovy() && self.tokens[self.at + 1].fresh);
+        let trailing = self.groovy()
+            && matches!(self.ahead(1), Word::Sign("{"))
+            && !self.tokens[self.at + 1].fresh
+            && known::is_function(name, true);
+        if calls || trailing {
+            self.check_function(name, at)?;
+            self.advance();
+            let items = self.arguments()?;
+            return Ok(make(at, Kind::Call(None, name.clone(), items, false, false)));
+        }
+        let is_variable = self.declared_here(name) || known::is_bound(name);
+        let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
+        if capital && !is_variable {
+            match self.class_of(name) {
+                Some(Some(class)) => {
+                    self.advance();
+                    return Ok(make(at, Kind::Class(class)));
+                }
+                Some(None) => return self.refuse(format!("the class `{name}`")),
+                None if Class::exists(name) => {
+                    return Err(syntax(self.text, at, format!("the class `{name}` is not imported")));
+                }
+                None if !self.declared.contains(name) || matches!(self.ahead(1), Word::Sign(".")) => {
+                    return self.refuse(format!("the class or object `{name}`"));
+                }
+                None => {}
+            }
+        }
+        let primitive =
+            matches!(&**name, "int" | "long" | "double" | "float" | "boolean" | "char" | "byte" | "short");
+        if primitive {
+            return self.refuse(format!("`{name}` as a value"));
+        }
+        self.advance();
+        let id = self.id(name);
+        Ok(make(at, Kind::Name(id)))
+    }
+
+    fn qualified(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        let mut name = self.any_name()?.to_string();
+        while self.accept(".") {
+            let part = self.any_name()?;
+            name.push('.');
+            name.push_str(&part);
+            if part.starts_with(|c: char| c.is_ascii_uppercase()) {
+                break;
+            }
+        }
+        match Class::qualified(&name) {
+            Some(class) => Ok(make(at, Kind::Class(class))),
+            None => Err(unsupported(self.text, at, format!("the class `{name}`"))),
+        }
+    }
+
+    fn creation(&mut self) -> Result<Expr, ScriptError> {
+        self.advance();
+        let at = self.place();
+        let start = self.at;
+        let Some(mut made) = self.type_here() else {
+            let mut name = self.any_name()?.to_string();
+            while self.accept(".") {
+                name.push('.');
+                name.push_str(&self.any_name()?);
+            }
+            return Err(unsupported(self.text, at, format!("`new {name}`")));
+        };
+        if made.arrays > 0 {
+            // `new int[] {1, 2}`
+            return self.array_of(made);
+        }
+        if self.accept("[") {
+            let mut sizes = vec![self.expression()?];
+            self.expect("]")?;
+            while self.accept("[") {
+                if self.accept("]") {
+                    made.arrays += 1;
+                    continue;
+                }
+                sizes.push(self.expression()?);
+                self.expect("]")?;
+            }
+            return Ok(make(at, Kind::NewArray(made, sizes)));
+        }
+        if !self.is("(") {
+            return Err(self.unexpected("`(`"));
+        }
+        let class = match made.base {
+            Base::Class(class) => class,
+            Base::Text => Class::known("String"),
+            Base::Int => Class::known("Integer"),
+            Base::Long => Class::known("Long"),
+            Base::Double => Class::known("Double"),
+            Base::Boolean => Class::known("Boolean"),
+            Base::Any => Class::known("Object"),
+            _ => {
+                self.at = start;
+                return self.refuse("`new` of this class");
+            }
+        };
+        let items = self.arguments()?;
+        if self.is("{") && !self.groovy() {
+            return self.refuse("a class without a name");
+        }
+        if !known::is_made(class.name(), items.len()) {
+            return Err(unsupported(
+                self.text,
+                at,
+                format!("`new {}` with {} arguments", class.name(), items.len()),
+            ));
+        }
+        Ok(make(at, Kind::New(class, items)))
+    }
+}
+
+fn negated(value: &Value) -> Option<Value> {
+    Some(match value {
+        Value::Integer(value) => Value::Integer(value.wrapping_neg()),
+        Value::Long(value) if *value == 2_147_483_648 => Value::Integer(i32::MIN),
+        Value::Long(value) => Value::Long(value.wrapping_neg()),
+        Value::Double(value) => Value::Double(-value),
+        Value::Float(value) => Value::Float(-value),
+        Value::Decimal(value) => Value::Decimal(value.negate()?),
+        _ => return None,
+    })
+}

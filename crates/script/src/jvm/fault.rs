@@ -1,0 +1,64 @@
+//! Why a script does not go on.
+
+use super::classes::Class;
+use super::objects::Object;
+use super::value::V;
+
+/// What went wrong, and where in the text, once that is known.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub cause: Cause,
+    pub at: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(super) enum Cause {
+    /// An exception that the script may catch.
+    Thrown(V),
+    /// Something that only the original interpreter can do.
+    Unsupported(String),
+    /// Too long or too large.
+    Limit(String),
+}
+
+impl Fault {
+    pub fn at(mut self, at: u32) -> Fault {
+        self.at.get_or_insert(at);
+        self
+    }
+}
+
+pub(super) type Outcome = Result<V, Fault>;
+
+pub(super) fn thrown(class: &str, message: impl Into<String>) -> Fault {
+    let exception = Object::Exception(Class::known(class), Some(message.into()), V::NULL);
+    Fault { cause: Cause::Thrown(V::object(exception)), at: None }
+}
+
+pub(super) fn unsupported(what: impl Into<String>) -> Fault {
+    Fault { cause: Cause::Unsupported(what.into()), at: None }
+}
+
+pub(super) fn limit(what: impl Into<String>) -> Fault {
+    Fault { cause: Cause::Limit(what.into()), at: None }
+}
+
+impl From<crate::evaluate::Fault> for Fault {
+    fn from(fault: crate::evaluate::Fault) -> Fault {
+        match fault {
+            crate::evaluate::Fault::Limit(what) => limit(what),
+            crate::evaluate::Fault::Failed(message) => {
+                let class = if message.contains("is no number") {
+                    "NumberFormatException"
+                } else if message.contains("division by zero") {
+                    "ArithmeticException"
+                } else if message.starts_with("there ") {
+                    "IndexOutOfBoundsException"
+                } else {
+                    "RuntimeException"
+                };
+                thrown(class, message)
+            }
+        }
+    }
+}

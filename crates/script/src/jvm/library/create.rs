@@ -1,0 +1,178 @@
+//! Constructors.
+
+use std::cell::{Cell, RefCell};
+
+use jiff::tz::TimeZone;
+
+use super::super::classes::Class;
+use super::super::fault::{Fault, Outcome, thrown, unsupported};
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::random::JavaRandom;
+use super::super::tree::Base;
+use super::super::value::{Map, Order, V};
+use super::{encode, files, print, text_of};
+use crate::Value;
+use crate::java_like::Decimal;
+
+pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    let wrong = || unsupported(format!("`new {name}` with these arguments"));
+    match (name, arguments) {
+        ("Object", []) => Ok(V::object(Object::Plain)),
+        ("String", []) => Ok(V::text("")),
+        ("String", [bytes, rest @ ..]) => {
+            if let Some(bytes) = bytes.as_bytes() {
+                let charset = match rest.first() {
+                    Some(charset) => text_of(machine, charset)?,
+                    None => "UTF-8".into(),
+                };
+                machine.spend_text(bytes.len())?;
+                return Ok(V::text(encode::text_in(&bytes, &charset)?));
+            }
+            if let V::Array(array) = bytes
+                && array.of == Base::Char
+            {
+                let units: Vec<u16> =
+                    array.items.borrow().iter().map(|item| item.as_long().unwrap_or(0) as u16).collect();
+                return Ok(V::text(String::from_utf16_lossy(&units)));
+            }
+            Ok(V::text(text_of(machine, bytes)?))
+        }
+        ("Integer" | "Long" | "Double" | "Boolean", [value]) => {
+            super::statics::call(machine, class, "valueOf", std::slice::from_ref(value))
+        }
+        ("StringBuilder" | "StringBuffer", []) => Ok(V::object(Object::Builder(RefCell::default(), class))),
+        ("StringBuilder" | "StringBuffer", [V::Plain(Value::Integer(_))]) => {
+            Ok(V::object(Object::Builder(RefCell::default(), class)))
+        }
+        ("StringBuilder" | "StringBuffer", [text]) => {
+            let text = text_of(machine, text)?;
+            Ok(V::object(Object::Builder(RefCell::new(text), class)))
+        }
+        ("Random" | "SecureRandom", []) => {
+            let seed = machine.scope.random_bits() as i64;
+            Ok(V::object(Object::Random(RefCell::new(JavaRandom::new(seed)))))
+        }
+        ("Random", [seed]) => {
+            let seed = seed.as_long().ok_or_else(wrong)?;
+            Ok(V::object(Object::Random(RefCell::new(JavaRandom::new(seed)))))
+        }
+        ("Date", []) => Ok(V::object(Object::Date(Cell::new(machine.scope.wall_clock_ms())))),
+        ("Date", [ms]) => Ok(V::object(Object::Date(Cell::new(ms.as_long().ok_or_else(wrong)?)))),
+        ("GregorianCalendar", []) => Ok(V::object(Object::Calendar(
+            Cell::new(machine.scope.wall_clock_ms()),
+            RefCell::new(TimeZone::system()),
+        ))),
+        ("SimpleDateFormat", [pattern, ..]) => {
+            let pattern = text_of(machine, pattern)?;
+            // Formats once, so that a pattern that cannot be had is known at once.
+            super::time::format(machine, &pattern, 0, Some(&TimeZone::UTC))?;
+            Ok(V::object(Object::DateFormat(pattern, RefCell::default())))
+        }
+        ("DecimalFormat", [pattern]) => Ok(V::object(Object::NumberFormat(text_of(machine, pattern)?))),
+        ("ArrayList" | "LinkedList" | "Vector", [])
+        | ("ArrayList" | "Vector", [V::Plain(Value::Integer(_))]) => Ok(V::list(Vec::new())),
+        ("ArrayList" | "LinkedList" | "Vector", [items]) => Ok(V::list(items.items().ok_or_else(wrong)?)),
+        ("HashSet" | "LinkedHashSet" | "TreeSet", rest @ ([] | [_])) => {
+            let order = match name {
+                "HashSet" => Order::Hash,
+                "TreeSet" => Order::Sorted,
+                _ => Order::Added,
+            };
+            let items = match rest.first() {
+                None | Some(V::Plain(Value::Integer(_))) => Vec::new(),
+                Some(items) => items.items().ok_or_else(wrong)?,
+            };
+            Ok(V::set(items, order))
+        }
+        (
+            "HashMap" | "LinkedHashMap" | "TreeMap" | "ConcurrentHashMap" | "Hashtable" | "Properties",
+            rest,
+        ) => {
+            let order = match name {
+                "LinkedHashMap" => Order::Added,
+                "TreeMap" => Order::Sorted,
+                "HashMap" | "ConcurrentHashMap" => Order::Hash,
+                _ => Order::Added,
+            };
+            let map = Map::new(order);
+            match rest.first() {
+                None | Some(V::Plain(Value::Integer(_))) => {}
+                Some(V::Map(other)) => {
+                    for (key, value) in other.ordered() {
+                        map.put(key, value);
+                    }
+                }
+                Some(_) => return Err(wrong()),
+            }
+            Ok(V::Map(std::rc::Rc::new(map)))
+        }
+        ("AtomicInteger" | "AtomicLong", rest) => {
+            let start = rest.first().map_or(Some(0), V::as_long).ok_or_else(wrong)?;
+            Ok(V::object(Object::Atomic(Cell::new(start), class)))
+        }
+        ("BigDecimal", [value]) => match value {
+            V::Plain(Value::Text(text)) => Decimal::parse(text)
+                .map(|value| V::Plain(Value::Decimal(value)))
+                .ok_or_else(|| thrown("NumberFormatException", format!("`{text}` is no number"))),
+            V::Plain(Value::Integer(value)) => {
+                Ok(V::Plain(Value::Decimal(Decimal::whole(i64::from(*value)))))
+            }
+            V::Plain(Value::Long(value)) => Ok(V::Plain(Value::Decimal(Decimal::whole(*value)))),
+            V::Plain(Value::Decimal(_)) => Ok(value.clone()),
+            _ => Err(wrong()),
+        },
+        ("BigInteger", [text]) => {
+            let text = text_of(machine, text)?;
+            text.parse()
+                .map(|value| V::Plain(Value::BigInteger(value)))
+                .map_err(|_| thrown("NumberFormatException", format!("For input string: \"{text}\"")))
+        }
+        ("StringTokenizer", [text, rest @ ..]) => {
+            let text = text_of(machine, text)?;
+            let separators = match rest.first() {
+                Some(separators) => text_of(machine, separators)?,
+                None => " \t\n\r\u{c}".into(),
+            };
+            let parts =
+                text.split(|c| separators.contains(c)).filter(|part| !part.is_empty()).map(V::text).collect();
+            Ok(V::object(Object::Iterator(RefCell::new(parts))))
+        }
+        ("File", [path]) => Ok(V::object(Object::File(text_of(machine, path)?.into()))),
+        ("File", [parent, child]) => {
+            let parent = match parent {
+                V::Plain(Value::Null) => String::new(),
+                other => print::java(machine, other)?,
+            };
+            let child = text_of(machine, child)?;
+            Ok(V::object(Object::File(std::path::Path::new(&parent).join(child.trim_start_matches('/')))))
+        }
+        ("FileWriter" | "FileOutputStream", [file, rest @ ..]) => {
+            files::writer_of(file, matches!(rest.first(), Some(V::Plain(Value::Boolean(true)))))
+        }
+        ("BufferedWriter" | "PrintWriter" | "PrintStream", [writer, ..]) => files::writer_of(writer, false),
+        ("FileReader" | "BufferedReader", [source, ..]) => files::reader_of(source),
+        ("StringReader", [text]) => {
+            let text = text_of(machine, text)?;
+            Ok(V::object(Object::Reader(RefCell::new(text.lines().map(str::to_owned).collect()))))
+        }
+        ("JsonSlurper", _) => Ok(V::object(Object::Slurper)),
+        ("JsonBuilder", []) => Ok(V::object(Object::Json(RefCell::new(V::NULL)))),
+        ("JsonBuilder", [content]) => Ok(V::object(Object::Json(RefCell::new(content.clone())))),
+        ("SecretKeySpec", [bytes, ..]) => Ok(V::object(Object::Key(bytes.as_bytes().ok_or_else(wrong)?))),
+        ("Hex", []) => Ok(V::object(Object::Hex)),
+        ("Locale", _) => Ok(V::object(Object::Locale)),
+        (_, rest) if class.is_a(Class::known("Throwable")) => exception(machine, class, rest),
+        _ => Err(wrong()),
+    }
+}
+
+fn exception(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Result<V, Fault> {
+    let message = match arguments.first() {
+        None | Some(V::Plain(Value::Null)) => None,
+        Some(value) => Some(print::groovy(machine, value)?),
+    };
+    let cause = arguments.get(1).cloned().unwrap_or(V::NULL);
+    Ok(V::object(Object::Exception(class, message, cause)))
+}

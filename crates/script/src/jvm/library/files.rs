@@ -1,0 +1,273 @@
+//! Files: read and written whole, as scripts of plans do.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::rc::Rc;
+
+use super::super::fault::{Fault, Outcome, thrown, unsupported};
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::value::V;
+use super::{encode, print, unknown};
+
+/// Largest file that a script may read, in bytes.
+const BYTES_MAX: u64 = 16 << 20;
+
+fn failed(path: &Path, error: &std::io::Error) -> Fault {
+    let class =
+        if error.kind() == std::io::ErrorKind::NotFound { "FileNotFoundException" } else { "IOException" };
+    let what = if class == "FileNotFoundException" {
+        "(No such file or directory)".to_owned()
+    } else {
+        error.to_string()
+    };
+    thrown(class, format!("{} {what}", path.display()))
+}
+
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
+    let len = fs::metadata(path).map_err(|error| failed(path, &error))?.len();
+    if len > BYTES_MAX {
+        return Err(unsupported(format!("a file of more than {} MiB", BYTES_MAX >> 20)));
+    }
+    fs::read(path).map_err(|error| failed(path, &error))
+}
+
+pub fn text(path: &Path) -> Result<String, Fault> {
+    Ok(String::from_utf8_lossy(&bytes(path)?).into_owned())
+}
+
+fn lines(text: &str) -> VecDeque<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+/// A reader of a file or of a text.
+pub fn reader_of(value: &V) -> Outcome {
+    let found = match value {
+        V::Object(object) => match &**object {
+            Object::File(path) => lines(&text(path)?),
+            Object::Reader(_) => return Ok(value.clone()),
+            _ => return Err(unsupported(format!("a reader of {}", value.kind()))),
+        },
+        other => match other.as_text() {
+            Some(path) => lines(&text(Path::new(path))?),
+            None => return Err(unsupported(format!("a reader of {}", value.kind()))),
+        },
+    };
+    Ok(V::object(Object::Reader(RefCell::new(found))))
+}
+
+/// A writer to a file: emptied when it is opened unless it appends.
+pub fn writer_of(value: &V, append: bool) -> Outcome {
+    let path = match value {
+        V::Object(object) => match &**object {
+            Object::File(path) => path.clone(),
+            Object::Writer(..) => return Ok(value.clone()),
+            _ => return Err(unsupported(format!("a writer to {}", value.kind()))),
+        },
+        other => match other.as_text() {
+            Some(path) => path.into(),
+            None => return Err(unsupported(format!("a writer to {}", value.kind()))),
+        },
+    };
+    let open = fs::OpenOptions::new().create(true).write(true).append(append).truncate(!append).open(&path);
+    open.map_err(|error| failed(&path, &error))?;
+    Ok(V::object(Object::Writer(path, true.into(), RefCell::default())))
+}
+
+fn append(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
+    let mut file =
+        fs::OpenOptions::new().create(true).append(true).open(path).map_err(|error| failed(path, &error))?;
+    file.write_all(bytes).map_err(|error| failed(path, &error))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
+    fs::write(path, bytes).map_err(|error| failed(path, &error))
+}
+
+pub fn file(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, arguments: &[V]) -> Outcome {
+    let name = || path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    match (method, arguments) {
+        ("exists", []) => Ok(V::truth(path.exists())),
+        ("isFile", []) => Ok(V::truth(path.is_file())),
+        ("isDirectory", []) => Ok(V::truth(path.is_dir())),
+        ("canRead", []) => Ok(V::truth(fs::File::open(path).is_ok())),
+        ("length" | "size", []) => Ok(V::long(fs::metadata(path).map_or(0, |data| data.len() as i64))),
+        ("getName", []) => Ok(V::text(name())),
+        ("getPath", []) => Ok(V::text(path.display().to_string())),
+        ("getAbsolutePath" | "getCanonicalPath", []) => {
+            let absolute = std::path::absolute(path).map_err(|error| failed(path, &error))?;
+            Ok(V::text(absolute.display().to_string()))
+        }
+        ("getParent", []) => Ok(V::text_or_null(path.parent().map(|path| path.display().to_string()))),
+        ("getParentFile", []) => {
+            Ok(path.parent().map_or(V::NULL, |path| V::object(Object::File(path.into()))))
+        }
+        ("toPath" | "toFile", []) => Ok(object.clone()),
+        ("delete", []) => Ok(V::truth(fs::remove_file(path).is_ok())),
+        ("mkdir", []) => Ok(V::truth(fs::create_dir(path).is_ok())),
+        ("mkdirs", []) => Ok(V::truth(!path.exists() && fs::create_dir_all(path).is_ok())),
+        ("createNewFile", []) => {
+            let made = fs::OpenOptions::new().write(true).create_new(true).open(path);
+            match made {
+                Ok(_) => Ok(V::truth(true)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(V::truth(false)),
+                Err(error) => Err(failed(path, &error)),
+            }
+        }
+        ("getText", rest) => {
+            let bytes = bytes(path)?;
+            let charset = rest.first().and_then(V::as_text).unwrap_or("UTF-8");
+            let text = encode::text_in(&bytes, charset)?;
+            machine.spend_text(text.len())?;
+            Ok(V::text(text))
+        }
+        ("getBytes" | "readBytes", []) => {
+            let bytes = bytes(path)?;
+            machine.spend(bytes.len())?;
+            Ok(V::bytes(&bytes))
+        }
+        ("readLines", _) => {
+            let text = text(path)?;
+            machine.spend_text(text.len())?;
+            Ok(V::list(text.lines().map(V::text).collect()))
+        }
+        ("eachLine", [closure @ V::Closure(_)]) => {
+            let text = text(path)?;
+            let mut last = V::NULL;
+            for line in text.lines() {
+                last = machine.call_value(closure, vec![V::text(line)])?;
+            }
+            Ok(last)
+        }
+        ("setText" | "write", [value, ..]) => {
+            let text = print::groovy(machine, value)?;
+            replace(path, text.as_bytes())?;
+            Ok(V::NULL)
+        }
+        ("append" | "leftShift", [value, ..]) => {
+            let bytes = match value.as_bytes() {
+                Some(bytes) => bytes,
+                None => print::groovy(machine, value)?.into_bytes(),
+            };
+            append(path, &bytes)?;
+            Ok(if method == "leftShift" { object.clone() } else { V::NULL })
+        }
+        ("setBytes", [value]) => {
+            replace(path, &value.as_bytes().ok_or_else(|| unknown(object, method))?)?;
+            Ok(V::NULL)
+        }
+        ("list" | "listFiles", []) => {
+            let Ok(entries) = fs::read_dir(path) else { return Ok(V::NULL) };
+            let mut names: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+            names.sort();
+            let make = |path: std::path::PathBuf| {
+                if method == "list" {
+                    V::text(
+                        path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned()),
+                    )
+                } else {
+                    V::object(Object::File(path))
+                }
+            };
+            Ok(V::array(names.into_iter().map(make).collect(), super::super::tree::Base::Any))
+        }
+        ("newReader", _) => reader_of(object),
+        ("newWriter", rest) => {
+            writer_of(object, matches!(rest.last(), Some(V::Plain(crate::Value::Boolean(true)))))
+        }
+        ("withWriter" | "withWriterAppend" | "withPrintWriter", [closure @ V::Closure(_)]) => {
+            let writer = writer_of(object, method == "withWriterAppend")?;
+            let value = machine.call_value(closure, vec![writer.clone()]);
+            super::call(machine, &writer, "close", Vec::new())?;
+            value
+        }
+        ("withReader", [closure @ V::Closure(_)]) => {
+            let reader = reader_of(object)?;
+            machine.call_value(closure, vec![reader])
+        }
+        _ => Err(unknown(object, method)),
+    }
+}
+
+pub fn writer(
+    machine: &mut Machine<'_>,
+    inner: &Rc<Object>,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    let Object::Writer(path, open, written) = &**inner else { return Err(unknown(object, method)) };
+    let flush = || append(path, &std::mem::take(&mut *written.borrow_mut()));
+    match (method, arguments) {
+        ("write" | "append" | "print" | "println" | "leftShift", rest @ ([] | [_])) => {
+            if !open.get() {
+                return Err(thrown("IOException", "Stream closed"));
+            }
+            let bytes = match rest.first() {
+                None => Vec::new(),
+                Some(V::Plain(crate::Value::Integer(code))) if method == "write" => {
+                    char::from_u32(*code as u32).unwrap_or('?').to_string().into_bytes()
+                }
+                Some(value) => match value.as_bytes() {
+                    Some(bytes) => bytes,
+                    None => print::groovy(machine, value)?.into_bytes(),
+                },
+            };
+            machine.spend_text(written.borrow().len() + bytes.len())?;
+            written.borrow_mut().extend(bytes);
+            if method == "println" {
+                written.borrow_mut().push(b'\n');
+            }
+            Ok(if matches!(method, "append" | "leftShift") { object.clone() } else { V::NULL })
+        }
+        ("newLine" | "writeLine", rest) => {
+            if let Some(value) = rest.first() {
+                let text = print::groovy(machine, value)?;
+                written.borrow_mut().extend(text.into_bytes());
+            }
+            written.borrow_mut().push(b'\n');
+            Ok(V::NULL)
+        }
+        ("flush", []) => {
+            flush()?;
+            Ok(V::NULL)
+        }
+        ("close", []) => {
+            if open.replace(false) {
+                flush()?;
+            }
+            Ok(V::NULL)
+        }
+        _ => Err(unknown(object, method)),
+    }
+}
+
+pub fn reader(
+    machine: &mut Machine<'_>,
+    rest: &RefCell<VecDeque<String>>,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    match (method, arguments) {
+        ("readLine", []) => Ok(V::text_or_null(rest.borrow_mut().pop_front())),
+        ("readLines" | "lines", []) => Ok(V::list(rest.take().into_iter().map(V::text).collect())),
+        ("getText", []) => {
+            let lines: Vec<String> = rest.take().into();
+            Ok(V::text(lines.join("\n")))
+        }
+        ("eachLine", [closure @ V::Closure(_)]) => {
+            let mut last = V::NULL;
+            for line in rest.take() {
+                last = machine.call_value(closure, vec![V::text(line)])?;
+            }
+            Ok(last)
+        }
+        ("ready", []) => Ok(V::truth(!rest.borrow().is_empty())),
+        ("close", []) => Ok(V::NULL),
+        _ => Err(unknown(object, method)),
+    }
+}

@@ -1,0 +1,284 @@
+//! JMeter's objects: variables, properties, log, context.
+
+use std::rc::Rc;
+
+use super::super::fault::{Outcome, thrown, unsupported};
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::value::{Host, V};
+use super::{print, result, text_of, unknown};
+use crate::{Level, StopRequest, Value};
+
+/// The value of a variable: a text, or an object that a script put there.
+pub fn variable(machine: &mut Machine<'_>, name: &str) -> V {
+    if let Some(object) = machine.scope.object(name)
+        && let Ok(value) = object.downcast::<V>()
+    {
+        return (*value).clone();
+    }
+    V::text_or_null(machine.scope.get(name))
+}
+
+/// All variables as entries.
+pub fn variables(machine: &mut Machine<'_>) -> Vec<V> {
+    let names = machine.scope.names();
+    names
+        .into_iter()
+        .map(|name| {
+            let value = variable(machine, &name);
+            V::object(Object::Entry(V::text(name), value))
+        })
+        .collect()
+}
+
+pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]) -> Outcome {
+    match host {
+        Host::Vars => vars(machine, method, arguments),
+        Host::Props => props(machine, method, arguments),
+        Host::Log => log(machine, method, arguments),
+        Host::Context => context(machine, method, arguments),
+        Host::Sample => result::call(machine, false, method, arguments),
+        Host::Previous => result::call(machine, true, method, arguments),
+        Host::Sampler => match (method, arguments) {
+            ("getName", []) => Ok(V::text(machine.scope.sampler_name())),
+            ("getThreadName", []) => Ok(V::text(machine.scope.thread_name())),
+            _ => Err(unknown(&V::Host(host), method)),
+        },
+        Host::Out => match (method, arguments) {
+            ("println" | "print" | "printf", [value, rest @ ..]) => {
+                let mut text = print::groovy(machine, value)?;
+                if method == "printf" {
+                    text = super::format::format(machine, &text, rest)?;
+                }
+                machine.scope.log(Level::Info, &text);
+                Ok(V::NULL)
+            }
+            ("println" | "flush", []) => Ok(V::NULL),
+            _ => Err(unknown(&V::Host(host), method)),
+        },
+        Host::Assertion => assertion(machine, method, arguments),
+        Host::Event => match (method, arguments) {
+            ("getResult", []) => Ok(V::Host(Host::Sample)),
+            ("getThreadGroup", []) => Ok(V::text(machine.scope.group_name())),
+            ("getVarValue", _) => Err(unknown(&V::Host(host), method)),
+            _ => Err(unknown(&V::Host(host), method)),
+        },
+        Host::Thread => match (method, arguments) {
+            ("getName" | "getThreadName", []) => Ok(V::text(machine.scope.thread_name())),
+            ("getThreadNum", []) => Ok(V::int(i64::from(machine.scope.thread_number()))),
+            ("sleep", [ms]) => {
+                machine.scope.pause_ms(u64::try_from(ms.as_long().unwrap_or(0)).unwrap_or(0));
+                Ok(V::NULL)
+            }
+            ("stop", []) => {
+                machine.scope.stop(StopRequest::User);
+                Ok(V::NULL)
+            }
+            _ => Err(unknown(&V::Host(host), method)),
+        },
+        Host::Engine => match (method, arguments) {
+            ("stopTest" | "askThreadsToStop", rest) => {
+                let now = method == "stopTest" && !matches!(rest, [V::Plain(Value::Boolean(false))]);
+                machine.scope.stop(if now { StopRequest::TestNow } else { StopRequest::Test });
+                Ok(V::NULL)
+            }
+            _ => Err(unknown(&V::Host(host), method)),
+        },
+        Host::Group => match (method, arguments) {
+            ("getName", []) => Ok(V::text(machine.scope.group_name())),
+            _ => Err(unknown(&V::Host(host), method)),
+        },
+    }
+}
+
+fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("get", [V::Plain(Value::Null)]) => Ok(V::NULL),
+        ("get", [name]) => {
+            let name = text_of(machine, name)?;
+            Ok(V::text_or_null(machine.scope.get(&name)))
+        }
+        ("getObject", [name]) => {
+            let name = text_of(machine, name)?;
+            Ok(variable(machine, &name))
+        }
+        ("put", [name, V::Plain(Value::Null)]) => {
+            let name = text_of(machine, name)?;
+            machine.scope.remove(&name);
+            Ok(V::NULL)
+        }
+        ("put", [name, value]) => {
+            let name = text_of(machine, name)?;
+            let value = text_of(machine, value)?;
+            machine.scope.set(&name, &value);
+            Ok(V::NULL)
+        }
+        ("putObject", [name, value]) => {
+            let name = text_of(machine, name)?;
+            match value {
+                V::Plain(Value::Text(text)) => machine.scope.set(&name, text),
+                V::Plain(Value::Null) => machine.scope.remove(&name),
+                value => machine.scope.set_object(&name, Rc::new(value.clone())),
+            }
+            Ok(V::NULL)
+        }
+        ("remove", [name]) => {
+            let name = text_of(machine, name)?;
+            let old = variable(machine, &name);
+            machine.scope.remove(&name);
+            Ok(old)
+        }
+        ("getIteration", []) => Ok(V::int(i64::from(machine.scope.iteration()))),
+        ("getThreadName", []) => Ok(V::text(machine.scope.thread_name())),
+        ("entrySet", []) => Ok(V::list(variables(machine))),
+        ("isSameUserOnNextIteration", []) => Err(unknown(&V::Host(Host::Vars), method)),
+        ("getAt", [name]) if machine.groovy() => {
+            let name = text_of(machine, name)?;
+            Ok(variable(machine, &name))
+        }
+        ("putAll", [V::Map(map)]) => {
+            for (key, value) in map.ordered() {
+                vars(machine, "putObject", &[key, value])?;
+            }
+            Ok(V::NULL)
+        }
+        _ => Err(unknown(&V::Host(Host::Vars), method)),
+    }
+}
+
+fn props(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("get" | "getProperty" | "getAt", [name]) => {
+            let name = text_of(machine, name)?;
+            Ok(V::text_or_null(machine.scope.property(&name)))
+        }
+        ("getProperty" | "getOrDefault", [name, default]) => {
+            let name = text_of(machine, name)?;
+            Ok(machine.scope.property(&name).map_or_else(|| default.clone(), V::text))
+        }
+        ("put" | "setProperty", [name, value]) => {
+            let name = text_of(machine, name)?;
+            let value = match value {
+                V::Plain(Value::Text(text)) => text.to_string(),
+                V::Plain(Value::Null) => return Err(thrown("NullPointerException", "the value is null")),
+                other => return Err(unsupported(format!("{} as a property", other.kind()))),
+            };
+            let old = machine.scope.property(&name);
+            machine.scope.set_property(&name, &value);
+            Ok(V::text_or_null(old))
+        }
+        ("remove", [name]) => {
+            let name = text_of(machine, name)?;
+            let old = machine.scope.property(&name);
+            machine.scope.remove_property(&name);
+            Ok(V::text_or_null(old))
+        }
+        ("containsKey", [name]) => {
+            let name = text_of(machine, name)?;
+            Ok(V::truth(machine.scope.property(&name).is_some()))
+        }
+        _ => Err(unknown(&V::Host(Host::Props), method)),
+    }
+}
+
+fn log(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    let level = match method {
+        "trace" => Level::Trace,
+        "debug" => Level::Debug,
+        "info" => Level::Info,
+        "warn" => Level::Warn,
+        "error" | "fatalError" => Level::Error,
+        "isDebugEnabled" | "isTraceEnabled" => return Ok(V::truth(false)),
+        "isInfoEnabled" | "isWarnEnabled" | "isErrorEnabled" => return Ok(V::truth(true)),
+        _ => return Err(unknown(&V::Host(Host::Log), method)),
+    };
+    let [message, rest @ ..] = arguments else { return Err(unknown(&V::Host(Host::Log), method)) };
+    let mut text = match message {
+        V::Plain(Value::Null) => "null".to_owned(),
+        V::Plain(Value::Text(text)) => text.to_string(),
+        other if machine.groovy() || other.as_text().is_some() => {
+            return Err(thrown(
+                "MissingMethodException",
+                format!("`log.{method}` takes a String, not {}", other.kind()),
+            ));
+        }
+        other => {
+            return Err(thrown(
+                "RuntimeException",
+                format!("`log.{method}` takes a String, not {}", other.kind()),
+            ));
+        }
+    };
+    // The places of SLF4J; what is an exception at the end stands behind.
+    let rest = match rest {
+        [V::Array(array)] => array.items.borrow().clone(),
+        rest => rest.to_vec(),
+    };
+    for value in &rest {
+        let value = print::groovy(machine, value)?;
+        match text.find("{}") {
+            Some(at) => text.replace_range(at..at + 2, &value),
+            None => {
+                text.push_str(": ");
+                text.push_str(&value);
+            }
+        }
+    }
+    machine.scope.log(level, &text);
+    Ok(V::NULL)
+}
+
+fn context(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("getThreadNum", []) => Ok(V::int(i64::from(machine.scope.thread_number()))),
+        ("getVariables", []) => Ok(V::Host(Host::Vars)),
+        ("getProperties", []) => Ok(V::Host(Host::Props)),
+        ("getPreviousResult", []) => {
+            Ok(if machine.scope.previous().is_some() { V::Host(Host::Previous) } else { V::NULL })
+        }
+        ("getCurrentSampler" | "getPreviousSampler", []) => Ok(V::Host(Host::Sampler)),
+        ("getThread", []) => Ok(V::Host(Host::Thread)),
+        ("getThreadGroup", []) => Ok(V::Host(Host::Group)),
+        ("getEngine", []) => Ok(V::Host(Host::Engine)),
+        ("setStartNextThreadLoop" | "setRestartNextLoop", [V::Plain(Value::Boolean(next))]) => {
+            if *next {
+                machine.scope.stop(StopRequest::Iteration);
+            }
+            Ok(V::NULL)
+        }
+        _ => Err(unknown(&V::Host(Host::Context), method)),
+    }
+}
+
+fn assertion(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    let wrong = || unknown(&V::Host(Host::Assertion), method);
+    match (method, arguments) {
+        ("setFailureMessage", [message]) => {
+            let message = match message {
+                V::Plain(Value::Null) => String::new(),
+                message => text_of(machine, message)?,
+            };
+            machine.scope.verdict().ok_or_else(wrong)?.message = message;
+            Ok(V::NULL)
+        }
+        ("setFailure", [V::Plain(Value::Boolean(failure))]) => {
+            machine.scope.verdict().ok_or_else(wrong)?.failure = *failure;
+            Ok(V::NULL)
+        }
+        ("setError", [V::Plain(Value::Boolean(error))]) => {
+            machine.scope.verdict().ok_or_else(wrong)?.error = *error;
+            Ok(V::NULL)
+        }
+        ("setResultForFailure", [message]) => {
+            let message = text_of(machine, message)?;
+            let verdict = machine.scope.verdict().ok_or_else(wrong)?;
+            verdict.failure = true;
+            verdict.message = message;
+            Ok(V::NULL)
+        }
+        ("isFailure", []) => Ok(V::truth(machine.scope.verdict().ok_or_else(wrong)?.failure)),
+        ("isError", []) => Ok(V::truth(machine.scope.verdict().ok_or_else(wrong)?.error)),
+        ("getFailureMessage", []) => Ok(V::text(machine.scope.verdict().ok_or_else(wrong)?.message.clone())),
+        _ => Err(wrong()),
+    }
+}

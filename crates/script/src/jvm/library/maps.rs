@@ -1,0 +1,138 @@
+//! Methods of maps.
+
+use std::rc::Rc;
+
+use super::super::fault::Outcome;
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::operators;
+use super::super::tree::Operator;
+use super::super::value::{Map, Order, V};
+use super::{lists, unknown};
+use crate::syntax::ast::Binary;
+
+pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &[V]) -> Outcome {
+    let object = V::Map(map.clone());
+    machine.spend(map.entries.borrow().len() / 16)?;
+    match (method, arguments) {
+        ("get" | "getAt", [key]) => Ok(map.get(key).unwrap_or(V::NULL)),
+        ("get", [key, default]) => {
+            if let Some(value) = map.get(key) {
+                return Ok(value);
+            }
+            map.put(key.clone(), default.clone());
+            Ok(default.clone())
+        }
+        ("getOrDefault" | "getProperty", [key, default]) => {
+            Ok(map.get(key).unwrap_or_else(|| default.clone()))
+        }
+        ("getProperty", [key]) => Ok(map.get(key).unwrap_or(V::NULL)),
+        ("put" | "setProperty", [key, value]) => Ok(map.put(key.clone(), value.clone())),
+        ("putAt", [key, value]) => {
+            map.put(key.clone(), value.clone());
+            Ok(V::NULL)
+        }
+        ("putIfAbsent", [key, value]) => match map.get(key) {
+            Some(known) if !known.is_null() => Ok(known),
+            _ => Ok(map.put(key.clone(), value.clone())),
+        },
+        ("computeIfAbsent", [key, closure]) => match map.get(key) {
+            Some(known) if !known.is_null() => Ok(known),
+            _ => {
+                let value = machine.call_value(closure, vec![key.clone()])?;
+                map.put(key.clone(), value.clone());
+                Ok(value)
+            }
+        },
+        ("putAll", [V::Map(other)]) => {
+            for (key, value) in other.ordered() {
+                map.put(key, value);
+            }
+            Ok(V::NULL)
+        }
+        ("remove", [key]) => Ok(map.remove(key)),
+        ("clear", []) => {
+            map.entries.borrow_mut().clear();
+            Ok(V::NULL)
+        }
+        ("containsKey", [key]) => Ok(V::truth(map.get(key).is_some())),
+        ("containsValue", [value]) => {
+            Ok(V::truth(map.entries.borrow().iter().any(|(_, known)| known.equals(value))))
+        }
+        ("keySet", []) => Ok(V::set(map.ordered().into_iter().map(|(key, _)| key).collect(), Order::Added)),
+        ("values", []) => Ok(V::list(map.ordered().into_iter().map(|(_, value)| value).collect())),
+        ("entrySet", []) => Ok(V::list(map.entry_objects())),
+        ("clone", []) => Ok(V::map(map.ordered())),
+        ("sort", rest) => {
+            let entries = match rest.first() {
+                Some(closure) => {
+                    let entries = V::list(map.entry_objects());
+                    let V::List(list) = &entries else { return Err(unknown(&object, method)) };
+                    lists::call(machine, list, "sort", std::slice::from_ref(closure))?;
+                    list.items.borrow().clone()
+                }
+                None => Map { order: Order::Sorted, entries: map.entries.clone(), most: map.most.clone() }
+                    .entry_objects(),
+            };
+            Ok(V::map(pairs(&entries)))
+        }
+        ("findAll", [closure]) => {
+            let mut kept = Vec::new();
+            for entry in map.entry_objects() {
+                if lists::holds(machine, closure, entry.clone())? {
+                    kept.push(entry);
+                }
+            }
+            Ok(V::map(pairs(&kept)))
+        }
+        ("each" | "forEach", [closure]) => {
+            for entry in map.entry_objects() {
+                lists::call_with(machine, closure, entry)?;
+            }
+            Ok(object)
+        }
+        ("eachWithIndex", [closure @ V::Closure(own)]) => {
+            let three = own.function.parameters.len() == 3;
+            for (at, entry) in map.entry_objects().into_iter().enumerate() {
+                let at = V::int(at as i64);
+                let arguments = match (&entry, three) {
+                    (V::Object(object), true) => match &**object {
+                        Object::Entry(key, value) => vec![key.clone(), value.clone(), at],
+                        _ => vec![entry.clone(), at],
+                    },
+                    _ => vec![entry.clone(), at],
+                };
+                machine.call_value(closure, arguments)?;
+            }
+            Ok(object)
+        }
+        ("plus", [other]) => operators::binary(machine, Operator::Plain(Binary::Add), &object, other),
+        ("subMap", [keys]) => {
+            let keys = keys.items().unwrap_or_default();
+            Ok(V::map(keys.into_iter().filter_map(|key| map.get(&key).map(|value| (key, value))).collect()))
+        }
+        ("groupBy" | "first" | "last" | "add", _) => Err(unknown(&object, method)),
+        (
+            "isEmpty" | "size" | "find" | "any" | "every" | "collect" | "collectEntries" | "collectMany"
+            | "count" | "inject" | "max" | "min" | "sum" | "iterator" | "findResult" | "withIndex",
+            _,
+        ) => {
+            let entries = map.entry_objects();
+            lists::reading(machine, &object, &entries, method, arguments)
+        }
+        _ => Err(unknown(&object, method)),
+    }
+}
+
+fn pairs(entries: &[V]) -> Vec<(V, V)> {
+    entries
+        .iter()
+        .filter_map(|entry| match entry {
+            V::Object(object) => match &**object {
+                Object::Entry(key, value) => Some((key.clone(), value.clone())),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect()
+}

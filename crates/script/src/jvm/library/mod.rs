@@ -1,0 +1,117 @@
+//! Methods of the classes that scripts use.
+
+pub(super) mod collections;
+pub(super) mod create;
+pub(super) mod digest;
+pub(super) mod encode;
+pub(super) mod files;
+pub(super) mod format;
+pub(super) mod host;
+pub(super) mod json;
+pub(super) mod lists;
+pub(super) mod maps;
+pub(super) mod numbers;
+pub(super) mod objects;
+pub(super) mod print;
+pub(super) mod regex;
+pub(super) mod result;
+pub(super) mod statics;
+pub(super) mod temporal;
+pub(super) mod texts;
+pub(super) mod time;
+
+use super::fault::{Fault, Outcome, thrown, unsupported};
+use super::machine::Machine;
+use super::value::V;
+use super::{operators, types};
+use crate::Value;
+
+/// That nothing here has the method for these arguments.
+pub(super) fn unknown(object: &V, method: &str) -> Fault {
+    unsupported(format!("`{method}` of {} with these arguments", object.kind()))
+}
+
+/// Calls a method.
+pub(super) fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
+    if object.is_null() {
+        return match (method, arguments.as_slice()) {
+            ("toString", []) if machine.groovy() => Ok(V::text("null")),
+            ("equals", [other]) if machine.groovy() => Ok(V::truth(other.is_null())),
+            ("is", [other]) if machine.groovy() => Ok(V::truth(other.is_null())),
+            _ => {
+                Err(thrown("NullPointerException", format!("Cannot invoke method {method}() on null object")))
+            }
+        };
+    }
+    match (method, arguments.as_slice()) {
+        ("toString", []) => return Ok(V::text(print::java(machine, object)?)),
+        ("equals", [other]) if !matches!(object, V::Host(_)) => {
+            return Ok(V::truth(object.equals(other)));
+        }
+        ("hashCode", []) => {
+            if let Some(hash) = super::value::hash(object) {
+                return Ok(V::int(i64::from(hash)));
+            }
+        }
+        ("is", [other]) if machine.groovy() => return Ok(V::truth(object.equals(other))),
+        ("getClass", []) => return super::places::property(machine, object, "class"),
+        ("dump" | "inspect", []) => return Err(unknown(object, method)),
+        ("with" | "tap", [closure @ V::Closure(_)]) if machine.groovy() => {
+            let value = machine.call_value(closure, vec![object.clone()])?;
+            return Ok(if method == "tap" { object.clone() } else { value });
+        }
+        ("asBoolean", []) => return Ok(V::truth(operators::truth(machine, object)?)),
+        ("asType", [V::Class(class)]) => {
+            let target = super::tree::Type { base: super::tree::Base::Class(*class), boxed: true, arrays: 0 };
+            return types::converted(machine, object.clone(), target);
+        }
+        _ => {}
+    }
+    match object {
+        V::Plain(Value::Text(text)) => texts::call(machine, text, method, &arguments),
+        V::Plain(_) => numbers::call(machine, object, method, &arguments),
+        V::List(list) => {
+            let list = list.clone();
+            lists::call(machine, &list, method, &arguments)
+        }
+        V::Array(array) => {
+            let array = array.clone();
+            lists::array(machine, &array, method, &arguments)
+        }
+        V::Map(map) => {
+            let map = map.clone();
+            maps::call(machine, &map, method, &arguments)
+        }
+        V::Closure(_) => match method {
+            "call" | "doCall" => machine.call_value(object, arguments),
+            _ => Err(unknown(object, method)),
+        },
+        V::Object(inner) => {
+            let inner = inner.clone();
+            objects::call(machine, &inner, object, method, &arguments)
+        }
+        V::Class(class) => statics::call(machine, *class, method, &arguments),
+        V::Host(which) => host::call(machine, *which, method, &arguments),
+        V::Void => Err(thrown("RuntimeException", format!("`{method}` is called on an undefined variable"))),
+    }
+}
+
+/// A text argument: a `String`, in Groovy also what stands in for one.
+pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
+    match value {
+        V::Plain(Value::Text(text)) => Ok(text.to_string()),
+        V::Plain(Value::Null) => Err(thrown("NullPointerException", "the text is null")),
+        V::Object(inner) => match &**inner {
+            super::objects::Object::Builder(text, _) => Ok(text.borrow().clone()),
+            super::objects::Object::Charset(name) => Ok(name.clone()),
+            _ => Err(thrown(
+                "MissingMethodException",
+                format!("the method takes a String, not {}", value.kind()),
+            )),
+        },
+        other => {
+            let _ = machine;
+            Err(thrown("MissingMethodException", format!("the method takes a String, not {}", other.kind())))
+        }
+    }
+}

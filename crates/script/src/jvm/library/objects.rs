@@ -1,0 +1,436 @@
+//! Methods of objects, by what they are.
+
+use std::rc::Rc;
+
+use super::super::fault::{Outcome, thrown};
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::operators::pattern_of;
+use super::super::patterns::{self, Matcher};
+use super::super::tree::Base;
+use super::super::value::V;
+use super::{digest, encode, files, format, json, print, regex, temporal, text_of, time, unknown};
+use crate::Value;
+
+pub fn call(
+    machine: &mut Machine<'_>,
+    inner: &Rc<Object>,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    match &**inner {
+        Object::Builder(text, _) => builder(machine, text, object, method, arguments),
+        Object::Random(random) => random_number(machine, &mut random.borrow_mut(), object, method, arguments),
+        Object::Date(ms) => time::date(machine, ms, object, method, arguments),
+        Object::Calendar(ms, zone) => time::calendar(machine, ms, zone, object, method, arguments),
+        Object::DateFormat(pattern, zone) => {
+            time::date_format(machine, pattern, zone, object, method, arguments)
+        }
+        Object::NumberFormat(pattern) => match (method, arguments) {
+            ("format", [number]) => Ok(V::text(format::decimal(pattern, number)?)),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Temporal(..) => temporal::call(machine, object, method, arguments),
+        Object::Formatter(pattern) => match (method, arguments) {
+            ("format", [V::Object(temporal)]) => {
+                let Object::Temporal(_, _, zone) = &**temporal else { return Err(unknown(object, method)) };
+                let ms = temporal.instant().ok_or_else(|| unknown(object, method))?;
+                Ok(V::text(time::format(machine, pattern, ms, Some(zone))?))
+            }
+            ("withZone" | "withLocale", [_]) => Ok(object.clone()),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Unit(unit) => match (method, arguments) {
+            ("sleep", [time]) => {
+                let factor = match *unit {
+                    "MILLISECONDS" | "MILLIS" => 1,
+                    "SECONDS" => 1000,
+                    "MINUTES" => 60_000,
+                    _ => return Err(unknown(object, method)),
+                };
+                machine
+                    .scope
+                    .pause_ms(u64::try_from(time.as_long().unwrap_or(0)).unwrap_or(0).saturating_mul(factor));
+                Ok(V::NULL)
+            }
+            ("between", [V::Object(from), V::Object(to)]) => {
+                let (Some(from), Some(to)) = (from.instant(), to.instant()) else {
+                    return Err(unknown(object, method));
+                };
+                let by = match *unit {
+                    "MILLIS" => 1,
+                    "SECONDS" => 1000,
+                    "MINUTES" => 60_000,
+                    "HOURS" => 3_600_000,
+                    "DAYS" => 86_400_000,
+                    _ => return Err(unknown(object, method)),
+                };
+                Ok(V::long((to - from) / by))
+            }
+            _ => Err(unknown(object, method)),
+        },
+        Object::Pattern(pattern) => match (method, arguments) {
+            ("matcher", [text]) => {
+                let text = print::groovy(machine, text)?;
+                Ok(V::object(Object::Matcher(Matcher::new(pattern, &text))))
+            }
+            ("pattern", []) => Ok(V::text(pattern)),
+            ("split", [text]) => {
+                let text = text_of(machine, text)?;
+                let parts = patterns::split(&text, pattern, 0)?;
+                Ok(V::array(parts.into_iter().map(V::text).collect(), Base::Text))
+            }
+            _ => Err(unknown(object, method)),
+        },
+        Object::Matcher(matcher) => regex::call(machine, matcher, object, method, arguments),
+        Object::Slurper => match (method, arguments) {
+            ("parseText", [text]) => {
+                let text = match text {
+                    V::Plain(Value::Null) => {
+                        return Err(thrown("IllegalArgumentException", "Text must not be null or empty"));
+                    }
+                    text => text_of(machine, text)?,
+                };
+                json::read(machine, &text)
+            }
+            ("parse", [source]) => {
+                let text = match (source, source.as_bytes()) {
+                    (_, Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
+                    (V::Object(file), _) => match &**file {
+                        Object::File(path) => files::text(path)?,
+                        _ => return Err(unknown(object, method)),
+                    },
+                    _ => return Err(unknown(object, method)),
+                };
+                json::read(machine, &text)
+            }
+            ("setType", [_]) => Ok(object.clone()),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Json(content) => match (method, arguments) {
+            ("toPrettyString", []) => {
+                let content = content.borrow().clone();
+                Ok(V::text(json::pretty(&json::write(machine, &content)?)))
+            }
+            ("getContent", []) => Ok(content.borrow().clone()),
+            ("call", [value]) if !matches!(value, V::Closure(_)) => {
+                content.replace(value.clone());
+                Ok(value.clone())
+            }
+            _ => Err(unknown(object, method)),
+        },
+        Object::File(path) => files::file(machine, path, object, method, arguments),
+        Object::Writer(..) => files::writer(machine, inner, object, method, arguments),
+        Object::Reader(lines) => files::reader(machine, lines, object, method, arguments),
+        Object::Digest(algorithm, data) => match (method, arguments) {
+            ("update", [bytes]) => {
+                let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
+                data.borrow_mut().extend(bytes);
+                Ok(V::NULL)
+            }
+            ("digest", rest @ ([] | [_])) => {
+                let mut all = data.take();
+                if let Some(bytes) = rest.first() {
+                    all.extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
+                }
+                Ok(V::bytes(&digest::hash(algorithm, &all)?))
+            }
+            ("reset", []) => {
+                data.take();
+                Ok(V::NULL)
+            }
+            _ => Err(unknown(object, method)),
+        },
+        Object::Mac(algorithm, key, data) => match (method, arguments) {
+            ("init", [V::Object(given)]) => match &**given {
+                Object::Key(bytes) => {
+                    key.replace(bytes.clone());
+                    Ok(V::NULL)
+                }
+                _ => Err(unknown(object, method)),
+            },
+            ("update", [bytes]) => {
+                data.borrow_mut().extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
+                Ok(V::NULL)
+            }
+            ("doFinal", rest @ ([] | [_])) => {
+                let mut all = data.take();
+                if let Some(bytes) = rest.first() {
+                    all.extend(bytes.as_bytes().ok_or_else(|| unknown(object, method))?);
+                }
+                let key = key.borrow().clone();
+                Ok(V::bytes(&digest::code(algorithm, &key, &all)?))
+            }
+            _ => Err(unknown(object, method)),
+        },
+        Object::Encoder(url, padded) => match (method, arguments) {
+            ("encodeToString", [bytes]) => {
+                let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
+                Ok(V::text(encode::base64(&bytes, *url, *padded)))
+            }
+            ("encode", [bytes]) => {
+                let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
+                Ok(V::bytes(encode::base64(&bytes, *url, *padded).as_bytes()))
+            }
+            ("withoutPadding", []) => Ok(V::object(Object::Encoder(*url, false))),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Decoder(url) => match (method, arguments) {
+            ("decode", [given]) => {
+                let text = match given.as_bytes() {
+                    Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                    None => text_of(machine, given)?,
+                };
+                Ok(V::bytes(&encode::from_base64(&text, *url)?))
+            }
+            _ => Err(unknown(object, method)),
+        },
+        Object::Hex => match (method, arguments) {
+            ("decode", [given]) => {
+                let text = match given.as_bytes() {
+                    Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                    None => text_of(machine, given)?,
+                };
+                Ok(V::bytes(&encode::from_hexadecimal(&text)?))
+            }
+            ("encode", [given]) => {
+                let bytes = given.as_bytes().ok_or_else(|| unknown(object, method))?;
+                Ok(V::bytes(encode::hexadecimal(&bytes).as_bytes()))
+            }
+            _ => Err(unknown(object, method)),
+        },
+        Object::Exception(class, message, cause) => match (method, arguments) {
+            ("getMessage" | "getLocalizedMessage", []) => Ok(V::text_or_null(message.clone())),
+            ("getCause", []) => Ok(cause.clone()),
+            ("printStackTrace", _) => Ok(V::NULL),
+            ("getStackTrace", []) => Ok(V::array(Vec::new(), Base::Any)),
+            ("getClassName", []) => Ok(V::text(class.qualified_name())),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Entry(key, value) => match (method, arguments) {
+            ("getKey", []) => Ok(key.clone()),
+            ("getValue", []) => Ok(value.clone()),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Iterator(rest) => match (method, arguments) {
+            ("hasNext" | "hasMoreTokens" | "hasMoreElements", []) => Ok(V::truth(!rest.borrow().is_empty())),
+            ("next" | "nextToken" | "nextElement", []) => {
+                let mut rest = rest.borrow_mut();
+                if rest.is_empty() {
+                    return Err(thrown("NoSuchElementException", "there is no next"));
+                }
+                Ok(rest.remove(0))
+            }
+            ("countTokens", []) => Ok(V::int(rest.borrow().len() as i64)),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Atomic(number, class) => {
+            let long = class.name() == "AtomicLong";
+            let make = |value: i64| if long { V::long(value) } else { V::int(value) };
+            let old = number.get();
+            let set = |value: i64| {
+                number.set(if long { value } else { i64::from(value as i32) });
+                number.get()
+            };
+            let by = arguments.first().and_then(V::as_long).unwrap_or(0);
+            Ok(match (method, arguments.len()) {
+                ("get" | "intValue" | "longValue", 0) => make(old),
+                ("set", 1) => {
+                    set(by);
+                    V::NULL
+                }
+                ("incrementAndGet", 0) => make(set(old.wrapping_add(1))),
+                ("decrementAndGet", 0) => make(set(old.wrapping_sub(1))),
+                ("getAndIncrement", 0) => {
+                    set(old.wrapping_add(1));
+                    make(old)
+                }
+                ("getAndDecrement", 0) => {
+                    set(old.wrapping_sub(1));
+                    make(old)
+                }
+                ("addAndGet", 1) => make(set(old.wrapping_add(by))),
+                ("getAndSet", 1) => {
+                    set(by);
+                    make(old)
+                }
+                _ => return Err(unknown(object, method)),
+            })
+        }
+        Object::SubResult(at) => super::result::sub(machine, *at, object, method),
+        Object::Uuid(text) => match method {
+            "toString" => Ok(V::text(text)),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Charset(name) => match (method, arguments) {
+            ("name" | "displayName", []) => Ok(V::text(name)),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Zone(zone, name) => match (method, arguments) {
+            ("getID" | "getId", []) => Ok(V::text(zone.iana_name().unwrap_or(name))),
+            _ => Err(unknown(object, method)),
+        },
+        Object::Key(_) | Object::Locale | Object::Plain => {
+            let _ = pattern_of;
+            Err(unknown(object, method))
+        }
+    }
+}
+
+fn builder(
+    machine: &mut Machine<'_>,
+    text: &std::cell::RefCell<String>,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    machine.spend_text(text.borrow().len() / 8)?;
+    let at = |value: &V, text: &str| {
+        let unit = usize::try_from(value.as_long().unwrap_or(-1)).ok();
+        let found = unit.and_then(|unit| {
+            let mut units = 0;
+            for (byte, c) in text.char_indices() {
+                if units >= unit {
+                    return Some(byte);
+                }
+                units += c.len_utf16();
+            }
+            (units >= unit).then_some(text.len())
+        });
+        found.ok_or_else(|| {
+            thrown("StringIndexOutOfBoundsException", format!("index {}", value.as_long().unwrap_or(-1)))
+        })
+    };
+    match (method, arguments) {
+        ("append" | "leftShift" | "plus", [value]) => {
+            let piece = match value {
+                V::Array(array) if array.of == Base::Char => {
+                    let units: Vec<u16> =
+                        array.items.borrow().iter().map(|item| item.as_long().unwrap_or(0) as u16).collect();
+                    String::from_utf16_lossy(&units)
+                }
+                value if method == "append" => print::java(machine, value)?,
+                value => print::groovy(machine, value)?,
+            };
+            if method == "plus" {
+                return Ok(V::text(format!("{}{piece}", text.borrow())));
+            }
+            let len = text.borrow().len() + piece.len();
+            machine.spend_text(len / 64)?;
+            if len > super::super::machine::TEXT_BYTES_MAX {
+                machine.spend_text(len)?;
+            }
+            text.borrow_mut().push_str(&piece);
+            Ok(object.clone())
+        }
+        ("insert", [place, value]) => {
+            let piece = print::java(machine, value)?;
+            let mut text = text.borrow_mut();
+            let place = at(place, &text)?;
+            text.insert_str(place, &piece);
+            Ok(object.clone())
+        }
+        ("setLength", [len]) => {
+            let mut text = text.borrow_mut();
+            let place = at(len, &text)?;
+            text.truncate(place);
+            Ok(V::NULL)
+        }
+        ("deleteCharAt", [place]) => {
+            let mut text = text.borrow_mut();
+            let place = at(place, &text)?;
+            if place >= text.len() {
+                return Err(thrown("StringIndexOutOfBoundsException", "index"));
+            }
+            text.remove(place);
+            Ok(object.clone())
+        }
+        ("delete", [from, to]) => {
+            let mut text = text.borrow_mut();
+            let from = at(from, &text)?;
+            let to = at(to, &text).unwrap_or(text.len()).max(from);
+            text.replace_range(from..to, "");
+            Ok(object.clone())
+        }
+        ("setCharAt", [place, V::Plain(Value::Character(unit))]) => {
+            let mut text = text.borrow_mut();
+            let place = at(place, &text)?;
+            if place >= text.len() {
+                return Err(thrown("StringIndexOutOfBoundsException", "index"));
+            }
+            text.remove(place);
+            text.insert(place, char::from_u32(u32::from(*unit)).unwrap_or('\u{fffd}'));
+            Ok(V::NULL)
+        }
+        ("reverse", []) => {
+            let reversed: String = text.borrow().chars().rev().collect();
+            text.replace(reversed);
+            Ok(object.clone())
+        }
+        _ => {
+            let own: std::sync::Arc<str> = text.borrow().as_str().into();
+            super::texts::call(machine, &own, method, arguments)
+        }
+    }
+}
+
+fn random_number(
+    machine: &mut Machine<'_>,
+    random: &mut super::super::random::JavaRandom,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    let wrong = |what: &str| thrown("IllegalArgumentException", what);
+    match (method, arguments) {
+        ("nextInt", []) => Ok(V::int(i64::from(random.int()))),
+        ("nextInt", [bound]) => match bound.as_long().and_then(|bound| i32::try_from(bound).ok()) {
+            Some(bound) if bound > 0 => Ok(V::int(i64::from(random.below(bound)))),
+            _ => Err(wrong("bound must be positive")),
+        },
+        ("nextInt", [from, to]) => {
+            let (Some(from), Some(to)) = (from.as_long(), to.as_long()) else {
+                return Err(unknown(object, method));
+            };
+            match i32::try_from(to - from) {
+                Ok(width) if width > 0 => Ok(V::int(from + i64::from(random.below(width)))),
+                _ => Err(wrong("bound must be greater than origin")),
+            }
+        }
+        ("nextLong", []) => Ok(V::long(random.long())),
+        ("nextLong", [from, to]) => {
+            let (Some(from), Some(to)) = (from.as_long(), to.as_long()) else {
+                return Err(unknown(object, method));
+            };
+            if to <= from {
+                return Err(wrong("bound must be greater than origin"));
+            }
+            Ok(V::long(from.wrapping_add((random.long() as u64 % to.wrapping_sub(from) as u64) as i64)))
+        }
+        ("nextDouble", []) => Ok(V::double(random.double())),
+        ("nextDouble", [from, to]) => {
+            let (from, to) = (super::super::types::number(from)?, super::super::types::number(to)?);
+            Ok(V::double(from + random.double() * (to - from)))
+        }
+        ("nextFloat", []) => Ok(V::Plain(Value::Float(random.float()))),
+        ("nextBoolean", []) => Ok(V::truth(random.boolean())),
+        ("nextGaussian", []) => Ok(V::double(random.gaussian())),
+        ("nextBytes", [V::Array(array)]) => {
+            machine.spend(array.items.borrow().len())?;
+            let mut word = 0_i32;
+            for (at, item) in array.items.borrow_mut().iter_mut().enumerate() {
+                if at % 4 == 0 {
+                    word = random.int();
+                }
+                *item = V::int(i64::from((word >> (8 * (at % 4))) as i8));
+            }
+            Ok(V::NULL)
+        }
+        ("setSeed", [seed]) => {
+            *random = super::super::random::JavaRandom::new(seed.as_long().unwrap_or(0));
+            Ok(V::NULL)
+        }
+        _ => Err(unknown(object, method)),
+    }
+}

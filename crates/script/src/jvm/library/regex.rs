@@ -1,0 +1,173 @@
+//! Matchers, and Groovy's methods of texts that take patterns.
+
+use super::super::fault::{Outcome, thrown, unsupported};
+use super::super::machine::Machine;
+use super::super::operators::{pattern_of, truth};
+use super::super::patterns::{self, Groups, Matcher};
+use super::super::value::V;
+use super::print;
+
+fn group(text: &str, groups: &Groups, at: usize) -> V {
+    match groups.get(at).copied().flatten() {
+        Some((start, end)) => V::text(&text[start..end]),
+        None => V::NULL,
+    }
+}
+
+/// A match as Groovy gives it: a text, or a list when there are groups.
+pub fn item(text: &str, groups: &Groups) -> V {
+    if groups.len() == 1 {
+        return group(text, groups, 0);
+    }
+    V::list((0..groups.len()).map(|at| group(text, groups, at)).collect())
+}
+
+fn units(text: &str, byte: usize) -> i64 {
+    text[..byte].encode_utf16().count() as i64
+}
+
+pub fn call(
+    machine: &mut Machine<'_>,
+    matcher: &Matcher,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Outcome {
+    let text = matcher.text.clone();
+    machine.spend_text(text.len())?;
+    let current =
+        || matcher.found.borrow().clone().ok_or_else(|| thrown("IllegalStateException", "No match found"));
+    match (method, arguments) {
+        ("matches", []) => {
+            let found = patterns::whole(&matcher.pattern, &text)?;
+            let fits = found.is_some();
+            matcher.found.replace(found);
+            Ok(V::truth(fits))
+        }
+        ("find", []) => {
+            let found = patterns::find(&matcher.pattern, &text, matcher.next.get())?;
+            if let Some(Some((start, end))) = found.as_ref().and_then(|groups| groups.first().copied()) {
+                matcher.next.set(patterns::after(&text, start, end));
+            }
+            let any = found.is_some();
+            matcher.found.replace(found);
+            Ok(V::truth(any))
+        }
+        ("find", [from]) => {
+            let from = usize::try_from(from.as_long().unwrap_or(0)).unwrap_or(0);
+            let byte = text.char_indices().nth(from).map_or(text.len(), |(at, _)| at);
+            matcher.next.set(byte);
+            call(machine, matcher, object, "find", &[])
+        }
+        ("lookingAt", []) => {
+            let found = patterns::find(&format!("\\A(?:{})", matcher.pattern), &text, 0)?;
+            let any = found.is_some();
+            matcher.found.replace(found);
+            Ok(V::truth(any))
+        }
+        ("group", []) => Ok(group(&text, &current()?, 0)),
+        ("group", [at]) => {
+            let groups = current()?;
+            let at = match at.as_long() {
+                Some(at) => usize::try_from(at).ok(),
+                None => {
+                    let name = print::java(machine, at)?;
+                    patterns::group_named(&matcher.pattern, &name)?
+                }
+            };
+            match at.filter(|at| *at < groups.len()) {
+                Some(at) => Ok(group(&text, &groups, at)),
+                None => Err(thrown("IndexOutOfBoundsException", "No group")),
+            }
+        }
+        ("groupCount", []) => Ok(V::int(patterns::compiled(&matcher.pattern)?.captures_len() as i64 - 1)),
+        ("start" | "end", []) => {
+            let groups = current()?;
+            let (start, end) = groups.first().copied().flatten().unwrap_or((0, 0));
+            Ok(V::int(units(&text, if method == "start" { start } else { end })))
+        }
+        ("replaceAll" | "replaceFirst", [with]) => {
+            let with = print::groovy(machine, with)?;
+            Ok(V::text(patterns::replace(&text, &matcher.pattern, &with, method == "replaceAll")?))
+        }
+        ("reset", []) => {
+            matcher.next.set(0);
+            matcher.found.replace(None);
+            Ok(object.clone())
+        }
+        ("getCount" | "size" | "count", []) => {
+            Ok(V::int(patterns::find_all(&matcher.pattern, &text)?.len() as i64))
+        }
+        ("hasGroup", []) => Ok(V::truth(patterns::compiled(&matcher.pattern)?.captures_len() > 1)),
+        ("getAt", [at]) => super::super::places::index(machine, object, at),
+        _ => {
+            // What works on the matches as a list.
+            let all = patterns::find_all(&matcher.pattern, &text)?;
+            let V::List(list) = V::list(all.iter().map(|groups| item(&text, groups)).collect()) else {
+                return Err(unsupported(format!("`{method}` of a Matcher")));
+            };
+            super::lists::call(machine, &list, method, arguments)
+        }
+    }
+}
+
+/// `text.replaceAll(pattern) { … }`
+pub fn replace_with(machine: &mut Machine<'_>, text: &str, pattern: &V, closure: &V, all: bool) -> Outcome {
+    let pattern = pattern_of(machine, pattern)?;
+    let mut out = String::new();
+    let mut copied = 0;
+    for groups in patterns::find_all(&pattern, text)? {
+        let Some(Some((start, end))) = groups.first().copied() else { continue };
+        out.push_str(&text[copied..start]);
+        let value = machine.call_value(closure, arguments(text, &groups, closure))?;
+        out.push_str(&print::groovy(machine, &value)?);
+        machine.spend_text(out.len())?;
+        copied = end;
+        if !all {
+            break;
+        }
+    }
+    out.push_str(&text[copied..]);
+    Ok(V::text(out))
+}
+
+/// The match and its groups, one by one or as a list.
+fn arguments(text: &str, groups: &Groups, closure: &V) -> Vec<V> {
+    let several = matches!(closure, V::Closure(closure) if closure.function.parameters.len() > 1);
+    if several && groups.len() > 1 {
+        return (0..groups.len()).map(|at| group(text, groups, at)).collect();
+    }
+    vec![item(text, groups)]
+}
+
+/// `find`, `findAll`, `eachMatch` of a text with a pattern.
+pub fn in_text(machine: &mut Machine<'_>, text: &str, method: &str, given: &[V]) -> Outcome {
+    let pattern = pattern_of(machine, &given[0])?;
+    let all = patterns::find_all(&pattern, text)?;
+    let closure = given.get(1);
+    match method {
+        "find" => match (all.first(), closure) {
+            (None, _) => Ok(V::NULL),
+            (Some(groups), Some(closure)) => machine.call_value(closure, arguments(text, groups, closure)),
+            (Some(groups), None) => Ok(group(text, groups, 0)),
+        },
+        "findAll" => {
+            let mut made = Vec::new();
+            for groups in &all {
+                made.push(match closure {
+                    Some(closure) => machine.call_value(closure, arguments(text, groups, closure))?,
+                    None => group(text, groups, 0),
+                });
+            }
+            Ok(V::list(made))
+        }
+        _ => {
+            let Some(closure) = closure else { return Err(unsupported("`eachMatch` without a closure")) };
+            for groups in &all {
+                let value = machine.call_value(closure, arguments(text, groups, closure))?;
+                let _ = truth(machine, &value)?;
+            }
+            Ok(V::text(text))
+        }
+    }
+}

@@ -1,0 +1,711 @@
+//! Static methods and constants of classes, and functions that need no object.
+
+use std::cell::{Cell, RefCell};
+
+use jiff::tz::TimeZone;
+
+use super::super::classes::Class;
+use super::super::fault::{Outcome, thrown, unsupported};
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::operators::pattern_of;
+use super::super::patterns::{self, Matcher};
+use super::super::random::JavaRandom;
+use super::super::types;
+use super::super::value::{Host, V};
+use super::{
+    collections, create, digest, encode, files, format, json, numbers, print, temporal, text_of, time,
+};
+use crate::number::{java_parse_big, java_parse_double};
+use crate::{Level, Value};
+
+fn wrong(class: &str, method: &str) -> super::super::fault::Fault {
+    unsupported(format!("`{class}.{method}` with these arguments"))
+}
+
+/// A constant or property of a class.
+pub fn constant(class: Class, name: &str) -> Outcome {
+    let found = match (class.name(), name) {
+        ("Integer", "MAX_VALUE") => V::int(i64::from(i32::MAX)),
+        ("Integer", "MIN_VALUE") => V::int(i64::from(i32::MIN)),
+        ("Long", "MAX_VALUE") => V::long(i64::MAX),
+        ("Long", "MIN_VALUE") => V::long(i64::MIN),
+        ("Double", "MAX_VALUE") => V::double(f64::MAX),
+        ("Double", "NaN") => V::double(f64::NAN),
+        ("Boolean", "TRUE") => V::truth(true),
+        ("Boolean", "FALSE") => V::truth(false),
+        ("Math", "PI") => V::double(std::f64::consts::PI),
+        ("Math", "E") => V::double(std::f64::consts::E),
+        ("BigDecimal", "ZERO") => V::Plain(Value::Decimal(crate::java_like::Decimal::whole(0))),
+        ("BigDecimal", "ONE") => V::Plain(Value::Decimal(crate::java_like::Decimal::whole(1))),
+        ("BigDecimal", "ROUND_HALF_UP") => V::int(4),
+        ("RoundingMode", "HALF_UP" | "HALF_EVEN" | "HALF_DOWN" | "UP" | "DOWN" | "FLOOR" | "CEILING") => {
+            V::text(name)
+        }
+        ("File", "separator") => V::text("/"),
+        ("System", "out" | "err") => V::Host(Host::Out),
+        ("StandardCharsets", charset) => V::object(Object::Charset(charset.replace('_', "-"))),
+        ("Calendar", field) => match time::calendar_constant(field) {
+            Some(number) => V::int(number),
+            None => return Err(unsupported(format!("`Calendar.{field}`"))),
+        },
+        ("Locale", _) => V::object(Object::Locale),
+        ("ZoneOffset", "UTC") => V::object(Object::Zone(TimeZone::UTC, "Z".into())),
+        ("DateTimeFormatter", "ISO_LOCAL_DATE" | "ISO_DATE") => {
+            V::object(Object::Formatter("yyyy-MM-dd".into()))
+        }
+        ("ChronoUnit" | "TimeUnit", unit) => {
+            let known = [
+                "NANOS",
+                "MICROS",
+                "MILLIS",
+                "SECONDS",
+                "MINUTES",
+                "HOURS",
+                "DAYS",
+                "WEEKS",
+                "MONTHS",
+                "YEARS",
+                "MILLISECONDS",
+            ];
+            match known.into_iter().find(|known| *known == unit) {
+                Some(unit) => V::object(Object::Unit(unit)),
+                None => return Err(unsupported(format!("the unit `{unit}`"))),
+            }
+        }
+        ("SampleResult", "TEXT") => V::text("text"),
+        ("SampleResult", "BINARY") => V::text("bin"),
+        ("SystemUtils", "IS_OS_WINDOWS") => V::truth(cfg!(windows)),
+        ("SystemUtils", "IS_OS_MAC" | "IS_OS_MAC_OSX") => V::truth(cfg!(target_os = "macos")),
+        ("SystemUtils", "IS_OS_LINUX") => V::truth(cfg!(target_os = "linux")),
+        ("SystemUtils", "IS_OS_UNIX") => V::truth(cfg!(unix)),
+        ("Pattern", "CASE_INSENSITIVE") => V::int(2),
+        ("Pattern", "MULTILINE") => V::int(8),
+        ("Pattern", "DOTALL") => V::int(32),
+        (_, "simpleName") => V::text(class.name()),
+        (_, "name") => V::text(class.qualified_name()),
+        (_, "class") => V::Class(class),
+        (_, _) => return Err(unsupported(format!("`{}.{name}`", class.name()))),
+    };
+    Ok(found)
+}
+
+/// The same as a method: `clazz.getSimpleName()`.
+fn of_class(class: Class, method: &str) -> Outcome {
+    match method {
+        "getSimpleName" => Ok(V::text(class.name())),
+        "getName" | "getTypeName" | "getCanonicalName" => Ok(V::text(class.qualified_name())),
+        _ => Err(wrong(class.name(), method)),
+    }
+}
+
+fn number_format(text: &str) -> super::super::fault::Fault {
+    thrown("NumberFormatException", format!("For input string: \"{text}\""))
+}
+
+pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    let first = arguments.first();
+    match (name, method, arguments) {
+        ("System", "currentTimeMillis", []) => Ok(V::long(machine.scope.wall_clock_ms())),
+        ("System", "nanoTime", []) => Ok(V::long(machine.scope.wall_clock_ms().wrapping_mul(1_000_000))),
+        ("System", "lineSeparator", []) => Ok(V::text("\n")),
+        ("System", "getProperty" | "getenv", [key, rest @ ..]) => {
+            let key = text_of(machine, key)?;
+            let found = if method == "getenv" {
+                machine.scope.environment(&key)
+            } else {
+                machine.scope.property(&key)
+            };
+            let known = match key.as_str() {
+                "line.separator" => Some("\n".to_owned()),
+                "file.separator" => Some("/".to_owned()),
+                "user.dir" => std::path::absolute("")
+                    .ok()
+                    .map(|path| path.display().to_string().trim_end_matches('/').to_owned()),
+                _ => None,
+            };
+            Ok(found.or(known).map_or_else(|| rest.first().cloned().unwrap_or(V::NULL), V::text))
+        }
+        ("Thread", "sleep", [ms]) => {
+            machine.scope.pause_ms(u64::try_from(ms.as_long().unwrap_or(0)).unwrap_or(0));
+            Ok(V::NULL)
+        }
+        ("Thread", "currentThread", []) => Ok(V::Host(Host::Thread)),
+        ("Math", _, _) => math(machine, method, arguments),
+        ("UUID", "randomUUID", []) => Ok(V::object(Object::Uuid(uuid(machine)))),
+        ("UUID", "fromString", [text]) => Ok(V::object(Object::Uuid(text_of(machine, text)?))),
+        ("ThreadLocalRandom", "current", []) => create::new(machine, Class::known("Random"), &[]),
+        (
+            "Integer" | "Long" | "Double" | "Float" | "Boolean" | "Character" | "String" | "BigDecimal"
+            | "BigInteger" | "Short",
+            _,
+            _,
+        ) => boxed(machine, class, method, arguments),
+        ("Arrays" | "Collections" | "Objects" | "List" | "Map" | "Set", _, _) => {
+            collections::call(machine, name, method, arguments)
+        }
+        ("Calendar" | "GregorianCalendar", "getInstance", rest) => {
+            let zone = match rest.first() {
+                Some(V::Object(object)) => match &**object {
+                    Object::Zone(zone, _) => zone.clone(),
+                    _ => TimeZone::system(),
+                },
+                _ => TimeZone::system(),
+            };
+            Ok(V::object(Object::Calendar(Cell::new(machine.scope.wall_clock_ms()), RefCell::new(zone))))
+        }
+        ("TimeZone", "getTimeZone", [zone]) | ("ZoneId" | "ZoneOffset", "of", [zone]) => {
+            let zone = text_of(machine, zone)?;
+            Ok(V::object(Object::Zone(time::zone_of(&zone), zone)))
+        }
+        ("TimeZone", "getDefault", []) | ("ZoneId", "systemDefault", []) => {
+            Ok(V::object(Object::Zone(TimeZone::system(), "system".into())))
+        }
+        (
+            "LocalDate" | "LocalDateTime" | "LocalTime" | "ZonedDateTime" | "OffsetDateTime" | "Instant",
+            _,
+            _,
+        ) => temporal::create(machine, name, method, arguments),
+        ("DateTimeFormatter", "ofPattern", [pattern, ..]) => {
+            let pattern = text_of(machine, pattern)?;
+            time::format(machine, &pattern, 0, Some(&TimeZone::UTC))?;
+            Ok(V::object(Object::Formatter(pattern)))
+        }
+        ("Date", "parse", [pattern, text]) if machine.groovy() => {
+            let (pattern, text) = (text_of(machine, pattern)?, text_of(machine, text)?);
+            let ms = time::parse(machine, &pattern, &text, None)?;
+            Ok(V::object(Object::Date(ms.into())))
+        }
+        ("Base64", "getEncoder" | "getMimeEncoder", []) => Ok(V::object(Object::Encoder(false, true))),
+        ("Base64", "getUrlEncoder", []) => Ok(V::object(Object::Encoder(true, true))),
+        ("Base64", "getDecoder" | "getMimeDecoder", []) => Ok(V::object(Object::Decoder(false))),
+        ("Base64", "getUrlDecoder", []) => Ok(V::object(Object::Decoder(true))),
+        ("Base64", "encodeBase64String", [bytes]) => {
+            let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
+            Ok(V::text(encode::base64(&bytes, false, true)))
+        }
+        ("Base64", "encodeBase64", [bytes]) => {
+            let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
+            Ok(V::bytes(encode::base64(&bytes, false, true).as_bytes()))
+        }
+        ("Base64", "decodeBase64", [given]) => {
+            let text = match given.as_bytes() {
+                Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                None => text_of(machine, given)?,
+            };
+            Ok(V::bytes(&encode::from_base64(&text, text.contains(['-', '_']))?))
+        }
+        ("URLEncoder", "encode", [text, rest @ ..]) => {
+            let text = text_of(machine, text)?;
+            let charset = match rest.first() {
+                Some(charset) => text_of(machine, charset)?,
+                None => "UTF-8".into(),
+            };
+            Ok(V::text(encode::url(&encode::bytes_in(&text, &charset)?)))
+        }
+        ("URLDecoder", "decode", [text, rest @ ..]) => {
+            let text = text_of(machine, text)?;
+            let charset = match rest.first() {
+                Some(charset) => text_of(machine, charset)?,
+                None => "UTF-8".into(),
+            };
+            Ok(V::text(encode::from_url(&text, &charset)?))
+        }
+        ("Charset", "forName", [charset]) => Ok(V::object(Object::Charset(text_of(machine, charset)?))),
+        ("Charset", "defaultCharset", []) => Ok(V::object(Object::Charset("UTF-8".into()))),
+        ("MessageDigest", "getInstance", [algorithm]) => {
+            let algorithm = text_of(machine, algorithm)?;
+            digest::hash(&algorithm, b"")?;
+            Ok(V::object(Object::Digest(algorithm, RefCell::default())))
+        }
+        ("Mac", "getInstance", [algorithm]) => {
+            let algorithm = text_of(machine, algorithm)?;
+            digest::code(&algorithm, b"", b"")?;
+            Ok(V::object(Object::Mac(algorithm, RefCell::default(), RefCell::default())))
+        }
+        ("DigestUtils", _, [data]) => {
+            let data = match data.as_bytes() {
+                Some(bytes) => bytes,
+                None => text_of(machine, data)?.into_bytes(),
+            };
+            let algorithm = match method {
+                "md5Hex" => "MD5",
+                "sha1Hex" | "shaHex" => "SHA-1",
+                "sha256Hex" => "SHA-256",
+                "sha384Hex" => "SHA-384",
+                "sha512Hex" => "SHA-512",
+                _ => return Err(wrong(name, method)),
+            };
+            Ok(V::text(digest::hexadecimal(algorithm, &data)?))
+        }
+        ("Hex", "encodeHexString" | "encodeHex", [bytes]) => {
+            let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
+            Ok(V::text(encode::hexadecimal(&bytes)))
+        }
+        ("Hex", "decodeHex", [text]) => {
+            let text = text_of(machine, text)?;
+            Ok(V::bytes(&encode::from_hexadecimal(&text)?))
+        }
+        ("Pattern", "compile", [pattern, rest @ ..]) => {
+            let pattern = text_of(machine, pattern)?;
+            let flags = match rest.first() {
+                None => "",
+                Some(flags) => match flags.as_long() {
+                    Some(0) => "",
+                    Some(2) => "(?i)",
+                    Some(8) => "(?m)",
+                    Some(32) => "(?s)",
+                    _ => return Err(wrong(name, method)),
+                },
+            };
+            let pattern = format!("{flags}{pattern}");
+            patterns::compiled(&pattern)?;
+            Ok(V::object(Object::Pattern(pattern)))
+        }
+        ("Pattern", "matches", [pattern, text]) => {
+            let (pattern, text) = (text_of(machine, pattern)?, text_of(machine, text)?);
+            Ok(V::truth(patterns::whole(&pattern, &text)?.is_some()))
+        }
+        ("Pattern", "quote", [text]) => {
+            let text = text_of(machine, text)?;
+            Ok(V::text(format!("\\Q{text}\\E")))
+        }
+        ("Matcher", "quoteReplacement", [text]) => {
+            let text = text_of(machine, text)?;
+            Ok(V::text(text.replace('\\', "\\\\").replace('$', "\\$")))
+        }
+        ("JsonOutput", "toJson", [value]) => Ok(V::text(json::write(machine, value)?)),
+        ("JsonOutput", "prettyPrint", [text]) => {
+            let text = text_of(machine, text)?;
+            Ok(V::text(json::pretty(&text)))
+        }
+        ("Files", "readAllBytes", [V::Object(path)]) => match &**path {
+            Object::File(path) => Ok(V::bytes(&files::bytes(path)?)),
+            _ => Err(wrong(name, method)),
+        },
+        ("Files", "exists" | "readString" | "readAllLines" | "delete" | "size", [path, ..]) => {
+            let method = match method {
+                "readString" => "getText",
+                "readAllLines" => "readLines",
+                method => method,
+            };
+            super::call(machine, path, method, Vec::new())
+        }
+        ("Paths", "get", parts) | ("Path", "of", parts) => {
+            let mut path = std::path::PathBuf::new();
+            for part in parts {
+                path.push(text_of(machine, part)?);
+            }
+            Ok(V::object(Object::File(path)))
+        }
+        ("FileUtils", "readFileToString", [file, ..]) => super::call(machine, file, "getText", Vec::new()),
+        ("FileUtils", "readLines", [file, ..]) => super::call(machine, file, "readLines", Vec::new()),
+        ("FileUtils", "writeStringToFile", [file, text, rest @ ..]) => {
+            let appends = matches!(rest.last(), Some(V::Plain(Value::Boolean(true))));
+            let method = if appends { "append" } else { "write" };
+            super::call(machine, file, method, vec![text.clone()])
+        }
+        ("JMeterUtils", "getPropDefault", [key, default]) => {
+            let key = text_of(machine, key)?;
+            let found = machine.scope.property(&key);
+            Ok(match (found, default) {
+                (None, default) => default.clone(),
+                (Some(text), V::Plain(Value::Integer(_))) => {
+                    text.trim().parse::<i32>().map_or(default.clone(), |n| V::int(i64::from(n)))
+                }
+                (Some(text), V::Plain(Value::Long(_))) => {
+                    text.trim().parse::<i64>().map_or(default.clone(), V::long)
+                }
+                (Some(text), V::Plain(Value::Boolean(_))) => {
+                    V::truth(text.trim().eq_ignore_ascii_case("true") || text.trim() == "1")
+                }
+                (Some(text), _) => V::text(text),
+            })
+        }
+        ("JMeterUtils", "getProperty", [key]) => {
+            let key = text_of(machine, key)?;
+            Ok(V::text_or_null(machine.scope.property(&key)))
+        }
+        ("JMeterUtils", "setProperty", [key, value]) => {
+            let (key, value) = (text_of(machine, key)?, text_of(machine, value)?);
+            let old = machine.scope.property(&key);
+            machine.scope.set_property(&key, &value);
+            Ok(V::text_or_null(old))
+        }
+        ("JMeterUtils", "getJMeterProperties", []) => Ok(V::Host(Host::Props)),
+        ("JMeterUtils", "getJMeterVersion", []) => Ok(V::text("5.6.3")),
+        ("JMeterContextService", "getContext", []) => Ok(V::Host(Host::Context)),
+        ("StringUtils", _, _) => string_utils(machine, method, arguments),
+        ("RandomStringUtils", _, [len, ..]) => {
+            let alphabet: Vec<char> = match method {
+                "randomNumeric" => ('0'..='9').collect(),
+                "randomAlphabetic" => ('a'..='z').chain('A'..='Z').collect(),
+                "randomAlphanumeric" => ('a'..='z').chain('A'..='Z').chain('0'..='9').collect(),
+                "random" if arguments.len() == 2 && arguments[1].as_text().is_some() => {
+                    arguments[1].as_text().unwrap_or("").chars().collect()
+                }
+                _ => return Err(wrong(name, method)),
+            };
+            let len = usize::try_from(len.as_long().unwrap_or(0)).unwrap_or(0);
+            machine.spend(len)?;
+            let mut random = JavaRandom::new(machine.scope.random_bits() as i64);
+            let mut text = String::new();
+            for _ in 0..len {
+                text.push(alphabet[random.below(alphabet.len() as i32) as usize]);
+            }
+            Ok(V::text(text))
+        }
+        ("RandomUtils", "nextInt", [from, to]) => {
+            let random = create::new(machine, Class::known("Random"), &[])?;
+            super::call(machine, &random, "nextInt", vec![from.clone(), to.clone()])
+        }
+        (_, _, []) if first.is_none() => of_class(class, method),
+        (_, "isInstance", [value]) => {
+            let target = super::super::tree::Type {
+                base: super::super::tree::Base::Class(class),
+                boxed: true,
+                arrays: 0,
+            };
+            Ok(V::truth(types::is_instance(value, target)))
+        }
+        _ => Err(wrong(name, method)),
+    }
+}
+
+fn uuid(machine: &mut Machine<'_>) -> String {
+    let bits = (u128::from(machine.scope.random_bits()) << 64) | u128::from(machine.scope.random_bits());
+    // Version 4, variant 1 (RFC 9562).
+    let bits = bits & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+fn math(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("random", []) => Ok(V::double((machine.scope.random_bits() >> 11) as f64 / (1_u64 << 53) as f64)),
+        ("pow", [a, b]) => Ok(V::double(types::number(a)?.powf(types::number(b)?))),
+        ("atan2", [a, b]) => Ok(V::double(types::number(a)?.atan2(types::number(b)?))),
+        ("floorMod", [a, b]) => match (a.as_long(), b.as_long()) {
+            (Some(_), Some(0)) => Err(thrown("ArithmeticException", "/ by zero")),
+            (Some(a), Some(b)) => Ok(V::int(a.rem_euclid(b))),
+            _ => Err(wrong("Math", method)),
+        },
+        ("toIntExact", [a]) => Ok(V::int(a.as_long().ok_or_else(|| wrong("Math", method))?)),
+        ("round", [V::Plain(Value::Decimal(value))]) => Ok(V::long((value.to_double() + 0.5).floor() as i64)),
+        ("round", [V::Plain(Value::Float(value))]) => Ok(V::int((f64::from(*value) + 0.5).floor() as i64)),
+        (
+            "exp" | "log" | "log10" | "sin" | "cos" | "tan" | "cbrt" | "signum" | "rint" | "toRadians"
+            | "toDegrees",
+            [a],
+        ) => {
+            let a = types::number(a)?;
+            Ok(V::double(match method {
+                "exp" => a.exp(),
+                "log" => a.ln(),
+                "log10" => a.log10(),
+                "sin" => a.sin(),
+                "cos" => a.cos(),
+                "tan" => a.tan(),
+                "cbrt" => a.cbrt(),
+                "rint" => a.round_ties_even(),
+                "toRadians" => a.to_radians(),
+                "toDegrees" => a.to_degrees(),
+                _ if a == 0.0 || a.is_nan() => a,
+                _ => a.signum(),
+            }))
+        }
+        _ => {
+            let mut plain = Vec::new();
+            for argument in arguments {
+                match argument {
+                    V::Plain(value) => plain.push(value.clone()),
+                    _ => return Err(wrong("Math", method)),
+                }
+            }
+            let dialect = if machine.groovy() {
+                crate::syntax::Dialect::Groovy
+            } else {
+                crate::syntax::Dialect::BeanShell
+            };
+            Ok(V::from(crate::evaluate::math(method, &plain, dialect)?))
+        }
+    }
+}
+
+/// `Integer.parseInt` and its like.
+fn boxed(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
+    let name = class.name();
+    let whole = |text: &str, radix: u32| {
+        let parsed = i64::from_str_radix(text.strip_prefix('+').unwrap_or(text), radix).ok();
+        let parsed = parsed.filter(|number| name == "Long" || i32::try_from(*number).is_ok());
+        match parsed {
+            Some(number) if name == "Long" => Ok(V::long(number)),
+            Some(number) => Ok(V::int(number)),
+            None => Err(number_format(text)),
+        }
+    };
+    match (name, method, arguments) {
+        ("String", "format", [pattern, rest @ ..]) => {
+            let pattern = text_of(machine, pattern)?;
+            Ok(V::text(format::format(machine, &pattern, rest)?))
+        }
+        ("String", "join", [separator, rest @ ..]) => {
+            let separator = text_of(machine, separator)?;
+            let items = match rest {
+                [one] if one.items().is_some() => one.items().unwrap_or_default(),
+                rest => rest.to_vec(),
+            };
+            let mut parts = Vec::new();
+            for item in &items {
+                parts.push(print::java(machine, item)?);
+            }
+            Ok(V::text(parts.join(&separator)))
+        }
+        ("String", "valueOf" | "copyValueOf", [value]) => {
+            if let V::Array(_) = value {
+                return create::new(machine, class, arguments);
+            }
+            Ok(V::text(print::java(machine, value)?))
+        }
+        (
+            "Integer" | "Long" | "Short",
+            "parseInt" | "parseLong" | "valueOf" | "decode" | "parseShort",
+            [text, rest @ ..],
+        ) => match text {
+            V::Plain(Value::Text(text)) => {
+                let radix = rest
+                    .first()
+                    .and_then(V::as_long)
+                    .and_then(|radix| u32::try_from(radix).ok())
+                    .unwrap_or(10);
+                if !(2..=36).contains(&radix) {
+                    return Err(number_format(text));
+                }
+                let text = text.strip_suffix(['\0']).unwrap_or(text);
+                match (method, text.strip_prefix("0x")) {
+                    ("decode", Some(digits)) => whole(digits, 16),
+                    _ => whole(text, radix),
+                }
+            }
+            V::Plain(Value::Null) => Err(thrown("NumberFormatException", "Cannot parse null string: null")),
+            other => match other.as_long() {
+                Some(number) if method == "valueOf" => {
+                    Ok(if name == "Long" { V::long(number) } else { V::int(number) })
+                }
+                _ => Err(thrown("MissingMethodException", format!("`{name}.{method}` takes a String"))),
+            },
+        },
+        ("Double" | "Float", "parseDouble" | "valueOf" | "parseFloat", [value]) => {
+            let number = match value {
+                V::Plain(Value::Text(text)) => java_parse_double(text).ok_or_else(|| number_format(text))?,
+                V::Plain(Value::Null) => return Err(thrown("NullPointerException", "null")),
+                other => types::number(other)?,
+            };
+            Ok(if name == "Float" { V::Plain(Value::Float(number as f32)) } else { V::double(number) })
+        }
+        ("Boolean", "parseBoolean" | "valueOf", [value]) => match value {
+            V::Plain(Value::Boolean(_)) => Ok(value.clone()),
+            V::Plain(Value::Text(text)) => Ok(V::truth(text.eq_ignore_ascii_case("true"))),
+            V::Plain(Value::Null) => Ok(V::truth(false)),
+            _ => Err(wrong(name, method)),
+        },
+        ("Integer" | "Long", "toHexString" | "toBinaryString" | "toOctalString", [number]) => {
+            let number = number.as_long().ok_or_else(|| wrong(name, method))?;
+            let bits = if name == "Integer" { u64::from(number as u32) } else { number as u64 };
+            Ok(V::text(match method {
+                "toHexString" => format!("{bits:x}"),
+                "toBinaryString" => format!("{bits:b}"),
+                _ => format!("{bits:o}"),
+            }))
+        }
+        ("Integer" | "Long", "toString", [number, radix]) => {
+            let (Some(number), Some(radix)) = (number.as_long(), radix.as_long()) else {
+                return Err(wrong(name, method));
+            };
+            let radix = u32::try_from(radix).ok().filter(|radix| (2..=36).contains(radix)).unwrap_or(10);
+            let mut digits = Vec::new();
+            let mut rest = number.unsigned_abs();
+            while rest > 0 || digits.is_empty() {
+                digits.push(char::from_digit((rest % u64::from(radix)) as u32, radix).unwrap_or('0'));
+                rest /= u64::from(radix);
+            }
+            let sign = if number < 0 { "-" } else { "" };
+            Ok(V::text(format!("{sign}{}", digits.iter().rev().collect::<String>())))
+        }
+        (_, "toString", [value]) => Ok(V::text(print::java(machine, value)?)),
+        ("Integer" | "Long" | "Double", "compare", [a, b]) => {
+            Ok(V::int(super::super::operators::compare(a, b)? as i64))
+        }
+        ("Integer" | "Long", "max" | "min" | "sum", [_, _]) if method != "sum" => {
+            math(machine, method, arguments)
+        }
+        ("Integer" | "Long", "signum", [a]) => Ok(V::int(a.as_long().unwrap_or(0).signum())),
+        ("Double", "isNaN", [V::Plain(Value::Double(value))]) => Ok(V::truth(value.is_nan())),
+        (
+            "Character",
+            "isDigit" | "isLetter" | "isLetterOrDigit" | "isWhitespace" | "isUpperCase" | "isLowerCase",
+            [value],
+        ) => {
+            let code = value
+                .as_long()
+                .or_else(|| value.as_text().and_then(crate::evaluate::single_unit).map(i64::from));
+            let c = code.and_then(|code| u32::try_from(code).ok()).and_then(char::from_u32);
+            Ok(V::truth(c.is_some_and(|c| numbers::character_is(c, method))))
+        }
+        ("Character", "valueOf", [value]) => Ok(V::text(print::java(machine, value)?)),
+        ("Character", "toChars", [value]) => {
+            let c = value
+                .as_long()
+                .and_then(|code| u32::try_from(code).ok())
+                .and_then(char::from_u32)
+                .unwrap_or('?');
+            Ok(V::array(
+                c.encode_utf16(&mut [0; 2]).iter().map(|unit| V::Plain(Value::Character(*unit))).collect(),
+                super::super::tree::Base::Char,
+            ))
+        }
+        ("Character", "getNumericValue", [value]) => {
+            let c = value.as_long().and_then(|code| u32::try_from(code).ok()).and_then(char::from_u32);
+            Ok(V::int(c.and_then(|c| c.to_digit(36)).map_or(-1, i64::from)))
+        }
+        ("Character", "toUpperCase" | "toLowerCase", [value @ V::Plain(Value::Character(_))]) => {
+            numbers::call(machine, value, method, &[])
+        }
+        ("BigDecimal", "valueOf", [value]) => match value {
+            V::Plain(Value::Double(number)) => {
+                types::decimal_of_double(*number).ok_or_else(|| wrong(name, method))
+            }
+            _ => create::new(machine, class, arguments),
+        },
+        ("BigInteger", "valueOf", [value]) => {
+            let number = value.as_long().ok_or_else(|| wrong(name, method))?;
+            Ok(V::Plain(Value::BigInteger(i128::from(number))))
+        }
+        (_, _, []) => of_class(class, method),
+        _ => {
+            let _ = java_parse_big;
+            Err(wrong(name, method))
+        }
+    }
+}
+
+fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    let text = |value: &V| value.as_text().map(str::to_owned);
+    let first = arguments.first().and_then(text);
+    Ok(match (method, arguments) {
+        ("isEmpty", [_]) => V::truth(first.is_none_or(|text| text.is_empty())),
+        ("isNotEmpty", [_]) => V::truth(first.is_some_and(|text| !text.is_empty())),
+        ("isBlank", [_]) => V::truth(first.is_none_or(|text| text.trim().is_empty())),
+        ("isNotBlank", [_]) => V::truth(first.is_some_and(|text| !text.trim().is_empty())),
+        ("isNumeric", [_]) => {
+            V::truth(first.is_some_and(|text| !text.is_empty() && text.chars().all(char::is_numeric)))
+        }
+        ("substringBetween", [_, open, close]) => {
+            let (Some(own), Some(open), Some(close)) = (first, text(open), text(close)) else {
+                return Ok(V::NULL);
+            };
+            let found = own.split_once(&open).and_then(|(_, rest)| rest.split_once(&close));
+            found.map_or(V::NULL, |(between, _)| V::text(between))
+        }
+        (
+            "substringAfter" | "substringBefore" | "substringAfterLast" | "substringBeforeLast",
+            [_, separator],
+        ) => {
+            let (Some(own), Some(separator)) = (first.clone(), text(separator)) else {
+                return Ok(V::text_or_null(first));
+            };
+            let parts = if method.ends_with("Last") {
+                own.rsplit_once(&separator)
+            } else {
+                own.split_once(&separator)
+            };
+            match (parts, method.starts_with("substringAfter")) {
+                (Some((_, after)), true) => V::text(after),
+                (Some((before, _)), false) => V::text(before),
+                (None, true) => V::text(""),
+                (None, false) => V::text(own),
+            }
+        }
+        ("capitalize" | "trim" | "upperCase" | "lowerCase", [_]) => match first {
+            None => V::NULL,
+            Some(own) => match method {
+                "trim" => V::text(own.trim()),
+                "upperCase" => V::text(own.to_uppercase()),
+                "lowerCase" => V::text(own.to_lowercase()),
+                _ => return super::call(machine, &V::text(own), "capitalize", Vec::new()),
+            },
+        },
+        ("leftPad" | "rightPad", [_, width, rest @ ..]) => {
+            let Some(own) = first else { return Ok(V::NULL) };
+            let mut given = vec![width.clone()];
+            if let Some(fill) = rest.first() {
+                given.push(V::text(print::java(machine, fill)?));
+            }
+            let method = if method == "leftPad" { "padLeft" } else { "padRight" };
+            return super::call(machine, &V::text(own), method, given);
+        }
+        ("countMatches", [_, of]) => {
+            let (Some(own), Some(of)) = (first, text(of)) else { return Ok(V::int(0)) };
+            V::int(if of.is_empty() { 0 } else { own.matches(&of).count() as i64 })
+        }
+        ("contains" | "equals" | "equalsIgnoreCase", [_, other]) => {
+            let (own, other) = (first, text(other));
+            V::truth(match (own, other) {
+                (Some(own), Some(other)) => match method {
+                    "contains" => own.contains(&other),
+                    "equals" => own == other,
+                    _ => own.to_lowercase() == other.to_lowercase(),
+                },
+                (None, None) => method != "contains",
+                _ => false,
+            })
+        }
+        ("repeat", [_, times]) => {
+            let Some(own) = first else { return Ok(V::NULL) };
+            return super::call(machine, &V::text(own), "repeat", vec![times.clone()]);
+        }
+        ("reverse", [_]) => first.map_or(V::NULL, |own| V::text(own.chars().rev().collect::<String>())),
+        ("join", [items, separator]) => {
+            let separator = print::java(machine, separator)?;
+            let mut parts = Vec::new();
+            for item in items.items().unwrap_or_default() {
+                parts.push(if item.is_null() { String::new() } else { print::java(machine, &item)? });
+            }
+            V::text(parts.join(&separator))
+        }
+        _ => return Err(wrong("StringUtils", method)),
+    })
+}
+
+/// `println(…)` and its like.
+pub fn function(machine: &mut Machine<'_>, name: &str, arguments: Vec<V>) -> Outcome {
+    match (name, arguments.as_slice()) {
+        ("println" | "print", rest) => {
+            let text = match rest.first() {
+                Some(value) => print::groovy(machine, value)?,
+                None => String::new(),
+            };
+            machine.scope.log(Level::Info, &text);
+            Ok(V::NULL)
+        }
+        ("printf" | "sprintf", [pattern, rest @ ..]) => {
+            let pattern = text_of(machine, pattern)?;
+            let text = format::format(machine, &pattern, rest)?;
+            if name == "sprintf" {
+                return Ok(V::text(text));
+            }
+            machine.scope.log(Level::Info, &text);
+            Ok(V::NULL)
+        }
+        ("sleep", [ms]) => {
+            machine.scope.pause_ms(u64::try_from(ms.as_long().unwrap_or(0)).unwrap_or(0));
+            Ok(V::NULL)
+        }
+        ("it" | "call", _) => Err(unsupported(format!("the function `{name}`"))),
+        _ => {
+            let _ = (pattern_of, Matcher::new);
+            Err(thrown("MissingMethodException", format!("No signature of method: {name}() is applicable")))
+        }
+    }
+}

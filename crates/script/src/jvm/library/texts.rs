@@ -1,0 +1,333 @@
+//! Methods of `String`.
+
+use std::sync::Arc;
+
+use super::super::fault::{Outcome, thrown};
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::operators::pattern_of;
+use super::super::patterns;
+use super::super::tree::Base;
+use super::super::value::V;
+use super::{encode, format, lists, regex, text_of, unknown};
+use crate::Value;
+use crate::syntax::Dialect;
+
+pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments: &[V]) -> Outcome {
+    machine.spend_text(text.len())?;
+    let object = || V::Plain(Value::Text(text.clone()));
+    let count = |value: &V| value.as_long().unwrap_or(0);
+    match (method, arguments) {
+        ("length" | "size", []) => Ok(V::int(text.encode_utf16().count() as i64)),
+        ("count", []) if machine.groovy() => Ok(V::int(text.encode_utf16().count() as i64)),
+        ("isBlank", []) => Ok(V::truth(text.trim().is_empty())),
+        ("strip", []) => Ok(V::text(text.trim())),
+        ("stripIndent" | "stripMargin", []) => {
+            if method == "stripIndent" {
+                return Err(unknown(&object(), method));
+            }
+            let lines: Vec<&str> =
+                text.lines().map(|line| line.split_once('|').map_or(line, |(_, rest)| rest)).collect();
+            Ok(V::text(lines.join("\n")))
+        }
+        ("intern" | "toString", []) => Ok(object()),
+        ("toCharArray" | "getChars", []) => Ok(V::array(
+            text.encode_utf16().map(|unit| V::Plain(Value::Character(unit))).collect(),
+            Base::Char,
+        )),
+        ("chars", []) if machine.groovy() => Ok(V::array(
+            text.encode_utf16().map(|unit| V::Plain(Value::Character(unit))).collect(),
+            Base::Char,
+        )),
+        ("toList", []) => Ok(V::list(text.chars().map(|c| V::text(c.to_string())).collect())),
+        ("getBytes", []) => Ok(V::bytes(text.as_bytes())),
+        ("getBytes", [charset]) => {
+            let charset = text_of(machine, charset)?;
+            Ok(V::bytes(&encode::bytes_in(text, &charset)?))
+        }
+        ("bytes", []) => Ok(V::bytes(text.as_bytes())),
+        ("codePointAt", [at]) => text
+            .encode_utf16()
+            .nth(usize::try_from(count(at)).unwrap_or(usize::MAX))
+            .map(|unit| V::int(i64::from(unit)))
+            .ok_or_else(|| thrown("StringIndexOutOfBoundsException", "index")),
+        ("replaceAll" | "replaceFirst", [_, V::Closure(_)]) => {
+            regex::replace_with(machine, text, &arguments[0], &arguments[1], method == "replaceAll")
+        }
+        ("replaceAll" | "replaceFirst", [pattern, with]) => {
+            let pattern = pattern_of(machine, pattern)?;
+            let with = super::print::groovy(machine, with)?;
+            Ok(V::text(patterns::replace(text, &pattern, &with, method == "replaceAll")?))
+        }
+        ("replace", [V::Plain(Value::Character(from)), V::Plain(Value::Character(to))]) => {
+            let units: Vec<u16> =
+                text.encode_utf16().map(|unit| if unit == *from { *to } else { unit }).collect();
+            Ok(V::text(String::from_utf16_lossy(&units)))
+        }
+        ("replace", [from, to]) => {
+            let (from, to) = (text_of(machine, from)?, text_of(machine, to)?);
+            let made = text.replace(&from, &to);
+            machine.spend_text(made.len())?;
+            Ok(V::text(made))
+        }
+        ("matches", [pattern]) => {
+            let pattern = pattern_of(machine, pattern)?;
+            Ok(V::truth(patterns::whole(&pattern, text)?.is_some()))
+        }
+        ("split", [pattern]) => split(machine, text, pattern, 0),
+        ("split", [pattern, limit]) => split(machine, text, pattern, count(limit)),
+        ("split", []) => Ok(V::array(text.split_whitespace().map(V::text).collect(), Base::Text)),
+        ("tokenize", []) => Ok(V::list(text.split_whitespace().map(V::text).collect())),
+        ("tokenize", [separators]) => {
+            let separators = super::print::groovy(machine, separators)?;
+            Ok(V::list(
+                text.split(|c| separators.contains(c)).filter(|part| !part.is_empty()).map(V::text).collect(),
+            ))
+        }
+        ("format", given) if machine.groovy() => {
+            let made = format::format(machine, text, given)?;
+            Ok(V::text(made))
+        }
+        ("formatted", given) => {
+            let made = format::format(machine, text, given)?;
+            Ok(V::text(made))
+        }
+        ("compareToIgnoreCase", [other]) => {
+            let other = text_of(machine, other)?;
+            Ok(V::int(i64::from(crate::evaluate::text::compare(&text.to_lowercase(), &other.to_lowercase()))))
+        }
+        ("contentEquals", [other]) => {
+            let other = text_of(machine, other)?;
+            Ok(V::truth(**text == *other))
+        }
+        ("equalsIgnoreCase", [other]) => match other.as_text() {
+            Some(other) => Ok(V::truth(text.to_lowercase() == other.to_lowercase())),
+            None => Ok(V::truth(false)),
+        },
+        ("repeat", [times]) | ("multiply", [times]) => {
+            let times = usize::try_from(count(times))
+                .map_err(|_| thrown("IllegalArgumentException", "count is negative"))?;
+            machine.spend_text(text.len().saturating_mul(times))?;
+            Ok(V::text(text.repeat(times)))
+        }
+        ("plus" | "concat", [other]) => {
+            let other = super::print::groovy(machine, other)?;
+            Ok(V::text(format!("{text}{other}")))
+        }
+        ("minus", [other]) => {
+            let other = super::print::groovy(machine, other)?;
+            Ok(V::text(text.replacen(&other, "", 1)))
+        }
+        ("padLeft" | "padRight" | "center", [width, ..]) => {
+            let fill = match arguments.get(1) {
+                Some(fill) => super::print::groovy(machine, fill)?,
+                None => " ".into(),
+            };
+            pad(machine, text, method, count(width), &fill)
+        }
+        ("capitalize" | "uncapitalize", []) => {
+            let mut letters = text.chars();
+            let Some(first) = letters.next() else { return Ok(object()) };
+            let first: String = if method == "capitalize" {
+                first.to_uppercase().collect()
+            } else {
+                first.to_lowercase().collect()
+            };
+            Ok(V::text(first + letters.as_str()))
+        }
+        ("reverse", []) => Ok(V::text(text.chars().rev().collect::<String>())),
+        ("take" | "drop" | "takeRight" | "dropRight", [by]) => {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            let by = usize::try_from(count(by)).unwrap_or(0).min(units.len());
+            let part = match method {
+                "take" => &units[..by],
+                "drop" => &units[by..],
+                "takeRight" => &units[units.len() - by..],
+                _ => &units[..units.len() - by],
+            };
+            Ok(V::text(String::from_utf16_lossy(part)))
+        }
+        ("substringAfter" | "takeAfter", [of]) => {
+            let of = text_of(machine, of)?;
+            Ok(V::text(text.split_once(&of).map_or("", |(_, rest)| rest)))
+        }
+        ("takeBefore", [of]) => {
+            let of = text_of(machine, of)?;
+            Ok(V::text(text.split_once(&of).map_or("", |(rest, _)| rest)))
+        }
+        ("readLines" | "lines", []) => Ok(V::list(text.lines().map(V::text).collect())),
+        ("eachLine", [closure]) => {
+            let mut last = V::NULL;
+            for line in text.lines() {
+                last = machine.call_value(closure, vec![V::text(line)])?;
+            }
+            Ok(last)
+        }
+        ("indexOf" | "lastIndexOf", [V::Plain(Value::Character(unit)), rest @ ..]) => {
+            let of = String::from_utf16_lossy(&[*unit]);
+            position(text, &of, rest.first().map(count), method == "lastIndexOf")
+        }
+        ("indexOf" | "lastIndexOf", [V::Plain(Value::Integer(code)), rest @ ..]) => {
+            let of = String::from_utf16_lossy(&[*code as u16]);
+            position(text, &of, rest.first().map(count), method == "lastIndexOf")
+        }
+        ("indexOf" | "lastIndexOf", [of, rest @ ..]) => {
+            let of = text_of(machine, of)?;
+            position(text, &of, rest.first().map(count), method == "lastIndexOf")
+        }
+        ("contains", [other]) => {
+            let other = text_of(machine, other)?;
+            Ok(V::truth(text.contains(&other)))
+        }
+        ("startsWith", [other, from]) => {
+            let other = text_of(machine, other)?;
+            let units: Vec<u16> = text.encode_utf16().collect();
+            let from = usize::try_from(count(from)).unwrap_or(usize::MAX);
+            let found =
+                units.get(from..).is_some_and(|rest| String::from_utf16_lossy(rest).starts_with(&other));
+            Ok(V::truth(found))
+        }
+        ("count", [of]) => {
+            let of = text_of(machine, of)?;
+            Ok(V::int(if of.is_empty() { 0 } else { text.matches(&of).count() as i64 }))
+        }
+        ("find" | "findAll" | "eachMatch", [pattern, ..]) if !matches!(pattern, V::Closure(_)) => {
+            regex::in_text(machine, text, method, arguments)
+        }
+        ("isBigDecimal" | "isDouble" | "isFloat" | "isBigInteger", []) => {
+            let found = match method {
+                "isBigInteger" => text.trim().parse::<i128>().is_ok(),
+                _ => crate::number::java_parse_double(text.trim()).is_some(),
+            };
+            Ok(V::truth(found))
+        }
+        ("toBigDecimal" | "toBigInteger" | "toFloat", []) => {
+            let fails = || thrown("NumberFormatException", format!("`{text}` is no number"));
+            let trimmed = text.trim();
+            match method {
+                "toFloat" => crate::number::java_parse_double(trimmed)
+                    .map(|number| V::Plain(Value::Float(number as f32)))
+                    .ok_or_else(fails),
+                "toBigDecimal" => crate::java_like::Decimal::parse(trimmed)
+                    .map(|number| V::Plain(Value::Decimal(number)))
+                    .ok_or_else(fails),
+                _ => trimmed.parse().map(|number| V::Plain(Value::BigInteger(number))).map_err(|_| fails()),
+            }
+        }
+        ("toInteger" | "toLong", []) => {
+            let trimmed = text.trim_matches(|c: char| c <= ' ');
+            let number = crate::number::java_parse_long(trimmed);
+            let fits = number.filter(|number| method == "toLong" || i32::try_from(*number).is_ok());
+            match fits {
+                Some(number) if method == "toLong" => Ok(V::long(number)),
+                Some(number) => Ok(V::int(number)),
+                None => Err(thrown("NumberFormatException", format!("For input string: \"{trimmed}\""))),
+            }
+        }
+        ("toDouble", []) => crate::number::java_parse_double(text)
+            .map(V::double)
+            .ok_or_else(|| thrown("NumberFormatException", format!("For input string: \"{text}\""))),
+        ("toURL" | "toURI", []) => Err(unknown(&object(), method)),
+        ("md5" | "sha256", []) => Ok(V::text(super::digest::hexadecimal(
+            if method == "md5" { "MD5" } else { "SHA-256" },
+            text.as_bytes(),
+        )?)),
+        ("digest", [algorithm]) => {
+            let algorithm = text_of(machine, algorithm)?;
+            Ok(V::text(super::digest::hexadecimal(&algorithm, text.as_bytes())?))
+        }
+        ("encodeBase64", []) => Ok(V::text(encode::base64(text.as_bytes(), false, true))),
+        ("decodeBase64", []) => Ok(V::bytes(&encode::from_base64(text, false)?)),
+        ("decodeHex", []) => Ok(V::bytes(&encode::from_hexadecimal(text)?)),
+        ("charAt" | "getAt", [at]) if at.as_long().is_some() => {
+            let at = count(at);
+            let groovy_item = method == "getAt";
+            let unit = usize::try_from(at).ok().and_then(|at| text.encode_utf16().nth(at));
+            match unit {
+                Some(unit) if groovy_item => Ok(V::text(String::from_utf16_lossy(&[unit]))),
+                Some(unit) => Ok(V::Plain(Value::Character(unit))),
+                None => {
+                    Err(thrown("StringIndexOutOfBoundsException", format!("String index out of range: {at}")))
+                }
+            }
+        }
+        ("asBoolean", []) => Ok(V::truth(!text.is_empty())),
+        ("toSet", []) => Ok(V::set(
+            text.chars().map(|c| V::text(c.to_string())).collect(),
+            super::super::value::Order::Hash,
+        )),
+        (
+            "each" | "collect" | "any" | "every" | "find" | "findAll" | "eachWithIndex" | "inject"
+            | "findIndexOf",
+            [.., V::Closure(_)],
+        ) => {
+            let items = V::list(text.chars().map(|c| V::text(c.to_string())).collect());
+            let V::List(list) = &items else { return Err(unknown(&object(), method)) };
+            let value = lists::call(machine, list, method, arguments)?;
+            Ok(if matches!(method, "each" | "eachWithIndex") { object() } else { value })
+        }
+        _ => {
+            let mut plain = Vec::with_capacity(arguments.len());
+            for argument in arguments {
+                match argument {
+                    V::Plain(value) => plain.push(value.clone()),
+                    V::Object(inner) if matches!(&**inner, Object::Locale) && arguments.len() == 1 => {}
+                    _ => return Err(unknown(&object(), method)),
+                }
+            }
+            let dialect = if machine.groovy() { Dialect::Groovy } else { Dialect::BeanShell };
+            let known = matches!(
+                method,
+                "isEmpty"
+                    | "trim"
+                    | "toUpperCase"
+                    | "toLowerCase"
+                    | "toBoolean"
+                    | "isInteger"
+                    | "isLong"
+                    | "isNumber"
+                    | "substring"
+                    | "startsWith"
+                    | "endsWith"
+                    | "compareTo"
+            );
+            if !known {
+                return Err(unknown(&object(), method));
+            }
+            Ok(V::from(crate::evaluate::text::call(&Value::Text(text.clone()), method, &plain, dialect)?))
+        }
+    }
+}
+
+fn split(machine: &mut Machine<'_>, text: &str, pattern: &V, limit: i64) -> Outcome {
+    let pattern = pattern_of(machine, pattern)?;
+    let parts = patterns::split(text, &pattern, limit)?;
+    machine.spend(parts.len())?;
+    Ok(V::array(parts.into_iter().map(V::text).collect(), Base::Text))
+}
+
+fn position(text: &str, of: &str, from: Option<i64>, last: bool) -> Outcome {
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let wanted: Vec<u16> = of.encode_utf16().collect();
+    let fits = |at: usize| units[at..].starts_with(&wanted);
+    let found = if last {
+        let top = from.unwrap_or(i64::MAX).min(units.len() as i64);
+        usize::try_from(top).ok().and_then(|top| (0..=top).rev().find(|at| fits(*at)))
+    } else {
+        let from = usize::try_from(from.unwrap_or(0)).unwrap_or(0).min(units.len());
+        (from..=units.len()).find(|at| fits(*at))
+    };
+    Ok(V::int(found.map_or(-1, |at| at as i64)))
+}
+
+fn pad(machine: &mut Machine<'_>, text: &str, method: &str, width: i64, fill: &str) -> Outcome {
+    let len = text.chars().count();
+    let missing = usize::try_from(width).unwrap_or(0).saturating_sub(len);
+    machine.spend_text(missing.saturating_mul(fill.len()))?;
+    let filled = |len: usize| fill.chars().cycle().take(len).collect::<String>();
+    Ok(V::text(match method {
+        "padLeft" => filled(missing) + text,
+        "padRight" => text.to_owned() + &filled(missing),
+        _ => filled(missing / 2) + text + &filled(missing - missing / 2),
+    }))
+}

@@ -1,0 +1,645 @@
+//! The machine: frames of variables, statements, calls of closures and methods.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::classes::Class;
+use super::fault::{Cause, Fault, Outcome, limit, thrown, unsupported};
+use super::objects::Object;
+use super::tree::{Catch, Expr, Function, Kind, Name, Stmt, Tree, Type};
+use super::value::{Closure, Host, V};
+use super::{Language, library, operators, types};
+use crate::{Place, Scope, ScriptError, Value};
+
+/// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
+const STEPS_MAX: u32 = 5_000_000;
+/// Longest text that a script may build, in bytes.
+pub(super) const TEXT_BYTES_MAX: usize = 16 << 20;
+/// Calls of methods and closures inside one another.
+const CALLS_MAX: u32 = 60;
+
+/// What a name is bound to before the script runs.
+#[derive(Debug, Clone)]
+pub enum Binding {
+    /// A value.
+    Value(Value),
+    /// A `String[]`.
+    Texts(Vec<String>),
+    /// A `byte[]`.
+    Bytes(Vec<u8>),
+    /// The result that the script is about.
+    Sample,
+    /// The result of the sample before.
+    Previous,
+    /// The sampler at work.
+    Sampler,
+    /// The assertion's result.
+    Assertion,
+    /// The listener's event.
+    Event,
+    /// Standard output, which goes to the log.
+    Out,
+}
+
+#[derive(Debug)]
+struct Variable {
+    name: Name,
+    value: V,
+    declared: Type,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    variables: RefCell<Vec<Variable>>,
+    parent: Option<Rc<Frame>>,
+}
+
+/// How a statement ended.
+pub(super) enum Flow {
+    Next(V),
+    Break,
+    Continue,
+    Return(V),
+}
+
+pub(super) struct Machine<'s> {
+    pub tree: &'s Tree,
+    pub scope: &'s mut dyn Scope,
+    global: Rc<Frame>,
+    methods: HashMap<Arc<str>, Arc<Function>>,
+    steps_left: u32,
+    calls: u32,
+    it: Option<Name>,
+}
+
+fn bound(name: &str, bindings: &[(&str, Binding)], language: Language) -> Option<V> {
+    if let Some((_, binding)) = bindings.iter().find(|(known, _)| *known == name) {
+        return Some(match binding {
+            Binding::Value(value) => V::from(value.clone()),
+            Binding::Texts(texts) => V::array(texts.iter().map(V::text).collect(), super::tree::Base::Text),
+            Binding::Bytes(bytes) => V::bytes(bytes),
+            Binding::Sample => V::Host(Host::Sample),
+            Binding::Previous => V::Host(Host::Previous),
+            Binding::Sampler => V::Host(Host::Sampler),
+            Binding::Assertion => V::Host(Host::Assertion),
+            Binding::Event => V::Host(Host::Event),
+            Binding::Out => V::Host(Host::Out),
+        });
+    }
+    Some(V::Host(match name {
+        "vars" => Host::Vars,
+        "props" => Host::Props,
+        "log" => Host::Log,
+        "ctx" => Host::Context,
+        "out" if language == Language::Groovy => Host::Out,
+        _ => return None,
+    }))
+}
+
+/// What a BeanShell interpreter keeps between its runs: variables and methods.
+#[derive(Debug, Default)]
+pub struct Memory {
+    variables: Vec<(Arc<str>, V, Type)>,
+    methods: HashMap<Arc<str>, Arc<Function>>,
+}
+
+pub(super) fn run(
+    tree: &Tree,
+    scope: &mut dyn Scope,
+    bindings: &[(&str, Binding)],
+    back: &[&str],
+    memory: Option<&mut Memory>,
+) -> Result<(Value, Vec<Value>), ScriptError> {
+    let mut variables = Vec::new();
+    for (id, name) in tree.names.iter().enumerate() {
+        let (name, id) = (&**name, id as Name);
+        if let Some(value) = bound(name, bindings, tree.language) {
+            variables.push(Variable { name: id, value, declared: Type::ANY });
+        } else if let Some((_, value, declared)) =
+            memory.iter().flat_map(|memory| &memory.variables).find(|(known, ..)| **known == *name)
+        {
+            variables.push(Variable { name: id, value: value.clone(), declared: *declared });
+        }
+    }
+    let global = Rc::new(Frame { variables: RefCell::new(variables), parent: None });
+    let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
+    let mut machine =
+        Machine { tree, scope, global, methods: HashMap::new(), steps_left: STEPS_MAX, calls: 0, it };
+    if let Some(memory) = &memory {
+        machine.methods.clone_from(&memory.methods);
+    }
+    let outcome = machine.script(back);
+    if let Some(memory) = memory {
+        for variable in machine.global.variables.borrow().iter() {
+            let name = &tree.names[variable.name as usize];
+            // JMeter's objects are bound anew each time.
+            if bound(name, bindings, tree.language).is_some() || matches!(variable.value, V::Host(_)) {
+                continue;
+            }
+            match memory.variables.iter_mut().find(|(known, ..)| known == name) {
+                Some(known) => (known.1, known.2) = (variable.value.clone(), variable.declared),
+                None => memory.variables.push((name.clone(), variable.value.clone(), variable.declared)),
+            }
+        }
+        memory.methods.clone_from(&machine.methods);
+    }
+    outcome.map_err(|fault| machine.error(fault))
+}
+
+impl Machine<'_> {
+    fn script(&mut self, back: &[&str]) -> Result<(Value, Vec<Value>), Fault> {
+        let frame = if self.groovy() { self.inner(&self.global.clone()) } else { self.global.clone() };
+        self.hoist(&self.tree.statements);
+        let value = match self.statements(&self.tree.statements, &frame)? {
+            Flow::Next(value) | Flow::Return(value) => value,
+            Flow::Break | Flow::Continue => V::NULL,
+        };
+        let value = self.plain(value)?;
+        let mut values = Vec::new();
+        for name in back {
+            let id = self.tree.names.iter().position(|known| **known == **name);
+            let value = id.and_then(|id| self.find(&self.global.clone(), id as Name)).unwrap_or(V::Void);
+            values.push(self.plain(value)?);
+        }
+        Ok((value, values))
+    }
+
+    /// The value as the script's caller sees it: numbers and texts as they are, objects as their text.
+    fn plain(&mut self, value: V) -> Result<Value, Fault> {
+        match value {
+            V::Plain(value) => Ok(value),
+            V::Void => Ok(Value::Null),
+            V::Array(_) | V::Closure(_) | V::Host(_) => {
+                Err(thrown("RuntimeException", "the script's result is an object without a text"))
+            }
+            other => Ok(Value::text(library::print::java(self, &other)?)),
+        }
+    }
+
+    fn error(&mut self, fault: Fault) -> ScriptError {
+        let place = Place::of(&self.tree.text, fault.at.unwrap_or(0) as usize);
+        match fault.cause {
+            Cause::Limit(what) => ScriptError::LimitReached { limit: what },
+            Cause::Unsupported(what) => ScriptError::Unsupported { what, place },
+            Cause::Thrown(exception) => {
+                let message = library::print::java(self, &exception).unwrap_or_default();
+                let message =
+                    message.strip_prefix("java.lang.RuntimeException: ").unwrap_or(&message).to_owned();
+                ScriptError::Evaluation { message, place }
+            }
+        }
+    }
+
+    pub(super) fn groovy(&self) -> bool {
+        self.tree.language == Language::Groovy
+    }
+
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), Fault> {
+        match self.steps_left.checked_sub(u32::try_from(steps).unwrap_or(u32::MAX)) {
+            Some(left) => {
+                self.steps_left = left;
+                Ok(())
+            }
+            None => Err(limit(format!("{STEPS_MAX} steps"))),
+        }
+    }
+
+    pub(super) fn spend_text(&mut self, len: usize) -> Result<(), Fault> {
+        if len > TEXT_BYTES_MAX {
+            return Err(limit(format!("a text of {} MiB", TEXT_BYTES_MAX >> 20)));
+        }
+        self.spend(len / 64)
+    }
+
+    // Variables.
+
+    fn inner(&self, parent: &Rc<Frame>) -> Rc<Frame> {
+        Rc::new(Frame { variables: RefCell::default(), parent: Some(parent.clone()) })
+    }
+
+    pub(super) fn find(&self, frame: &Rc<Frame>, name: Name) -> Option<V> {
+        let mut at = Some(frame);
+        while let Some(frame) = at {
+            if let Some(found) = frame.variables.borrow().iter().rev().find(|known| known.name == name) {
+                return Some(found.value.clone());
+            }
+            at = frame.parent.as_ref();
+        }
+        None
+    }
+
+    fn declare(&mut self, frame: &Rc<Frame>, name: Name, declared: Type, value: V) {
+        let mut variables = frame.variables.borrow_mut();
+        match variables.iter_mut().find(|known| known.name == name) {
+            Some(known) => {
+                known.value = value;
+                known.declared = declared;
+            }
+            None => variables.push(Variable { name, value, declared }),
+        }
+    }
+
+    /// Assigns to the nearest variable of that name; a new one is the script's own, in BeanShell the method's.
+    pub(super) fn assign(&mut self, frame: &Rc<Frame>, name: Name, value: V) -> Result<V, Fault> {
+        let mut at = Some(frame.clone());
+        while let Some(frame) = at {
+            let declared = frame
+                .variables
+                .borrow()
+                .iter()
+                .rev()
+                .find(|known| known.name == name)
+                .map(|known| known.declared);
+            if let Some(declared) = declared {
+                let value = types::assigned(self, value, declared)?;
+                if let Some(known) =
+                    frame.variables.borrow_mut().iter_mut().rev().find(|known| known.name == name)
+                {
+                    known.value = value.clone();
+                }
+                return Ok(value);
+            }
+            at = frame.parent.clone();
+        }
+        // Without a declaration a name is the script's own in Groovy, the block's in BeanShell.
+        let home = if self.groovy() { self.global.clone() } else { frame.clone() };
+        self.declare(&home, name, Type::ANY, value.clone());
+        Ok(value)
+    }
+
+    // Statements.
+
+    /// Methods are there before they are passed.
+    fn hoist(&mut self, statements: &[Stmt]) {
+        for statement in statements {
+            if let Stmt::Method(function) = statement {
+                self.methods.insert(function.name.clone(), function.clone());
+            }
+        }
+    }
+
+    fn statements(&mut self, statements: &[Stmt], frame: &Rc<Frame>) -> Result<Flow, Fault> {
+        let mut last = V::NULL;
+        for statement in statements {
+            if matches!(statement, Stmt::Empty) {
+                continue;
+            }
+            match self.statement(statement, frame)? {
+                Flow::Next(value) => last = value,
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next(last))
+    }
+
+    fn block(&mut self, statements: &[Stmt], frame: &Rc<Frame>) -> Result<Flow, Fault> {
+        let inner = self.inner(frame);
+        self.statements(statements, &inner)
+    }
+
+    fn statement(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
+        self.spend(1)?;
+        let flow = self.statement_within(statement, frame)?;
+        // Only an expression of its own is the value of a BeanShell script.
+        Ok(match flow {
+            Flow::Next(_) if !self.groovy() && !matches!(statement, Stmt::Expr(_)) => Flow::Next(V::NULL),
+            flow => flow,
+        })
+    }
+
+    fn statement_within(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
+        match statement {
+            Stmt::Empty => Ok(Flow::Next(V::NULL)),
+            Stmt::Expr(expr) => Ok(Flow::Next(self.value(expr, frame)?)),
+            Stmt::Method(function) => {
+                self.methods.insert(function.name.clone(), function.clone());
+                Ok(Flow::Next(V::NULL))
+            }
+            Stmt::Declare(name, declared, value) => {
+                let value = match value {
+                    Some(expr) => {
+                        let value = self.value(expr, frame)?;
+                        types::declared(self, value, *declared).map_err(|fault| fault.at(expr.at))?
+                    }
+                    None => types::default_of(*declared),
+                };
+                self.declare(frame, *name, *declared, value.clone());
+                Ok(Flow::Next(value))
+            }
+            Stmt::DeclareAll(targets, expr) => {
+                let value = self.value(expr, frame)?;
+                let items = value.items().unwrap_or_default();
+                for (at, (name, declared)) in targets.iter().enumerate() {
+                    let item = items.get(at).cloned().unwrap_or(V::NULL);
+                    let item = types::declared(self, item, *declared).map_err(|fault| fault.at(expr.at))?;
+                    self.declare(frame, *name, *declared, item);
+                }
+                Ok(Flow::Next(value))
+            }
+            Stmt::If(condition, then, otherwise) => {
+                if self.condition(condition, frame)? {
+                    self.branch(then, frame)
+                } else if let Some(otherwise) = otherwise {
+                    self.branch(otherwise, frame)
+                } else {
+                    Ok(Flow::Next(V::NULL))
+                }
+            }
+            Stmt::Block(statements) => self.block(statements, frame),
+            Stmt::While(condition, body) => {
+                while self.condition(condition, frame)? {
+                    if let Some(flow) = self.pass(body, frame)? {
+                        return Ok(flow);
+                    }
+                }
+                Ok(Flow::Next(V::NULL))
+            }
+            Stmt::DoWhile(body, condition) => loop {
+                if let Some(flow) = self.pass(body, frame)? {
+                    return Ok(flow);
+                }
+                if !self.condition(condition, frame)? {
+                    return Ok(Flow::Next(V::NULL));
+                }
+            },
+            Stmt::For(first, condition, steps, body) => {
+                let inner = self.inner(frame);
+                for statement in first {
+                    self.statement(statement, &inner)?;
+                }
+                while match condition {
+                    Some(condition) => self.condition(condition, &inner)?,
+                    None => true,
+                } {
+                    if let Some(flow) = self.pass(body, &inner)? {
+                        return Ok(flow);
+                    }
+                    for step in steps {
+                        self.value(step, &inner)?;
+                    }
+                }
+                Ok(Flow::Next(V::NULL))
+            }
+            Stmt::ForEach(name, declared, items, body) => {
+                let value = self.value(items, frame)?;
+                let items = self.looped(&value).map_err(|fault| fault.at(items.at))?;
+                for item in items {
+                    let inner = self.inner(frame);
+                    let item = types::declared(self, item, *declared)?;
+                    self.declare(&inner, *name, *declared, item);
+                    if let Some(flow) = self.pass(body, &inner)? {
+                        return Ok(flow);
+                    }
+                }
+                Ok(Flow::Next(V::NULL))
+            }
+            Stmt::Switch(value, cases) => self.switch(value, cases, frame),
+            Stmt::Try(body, catches, last) => self.attempt(body, catches, last.as_deref(), frame),
+            Stmt::Throw(expr) => {
+                let value = self.value(expr, frame)?;
+                Err(Fault { cause: Cause::Thrown(value), at: Some(expr.at) })
+            }
+            Stmt::Assert(condition, message, source) => {
+                if self.condition(condition, frame)? {
+                    return Ok(Flow::Next(V::NULL));
+                }
+                let message = match message {
+                    Some(message) => {
+                        let value = self.value(message, frame)?;
+                        let text = library::print::groovy(self, &value)?;
+                        format!("{text}. Expression: {source}")
+                    }
+                    None => format!("assert {source}"),
+                };
+                Err(thrown("AssertionError", message).at(condition.at))
+            }
+            Stmt::Return(value) => Ok(Flow::Return(match value {
+                Some(value) => self.value(value, frame)?,
+                None => V::NULL,
+            })),
+            Stmt::Break => Ok(Flow::Break),
+            Stmt::Continue => Ok(Flow::Continue),
+        }
+    }
+
+    fn branch(&mut self, statement: &Stmt, frame: &Rc<Frame>) -> Result<Flow, Fault> {
+        self.statement(statement, frame)
+    }
+
+    /// What a loop goes through.
+    fn looped(&mut self, value: &V) -> Result<Vec<V>, Fault> {
+        if let Some(items) = value.items() {
+            self.spend(items.len() / 8)?;
+            return Ok(items);
+        }
+        match value {
+            V::Plain(Value::Null) if self.groovy() => Ok(Vec::new()),
+            V::Plain(Value::Null) => Err(thrown("NullPointerException", "a loop over null")),
+            V::Plain(Value::Text(text)) if self.groovy() => {
+                Ok(text.chars().map(|c| V::text(c.to_string())).collect())
+            }
+            V::Plain(_) if self.groovy() => Ok(vec![value.clone()]),
+            V::Object(object) => match &**object {
+                Object::Matcher(matcher) => Ok(super::patterns::find_all(&matcher.pattern, &matcher.text)?
+                    .iter()
+                    .map(|groups| library::regex::item(&matcher.text, groups))
+                    .collect()),
+                _ => Err(unsupported(format!("a loop over {}", value.kind()))),
+            },
+            V::Host(Host::Vars) => Ok(library::host::variables(self)),
+            other => Err(unsupported(format!("a loop over {}", other.kind()))),
+        }
+    }
+
+    /// One pass through a loop's body: `Some` where the loop ends.
+    fn pass(&mut self, body: &Stmt, frame: &Rc<Frame>) -> Result<Option<Flow>, Fault> {
+        self.spend(1)?;
+        Ok(match self.statement(body, frame)? {
+            Flow::Next(_) | Flow::Continue => None,
+            Flow::Break => Some(Flow::Next(V::NULL)),
+            Flow::Return(value) => Some(Flow::Return(value)),
+        })
+    }
+
+    fn switch(
+        &mut self,
+        value: &Expr,
+        cases: &[(Option<Expr>, Vec<Stmt>)],
+        frame: &Rc<Frame>,
+    ) -> Result<Flow, Fault> {
+        let value = self.value(value, frame)?;
+        let mut from = None;
+        for (at, (label, _)) in cases.iter().enumerate() {
+            let Some(label) = label else { continue };
+            let label_value = self.value(label, frame)?;
+            let fits = if self.groovy() {
+                operators::is_case(self, &label_value, &value)
+            } else {
+                operators::java_case(&label_value, &value)
+            };
+            if fits.map_err(|fault| fault.at(label.at))? {
+                from = Some(at);
+                break;
+            }
+        }
+        let from = from.or_else(|| cases.iter().position(|(label, _)| label.is_none()));
+        let Some(from) = from else { return Ok(Flow::Next(V::NULL)) };
+        let inner = self.inner(frame);
+        let mut last = V::NULL;
+        for (_, body) in &cases[from..] {
+            match self.statements(body, &inner)? {
+                Flow::Next(value) => last = value,
+                Flow::Break => return Ok(Flow::Next(last)),
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next(last))
+    }
+
+    fn attempt(
+        &mut self,
+        body: &[Stmt],
+        catches: &[Catch],
+        last: Option<&[Stmt]>,
+        frame: &Rc<Frame>,
+    ) -> Result<Flow, Fault> {
+        let mut outcome = self.block(body, frame);
+        if let Err(Fault { cause: Cause::Thrown(exception), .. }) = &outcome {
+            let class = match exception {
+                V::Object(object) => object.class(),
+                _ => Class::known("Exception"),
+            };
+            let fits = |known: &Class| class.is_a(*known);
+            let found = catches.iter().find(|known| {
+                known.classes.iter().any(fits)
+                    || (known.classes.is_empty() && class.is_a(Class::known("Exception")))
+            });
+            if let Some(found) = found {
+                let exception = exception.clone();
+                let inner = self.inner(frame);
+                self.declare(&inner, found.name, Type::ANY, exception);
+                outcome = self.statements(&found.body, &inner);
+            }
+        }
+        if let Some(last) = last {
+            match self.block(last, frame)? {
+                Flow::Next(_) => {}
+                other => return Ok(other),
+            }
+        }
+        outcome
+    }
+
+    // Calls.
+
+    pub(super) fn method(&self, name: &str) -> Option<Arc<Function>> {
+        self.methods.get(name).cloned()
+    }
+
+    /// Calls a method of the script.
+    pub(super) fn call_method(&mut self, function: &Arc<Function>, arguments: Vec<V>) -> Outcome {
+        let frame = self.inner(&self.global.clone());
+        self.call_function(function, arguments, &frame)
+    }
+
+    /// Calls a closure.
+    pub(super) fn call_closure(&mut self, closure: &Closure, arguments: Vec<V>) -> Outcome {
+        let frame = self.inner(&closure.frame);
+        let function = closure.function.clone();
+        if function.implicit {
+            if let Some(it) = self.it {
+                let value = arguments.into_iter().next().unwrap_or(V::NULL);
+                self.declare(&frame, it, Type::ANY, value);
+            }
+            return self.run_body(&function, &frame);
+        }
+        let wanted = function.parameters.len();
+        let arguments = match (arguments.as_slice(), wanted) {
+            ([one], 2..) => match one {
+                V::List(list) => list.ordered(),
+                V::Array(array) => array.items.borrow().clone(),
+                V::Object(object) => match &**object {
+                    Object::Entry(key, value) => vec![key.clone(), value.clone()],
+                    _ => arguments,
+                },
+                _ => arguments,
+            },
+            _ => arguments,
+        };
+        self.call_function(&function, arguments, &frame)
+    }
+
+    fn call_function(&mut self, function: &Arc<Function>, arguments: Vec<V>, frame: &Rc<Frame>) -> Outcome {
+        let needed = function.parameters.iter().filter(|parameter| parameter.default.is_none()).count();
+        if arguments.len() > function.parameters.len() || arguments.len() < needed {
+            return Err(thrown(
+                "MissingMethodException",
+                format!(
+                    "`{}` takes {} arguments, not {}",
+                    function.name,
+                    function.parameters.len(),
+                    arguments.len()
+                ),
+            ));
+        }
+        let mut arguments = arguments.into_iter();
+        for parameter in &function.parameters {
+            let value = match (arguments.next(), &parameter.default) {
+                (Some(value), _) => types::assigned(self, value, parameter.declared)?,
+                (None, Some(default)) => self.value(default, frame)?,
+                (None, None) => V::NULL,
+            };
+            self.declare(frame, parameter.name, parameter.declared, value);
+        }
+        self.run_body(function, frame)
+    }
+
+    fn run_body(&mut self, function: &Arc<Function>, frame: &Rc<Frame>) -> Outcome {
+        self.calls += 1;
+        if self.calls > CALLS_MAX {
+            self.calls -= 1;
+            return Err(limit(format!("{CALLS_MAX} calls inside one another")));
+        }
+        let outcome = self.statements(&function.body, frame);
+        self.calls -= 1;
+        let value = match outcome? {
+            Flow::Return(value) => value,
+            Flow::Next(value) if self.groovy() => value,
+            _ => V::NULL,
+        };
+        if function.result == Type::ANY || matches!(function.result.base, super::tree::Base::Void) {
+            return Ok(value);
+        }
+        types::assigned(self, value, function.result)
+    }
+
+    /// Calls what is a closure.
+    pub(super) fn call_value(&mut self, value: &V, arguments: Vec<V>) -> Outcome {
+        match value {
+            V::Closure(closure) => {
+                let closure = closure.clone();
+                self.call_closure(&closure, arguments)
+            }
+            other => Err(unsupported(format!("a call of {}", other.kind()))),
+        }
+    }
+
+    pub(super) fn closure(&self, function: &Arc<Function>, frame: &Rc<Frame>) -> V {
+        V::Closure(Rc::new(Closure { function: function.clone(), frame: frame.clone() }))
+    }
+
+    pub(super) fn condition(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<bool, Fault> {
+        let value = self.value(expr, frame)?;
+        operators::truth(self, &value).map_err(|fault| fault.at(expr.at))
+    }
+
+    pub(super) fn value(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
+        self.spend(1)?;
+        if let Kind::Literal(value) = &expr.kind {
+            return Ok(V::Plain(value.clone()));
+        }
+        super::evaluate::value(self, expr, frame).map_err(|fault| fault.at(expr.at))
+    }
+}

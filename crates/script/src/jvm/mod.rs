@@ -1,0 +1,63 @@
+//! Groovy and BeanShell as JMeter's plans use them: statements, closures, collections, texts, dates, JSON, files, and
+//! JMeter's own objects.
+//!
+//! `lexer`, `parser` and `expression` make a `tree` and refuse what is known not to be there: classes, methods, functions
+//! (`known`). `machine` walks the tree. Values (`value`, `objects`) are as in Java: plain ones are copied, objects are
+//! shared. The methods of their classes stand in `library`.
+
+mod classes;
+mod evaluate;
+mod expression;
+mod fault;
+mod known;
+mod lexer;
+mod library;
+mod machine;
+mod objects;
+mod operators;
+mod parser;
+mod patterns;
+mod places;
+mod random;
+mod tree;
+mod types;
+mod value;
+
+use std::sync::Arc;
+
+use crate::java_like::Language;
+use crate::{Place, Scope, ScriptError, Value};
+
+pub use machine::{Binding, Memory};
+
+/// A parsed script; copies share it.
+#[derive(Debug, Clone)]
+pub(crate) struct Script {
+    tree: Arc<tree::Tree>,
+}
+
+fn syntax(text: &str, at: usize, message: impl Into<String>) -> ScriptError {
+    ScriptError::Syntax { message: message.into(), place: Place::of(text, at) }
+}
+
+fn unsupported(text: &str, at: usize, what: impl Into<String>) -> ScriptError {
+    ScriptError::Unsupported { what: what.into(), place: Place::of(text, at) }
+}
+
+pub(crate) fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
+    Ok(Script { tree: Arc::new(parser::parse(text, language)?) })
+}
+
+impl Script {
+    /// Runs the script with these names bound; gives its value and what the names in `back` hold afterwards. `memory`: what
+    /// the runs before left behind.
+    pub(crate) fn run(
+        &self,
+        scope: &mut dyn Scope,
+        bindings: &[(&str, Binding)],
+        back: &[&str],
+        memory: Option<&mut Memory>,
+    ) -> Result<(Value, Vec<Value>), ScriptError> {
+        machine::run(&self.tree, scope, bindings, back, memory)
+    }
+}

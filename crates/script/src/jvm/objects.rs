@@ -1,0 +1,132 @@
+//! Objects of the JDK's and Groovy's classes.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::classes::Class;
+use super::random::JavaRandom;
+use super::value::V;
+
+/// What kind of date or time a value of `java.time` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Temporal {
+    Date,
+    Time,
+    DateTime,
+    Zoned,
+    Instant,
+}
+
+#[derive(Debug)]
+pub(super) enum Object {
+    /// `StringBuilder`, `StringBuffer`
+    Builder(RefCell<String>, Class),
+    Random(RefCell<JavaRandom>),
+    /// Milliseconds since 1970.
+    Date(Cell<i64>),
+    Calendar(Cell<i64>, RefCell<TimeZone>),
+    Zone(TimeZone, String),
+    /// Pattern and zone.
+    DateFormat(String, RefCell<Option<TimeZone>>),
+    NumberFormat(String),
+    Temporal(Temporal, DateTime, TimeZone),
+    Formatter(String),
+    Unit(&'static str),
+    Pattern(String),
+    Matcher(super::patterns::Matcher),
+    Slurper,
+    Json(RefCell<V>),
+    File(PathBuf),
+    /// Path, whether it is open, what has been written.
+    Writer(PathBuf, Cell<bool>, RefCell<Vec<u8>>),
+    /// Lines that are left.
+    Reader(RefCell<std::collections::VecDeque<String>>),
+    Digest(String, RefCell<Vec<u8>>),
+    /// Algorithm, key, data.
+    Mac(String, RefCell<Vec<u8>>, RefCell<Vec<u8>>),
+    Key(Vec<u8>),
+    /// An encoder or decoder of base 64: URL alphabet, padding.
+    Encoder(bool, bool),
+    Decoder(bool),
+    Hex,
+    /// Class, message, cause.
+    Exception(Class, Option<String>, V),
+    Entry(V, V),
+    Iterator(RefCell<Vec<V>>),
+    Atomic(Cell<i64>, Class),
+    Uuid(String),
+    Charset(String),
+    Locale,
+    /// A result of a sampler inside another.
+    SubResult(usize),
+    Plain,
+}
+
+impl Object {
+    pub fn class(&self) -> Class {
+        Class::known(match self {
+            Object::Builder(_, class) | Object::Exception(class, ..) | Object::Atomic(_, class) => {
+                return *class;
+            }
+            Object::Random(_) => "Random",
+            Object::Date(_) => "Date",
+            Object::Calendar(..) => "Calendar",
+            Object::Zone(..) => "TimeZone",
+            Object::DateFormat(..) => "SimpleDateFormat",
+            Object::NumberFormat(_) => "DecimalFormat",
+            Object::Temporal(kind, ..) => match kind {
+                Temporal::Date => "LocalDate",
+                Temporal::Time => "LocalTime",
+                Temporal::DateTime => "LocalDateTime",
+                Temporal::Zoned => "ZonedDateTime",
+                Temporal::Instant => "Instant",
+            },
+            Object::Formatter(_) => "DateTimeFormatter",
+            Object::Unit(_) => "ChronoUnit",
+            Object::Pattern(_) => "Pattern",
+            Object::Matcher(_) => "Matcher",
+            Object::Slurper => "JsonSlurper",
+            Object::Json(_) => "JsonBuilder",
+            Object::File(_) => "File",
+            Object::Writer(..) => "FileWriter",
+            Object::Reader(_) => "BufferedReader",
+            Object::Digest(..) => "MessageDigest",
+            Object::Mac(..) => "Mac",
+            Object::Key(_) => "SecretKeySpec",
+            Object::Encoder(..) | Object::Decoder(_) => "Base64",
+            Object::Hex => "Hex",
+            Object::Iterator(_) => "Iterator",
+            Object::Uuid(_) => "UUID",
+            Object::Charset(_) => "Charset",
+            Object::Locale => "Locale",
+            Object::SubResult(_) => "SampleResult",
+            Object::Entry(..) | Object::Plain => "Object",
+        })
+    }
+
+    /// The point in time it stands for, in milliseconds since 1970.
+    pub fn instant(&self) -> Option<i64> {
+        match self {
+            Object::Date(ms) | Object::Calendar(ms, _) => Some(ms.get()),
+            Object::Temporal(_, time, zone) => {
+                time.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp().as_millisecond())
+            }
+            _ => None,
+        }
+    }
+
+    pub fn equals(&self, other: &Object) -> bool {
+        match (self, other) {
+            (Object::Date(a), Object::Date(b)) => a == b,
+            (Object::Temporal(a, x, _), Object::Temporal(b, y, _)) => a == b && x == y,
+            (Object::Uuid(a), Object::Uuid(b)) | (Object::Charset(a), Object::Charset(b)) => a == b,
+            (Object::File(a), Object::File(b)) => a == b,
+            (Object::Unit(a), Object::Unit(b)) => a == b,
+            (Object::Entry(a, x), Object::Entry(b, y)) => a.equals(b) && x.equals(y),
+            _ => false,
+        }
+    }
+}

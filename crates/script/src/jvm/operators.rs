@@ -1,0 +1,570 @@
+//! What operators do with values of all kinds.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::fault::{Fault, Outcome, limit, thrown, unsupported};
+use super::library::print;
+use super::machine::Machine;
+use super::objects::Object;
+use super::patterns::{self, Matcher};
+use super::tree::{Operator, Shift};
+use super::value::{V, natural};
+use super::{library, types};
+use crate::Value;
+use crate::evaluate::convert;
+use crate::java_like::{Decimal, beanshell, groovy};
+use crate::syntax::Dialect;
+use crate::syntax::ast::Binary;
+
+/// The value as a condition.
+pub(super) fn truth(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
+    if !machine.groovy() {
+        return match value {
+            V::Plain(Value::Boolean(value)) => Ok(*value),
+            other => Err(thrown(
+                "RuntimeException",
+                format!("a condition must be a boolean, not {}", other.kind()),
+            )),
+        };
+    }
+    Ok(match value {
+        V::Plain(value) => convert::truth(value, Dialect::Groovy)?,
+        V::List(list) => !list.items.borrow().is_empty(),
+        V::Array(array) => !array.items.borrow().is_empty(),
+        V::Map(map) => !map.entries.borrow().is_empty(),
+        V::Object(object) => match &**object {
+            Object::Matcher(matcher) => patterns::find(&matcher.pattern, &matcher.text, 0)?.is_some(),
+            Object::Iterator(rest) => !rest.borrow().is_empty(),
+            Object::Builder(text, _) => !text.borrow().is_empty(),
+            Object::Atomic(value, _) => value.get() != 0,
+            _ => true,
+        },
+        V::Void => false,
+        V::Closure(_) | V::Class(_) | V::Host(_) => true,
+    })
+}
+
+fn name(operator: Operator) -> &'static str {
+    match operator {
+        Operator::Plain(Binary::Add) => "plus",
+        Operator::Plain(Binary::Subtract) => "minus",
+        Operator::Plain(Binary::Multiply) => "multiply",
+        Operator::Plain(Binary::Divide) => "div",
+        Operator::Plain(Binary::Remainder) => "mod",
+        Operator::Plain(Binary::BitAnd) => "and",
+        Operator::Plain(Binary::BitOr) => "or",
+        Operator::Plain(Binary::BitXor) => "xor",
+        Operator::Shift(_) => "shift",
+        Operator::Power => "power",
+        _ => "compareTo",
+    }
+}
+
+fn refused(operator: Operator, left: &V, right: &V) -> Fault {
+    let words = format!("`{}` of {} and {}", name(operator), left.kind(), right.kind());
+    if left.is_null() {
+        return thrown(
+            "NullPointerException",
+            format!("Cannot invoke method {}() on null object", name(operator)),
+        );
+    }
+    unsupported(words)
+}
+
+pub(super) fn binary(machine: &mut Machine<'_>, operator: Operator, left: &V, right: &V) -> Outcome {
+    if matches!(left, V::Void) || matches!(right, V::Void) {
+        return match operator {
+            Operator::Plain(Binary::Equal) => Ok(V::truth(left.equals(right))),
+            Operator::Plain(Binary::NotEqual) => Ok(V::truth(!left.equals(right))),
+            _ => Err(thrown("RuntimeException", "illegal use of an undefined variable or `void`")),
+        };
+    }
+    match operator {
+        Operator::Plain(binary) if machine.groovy() => plain_groovy(machine, binary, left, right),
+        Operator::Plain(binary) => plain_java(machine, binary, left, right),
+        Operator::Shift(shift) => shifted(machine, shift, left, right),
+        Operator::Power => power(left, right),
+        Operator::Spaceship => Ok(V::int(compare(left, right)? as i64)),
+        Operator::Same | Operator::NotSame => {
+            let same = match (left, right) {
+                (V::Plain(Value::Null), V::Plain(Value::Null)) => true,
+                (V::List(a), V::List(b)) => Rc::ptr_eq(a, b),
+                (V::Map(a), V::Map(b)) => Rc::ptr_eq(a, b),
+                (V::Object(a), V::Object(b)) => Rc::ptr_eq(a, b),
+                (V::Plain(Value::Boolean(a)), V::Plain(Value::Boolean(b))) => a == b,
+                (V::Plain(Value::Null), _) | (_, V::Plain(Value::Null)) => false,
+                _ => return Err(unsupported("comparing by identity")),
+            };
+            Ok(V::truth(same == (operator == Operator::Same)))
+        }
+        Operator::Find => {
+            let text = print::groovy(machine, left)?;
+            let pattern = pattern_of(machine, right)?;
+            machine.spend_text(text.len())?;
+            patterns::compiled(&pattern)?;
+            Ok(V::object(Object::Matcher(Matcher::new(&pattern, &text))))
+        }
+        Operator::In => Ok(V::truth(is_case(machine, right, left)?)),
+        Operator::NotIn => Ok(V::truth(!is_case(machine, right, left)?)),
+    }
+}
+
+/// The pattern that a value is.
+pub(super) fn pattern_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
+    match value {
+        V::Object(object) => match &**object {
+            Object::Pattern(pattern) => Ok(pattern.clone()),
+            _ => print::groovy(machine, value),
+        },
+        _ => print::groovy(machine, value),
+    }
+}
+
+fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> Outcome {
+    let operator = Operator::Plain(binary);
+    match binary {
+        Binary::Equal => return Ok(V::truth(same(left, right)?)),
+        Binary::NotEqual => return Ok(V::truth(!same(left, right)?)),
+        Binary::Less => return Ok(V::truth(compare(left, right)?.is_lt())),
+        Binary::LessOrEqual => return Ok(V::truth(compare(left, right)?.is_le())),
+        Binary::Greater => return Ok(V::truth(compare(left, right)?.is_gt())),
+        Binary::GreaterOrEqual => return Ok(V::truth(compare(left, right)?.is_ge())),
+        Binary::Matches | Binary::NotMatches => {
+            if left.is_null() {
+                return Ok(V::truth(binary == Binary::NotMatches));
+            }
+            let text = print::groovy(machine, left)?;
+            let pattern = pattern_of(machine, right)?;
+            let found = patterns::whole(&pattern, &text)?.is_some();
+            return Ok(V::truth(found == (binary == Binary::Matches)));
+        }
+        _ => {}
+    }
+    let atomic = |value: &V| match value {
+        V::Object(object) => match &**object {
+            Object::Atomic(number, class) if class.name() == "AtomicInteger" => V::int(number.get()),
+            Object::Atomic(number, _) => V::long(number.get()),
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    };
+    let (left, right) = (&atomic(left), &atomic(right));
+    match (binary, left, right) {
+        (Binary::Add, V::Plain(Value::Text(text)), other) => {
+            let joined = format!("{text}{}", print::groovy(machine, other)?);
+            machine.spend_text(joined.len())?;
+            Ok(V::text(joined))
+        }
+        (Binary::Subtract, V::Plain(Value::Text(text)), V::Object(object)) => match &**object {
+            Object::Pattern(pattern) => Ok(V::text(patterns::replace(text, pattern, "", false)?)),
+            _ => Err(refused(operator, left, right)),
+        },
+        (Binary::Add, V::List(list), other) => {
+            let mut items = list.ordered();
+            match other {
+                V::List(_) | V::Array(_) => items.extend(other.items().unwrap_or_default()),
+                other => items.push(other.clone()),
+            }
+            Ok(match list.set {
+                Some(order) => V::set(items, order),
+                None => V::list(items),
+            })
+        }
+        (Binary::Add, V::Array(array), V::List(_) | V::Array(_)) => {
+            let mut items = array.items.borrow().clone();
+            items.extend(right.items().unwrap_or_default());
+            Ok(V::array(items, array.of))
+        }
+        (Binary::Subtract, V::List(list), other) => {
+            let gone = match other {
+                V::List(_) | V::Array(_) => other.items().unwrap_or_default(),
+                other => vec![other.clone()],
+            };
+            let mut items = Vec::new();
+            for item in list.ordered() {
+                let mut stays = true;
+                for other in &gone {
+                    stays &= !same(&item, other)?;
+                }
+                if stays {
+                    items.push(item);
+                }
+            }
+            Ok(match list.set {
+                Some(order) => V::set(items, order),
+                None => V::list(items),
+            })
+        }
+        (Binary::Multiply, V::List(list), V::Plain(Value::Integer(times))) => {
+            let items = list.ordered();
+            let times = usize::try_from(*times).unwrap_or(0);
+            machine.spend(items.len() * times)?;
+            Ok(V::list(items.iter().cloned().cycle().take(items.len() * times).collect()))
+        }
+        (Binary::Add, V::Map(map), V::Map(other)) => {
+            let mut entries = map.ordered();
+            entries.extend(other.ordered());
+            Ok(V::map(entries))
+        }
+        (Binary::Add | Binary::Subtract, V::Object(object), V::Plain(Value::Integer(days))) => {
+            match &**object {
+                Object::Date(ms) => {
+                    let days = if binary == Binary::Add { i64::from(*days) } else { -i64::from(*days) };
+                    Ok(V::object(Object::Date((ms.get() + days * 86_400_000).into())))
+                }
+                _ => library::call(machine, left, name(operator), vec![right.clone()]),
+            }
+        }
+        (Binary::Add, V::Object(_) | V::Map(_), V::Plain(Value::Text(text))) => {
+            Ok(V::text(print::groovy(machine, left)? + text))
+        }
+        (Binary::Add, V::Plain(Value::Null), V::Plain(Value::Text(text))) => {
+            Ok(V::text(format!("null{text}")))
+        }
+        (_, V::Plain(a), V::Plain(b)) => {
+            if left.is_null() || (right.is_null() && binary != Binary::Add) {
+                return Err(refused(operator, left, right));
+            }
+            if let Some(value) = big(binary, a, b)? {
+                return Ok(V::Plain(value));
+            }
+            if let (Value::Text(text), Binary::Multiply, Value::Integer(times)) = (a, binary, b) {
+                machine.spend_text(text.len().saturating_mul(usize::try_from(*times).unwrap_or(0)))?;
+            }
+            Ok(V::from(groovy::binary(binary, a, b)?))
+        }
+        _ => Err(refused(operator, left, right)),
+    }
+}
+
+/// Calculations with a `BigInteger`, as far as 128 bits go.
+fn big(binary: Binary, left: &Value, right: &Value) -> Result<Option<Value>, Fault> {
+    let whole = |value: &Value| match value {
+        Value::BigInteger(value) => Some(*value),
+        Value::Integer(value) => Some(i128::from(*value)),
+        Value::Long(value) => Some(i128::from(*value)),
+        _ => None,
+    };
+    if !matches!(left, Value::BigInteger(_)) && !matches!(right, Value::BigInteger(_)) {
+        return Ok(None);
+    }
+    let (Some(a), Some(b)) = (whole(left), whole(right)) else { return Ok(None) };
+    let result = match binary {
+        Binary::Add => a.checked_add(b),
+        Binary::Subtract => a.checked_sub(b),
+        Binary::Multiply => a.checked_mul(b),
+        Binary::Remainder if b != 0 => Some(a % b),
+        Binary::Remainder => return Err(thrown("ArithmeticException", "BigInteger divide by zero")),
+        _ => return Ok(None),
+    };
+    match result {
+        Some(value) => Ok(Some(Value::BigInteger(value))),
+        None => Err(unsupported("a number of more than 128 bits")),
+    }
+}
+
+/// Groovy's `==`.
+pub(super) fn same(left: &V, right: &V) -> Result<bool, Fault> {
+    Ok(match (left, right) {
+        (V::Plain(Value::BigInteger(a)), V::Plain(b)) | (V::Plain(b), V::Plain(Value::BigInteger(a))) => {
+            match b {
+                Value::BigInteger(b) => a == b,
+                Value::Integer(b) => *a == i128::from(*b),
+                Value::Long(b) => *a == i128::from(*b),
+                _ => false,
+            }
+        }
+        (V::Plain(a), V::Plain(b)) => groovy::binary(Binary::Equal, a, b)? == Value::Boolean(true),
+        (V::List(_) | V::Array(_), V::List(_) | V::Array(_)) => {
+            let is_set = |value: &V| matches!(value, V::List(list) if list.set.is_some());
+            if is_set(left) || is_set(right) {
+                return Ok(left.equals(right));
+            }
+            let (a, b) = (left.items().unwrap_or_default(), right.items().unwrap_or_default());
+            if a.len() != b.len() {
+                return Ok(false);
+            }
+            for (a, b) in a.iter().zip(&b) {
+                if !same(a, b)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        (V::Map(a), V::Map(b)) => {
+            let (a, b) = (a.ordered(), b.clone());
+            if a.len() != b.entries.borrow().len() {
+                return Ok(false);
+            }
+            for (key, value) in &a {
+                match b.get(key) {
+                    Some(other) if same(value, &other)? => {}
+                    _ => return Ok(false),
+                }
+            }
+            true
+        }
+        (V::Object(a), V::Plain(_)) if matches!(&**a, Object::Atomic(..)) => {
+            return Err(unsupported("comparing an atomic number"));
+        }
+        _ => left.equals(right),
+    })
+}
+
+pub(super) fn compare(left: &V, right: &V) -> Result<Ordering, Fault> {
+    match (left, right) {
+        (V::Plain(Value::BigInteger(a)), V::Plain(b)) => match b {
+            Value::BigInteger(b) => Ok(a.cmp(b)),
+            Value::Integer(b) => Ok(a.cmp(&i128::from(*b))),
+            Value::Long(b) => Ok(a.cmp(&i128::from(*b))),
+            _ => Err(unsupported("comparing a BigInteger")),
+        },
+        (V::Plain(_), V::Plain(Value::BigInteger(_))) => compare(right, left).map(Ordering::reverse),
+        (V::Plain(a), V::Plain(b)) => Ok(groovy::compare(a, b)?),
+        (V::Object(a), V::Object(b)) if a.instant().is_some() && b.instant().is_some() => {
+            Ok(natural(left, right))
+        }
+        _ if left.is_null() => Ok(Ordering::Less),
+        _ if right.is_null() => Ok(Ordering::Greater),
+        _ => Err(unsupported(format!("comparing {} with {}", left.kind(), right.kind()))),
+    }
+}
+
+fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> Outcome {
+    let operator = Operator::Plain(binary);
+    let is_text = |value: &V| matches!(value, V::Plain(Value::Text(_)));
+    if binary == Binary::Add && (is_text(left) || is_text(right)) {
+        let joined = print::java(machine, left)? + &print::java(machine, right)?;
+        machine.spend_text(joined.len())?;
+        return Ok(V::text(joined));
+    }
+    match (left, right) {
+        (V::Plain(Value::Float(a)), V::Plain(b)) => floats(binary, f64::from(*a), b, left, right),
+        (V::Plain(a), V::Plain(Value::Float(_))) => match crate::evaluate::to_double(a) {
+            Some(a) => {
+                let V::Plain(b) = right else { return Err(refused(operator, left, right)) };
+                floats(binary, a, b, left, right)
+            }
+            None => Err(refused(operator, left, right)),
+        },
+        (V::Plain(a), V::Plain(b)) => Ok(V::from(beanshell::binary(binary, a, b)?)),
+        _ => {
+            let same = match (left, right) {
+                (V::List(a), V::List(b)) => Rc::ptr_eq(a, b),
+                (V::Map(a), V::Map(b)) => Rc::ptr_eq(a, b),
+                (V::Array(a), V::Array(b)) => Rc::ptr_eq(a, b),
+                (V::Object(a), V::Object(b)) => Rc::ptr_eq(a, b),
+                (V::Host(a), V::Host(b)) => a == b,
+                _ => false,
+            };
+            match binary {
+                Binary::Equal => Ok(V::truth(same)),
+                Binary::NotEqual => Ok(V::truth(!same)),
+                _ => Err(refused(operator, left, right)),
+            }
+        }
+    }
+}
+
+/// Java's floats: with a double the result is one.
+fn floats(binary: Binary, a: f64, b: &Value, left: &V, right: &V) -> Outcome {
+    let operator = Operator::Plain(binary);
+    let Some(b_double) = crate::evaluate::to_double(b) else { return Err(refused(operator, left, right)) };
+    let wide = matches!(left, V::Plain(Value::Double(_))) || matches!(b, Value::Double(_));
+    let value = match binary {
+        Binary::Add => a + b_double,
+        Binary::Subtract => a - b_double,
+        Binary::Multiply => a * b_double,
+        Binary::Divide => a / b_double,
+        Binary::Remainder => a % b_double,
+        Binary::Equal => return Ok(V::truth(a == b_double)),
+        Binary::NotEqual => return Ok(V::truth(a != b_double)),
+        Binary::Less => return Ok(V::truth(a < b_double)),
+        Binary::LessOrEqual => return Ok(V::truth(a <= b_double)),
+        Binary::Greater => return Ok(V::truth(a > b_double)),
+        Binary::GreaterOrEqual => return Ok(V::truth(a >= b_double)),
+        _ => return Err(refused(operator, left, right)),
+    };
+    Ok(if wide { V::double(value) } else { V::Plain(Value::Float(value as f32)) })
+}
+
+fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outcome {
+    if let (V::Plain(number), Some(by)) = (left, right.as_long()) {
+        let by = by as u32;
+        return match number {
+            Value::Integer(value) => Ok(V::Plain(Value::Integer(match shift {
+                Shift::Left => value.wrapping_shl(by),
+                Shift::Right => value.wrapping_shr(by),
+                Shift::Unsigned => (*value as u32).wrapping_shr(by) as i32,
+            }))),
+            Value::Long(value) => Ok(V::long(match shift {
+                Shift::Left => value.wrapping_shl(by),
+                Shift::Right => value.wrapping_shr(by),
+                Shift::Unsigned => (*value as u64).wrapping_shr(by) as i64,
+            })),
+            Value::Text(text) if shift == Shift::Left => {
+                Ok(V::text(format!("{text}{}", print::groovy(machine, right)?)))
+            }
+            _ => Err(refused(Operator::Shift(shift), left, right)),
+        };
+    }
+    if shift != Shift::Left || !machine.groovy() {
+        return Err(refused(Operator::Shift(shift), left, right));
+    }
+    match left {
+        V::List(list) => {
+            if list.fixed {
+                return Err(thrown("UnsupportedOperationException", "the list is fixed"));
+            }
+            list.add(right.clone());
+            Ok(left.clone())
+        }
+        V::Map(map) => {
+            if let V::Map(other) = right {
+                for (key, value) in other.ordered() {
+                    map.put(key, value);
+                }
+                return Ok(left.clone());
+            }
+            Err(refused(Operator::Shift(shift), left, right))
+        }
+        V::Plain(Value::Text(text)) => Ok(V::text(format!("{text}{}", print::groovy(machine, right)?))),
+        V::Object(_) => library::call(machine, left, "leftShift", vec![right.clone()]),
+        _ => Err(refused(Operator::Shift(shift), left, right)),
+    }
+}
+
+/// Groovy's `**`.
+fn power(left: &V, right: &V) -> Outcome {
+    let (V::Plain(a), V::Plain(b)) = (left, right) else { return Err(refused(Operator::Power, left, right)) };
+    if let (Some(base), Some(exponent)) = (left.as_long(), right.as_long())
+        && let Ok(exponent) = u32::try_from(exponent)
+    {
+        let Some(value) = i128::from(base).checked_pow(exponent) else {
+            return Err(unsupported("a number of more than 128 bits"));
+        };
+        return Ok(match (i32::try_from(value), a) {
+            (Ok(value), Value::Integer(_)) => V::Plain(Value::Integer(value)),
+            _ => match i64::try_from(value) {
+                Ok(value) if matches!(a, Value::Long(_)) => V::long(value),
+                _ => V::Plain(Value::BigInteger(value)),
+            },
+        });
+    }
+    if let (Value::Decimal(base), Value::Integer(exponent)) = (a, b)
+        && let Ok(exponent) = u32::try_from(*exponent)
+    {
+        let mut value = Decimal::whole(1);
+        for _ in 0..exponent {
+            value = value.times(*base).ok_or_else(|| unsupported("a number of this length"))?;
+        }
+        return Ok(V::Plain(Value::Decimal(value)));
+    }
+    let value = types::number(left)?.powf(types::number(right)?);
+    Ok(if value.fract() == 0.0 && value.abs() < f64::from(i32::MAX) && left.as_long().is_some() {
+        V::int(value as i64)
+    } else {
+        V::double(value)
+    })
+}
+
+pub(super) fn minus(machine: &Machine<'_>, value: &V) -> Outcome {
+    match value {
+        V::Plain(Value::BigInteger(value)) => Ok(V::Plain(Value::BigInteger(-value))),
+        V::Plain(Value::Float(value)) => Ok(V::Plain(Value::Float(-value))),
+        V::Plain(plain) => {
+            let dialect = if machine.groovy() { Dialect::Groovy } else { Dialect::BeanShell };
+            let minus = crate::syntax::ast::Unary::Minus;
+            Ok(V::Plain(crate::evaluate::unary(minus, plain, dialect)?))
+        }
+        other => Err(unsupported(format!("minus of {}", other.kind()))),
+    }
+}
+
+pub(super) fn complement(machine: &Machine<'_>, value: &V) -> Outcome {
+    match value {
+        V::Plain(Value::Integer(value)) => Ok(V::Plain(Value::Integer(!value))),
+        V::Plain(Value::Long(value)) => Ok(V::long(!value)),
+        V::Plain(Value::Text(text)) if machine.groovy() => {
+            patterns::compiled(text)?;
+            Ok(V::object(Object::Pattern(text.to_string())))
+        }
+        other => Err(unsupported(format!("`~` of {}", other.kind()))),
+    }
+}
+
+/// Groovy's `1..5`, `'a'..'e'`.
+pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> Outcome {
+    if let (Some(a), Some(b)) = (from.as_text(), to.as_text()) {
+        let (Some(a), Some(b)) = (crate::evaluate::single_unit(a), crate::evaluate::single_unit(b)) else {
+            return Err(unsupported("a range of texts"));
+        };
+        let letter = |unit: u16| V::text(String::from_utf16_lossy(&[unit]));
+        let mut items: Vec<V> =
+            if a <= b { (a..=b).map(letter).collect() } else { (b..=a).rev().map(letter).collect() };
+        if open {
+            items.pop();
+        }
+        return Ok(V::list(items));
+    }
+    let (Some(a), Some(b)) = (from.as_long(), to.as_long()) else {
+        return Err(unsupported(format!("a range of {} and {}", from.kind(), to.kind())));
+    };
+    if a.abs_diff(b) > 1 << 20 {
+        return Err(limit("a range of a million numbers"));
+    }
+    machine.spend(usize::try_from(a.abs_diff(b)).unwrap_or(0) / 4)?;
+    let long = matches!(from, V::Plain(Value::Long(_))) || matches!(to, V::Plain(Value::Long(_)));
+    let number = |value: i64| if long { V::long(value) } else { V::int(value) };
+    let mut items: Vec<V> =
+        if a <= b { (a..=b).map(number).collect() } else { (b..=a).rev().map(number).collect() };
+    if open {
+        items.pop();
+    }
+    Ok(V::list(items))
+}
+
+/// Whether a value fits a case of Groovy's `switch`, or is `in` something.
+pub(super) fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, Fault> {
+    match case {
+        V::List(_) | V::Array(_) => {
+            for item in case.items().unwrap_or_default() {
+                if same(&item, value)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        V::Map(map) => match map.get(value) {
+            Some(found) => truth(machine, &found),
+            None => Ok(false),
+        },
+        V::Class(class) => {
+            let target = super::tree::Type { base: super::tree::Base::Class(*class), boxed: true, arrays: 0 };
+            let text = class.name() == "String" && value.as_text().is_some();
+            Ok(text || types::is_instance(value, target))
+        }
+        V::Closure(_) => {
+            let result = machine.call_value(case, vec![value.clone()])?;
+            truth(machine, &result)
+        }
+        V::Object(object) => match &**object {
+            Object::Pattern(pattern) => {
+                let text = print::groovy(machine, value)?;
+                Ok(patterns::whole(pattern, &text)?.is_some())
+            }
+            _ => same(case, value),
+        },
+        _ => same(case, value),
+    }
+}
+
+/// Whether a value fits a case of Java's `switch`.
+pub(super) fn java_case(case: &V, value: &V) -> Result<bool, Fault> {
+    match (case, value) {
+        (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) => Ok(a == b),
+        (V::Plain(a), V::Plain(b)) => Ok(beanshell::binary(Binary::Equal, a, b)? == Value::Boolean(true)),
+        _ => Ok(case.equals(value)),
+    }
+}

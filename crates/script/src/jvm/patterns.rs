@@ -1,0 +1,338 @@
+//! Java's regular expressions, as far as the engine here finds the same matches.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use fancy_regex::Regex;
+
+use super::fault::{Fault, thrown, unsupported};
+
+/// Compiled patterns kept per thread.
+const KEPT_MAX: usize = 256;
+/// Steps back that one search may take.
+const BACKTRACKS_MAX: usize = 1_000_000;
+
+thread_local! {
+    static KEPT: RefCell<HashMap<String, Rc<Regex>>> = RefCell::new(HashMap::new());
+}
+
+/// Where the groups of a match lie, in bytes; the first is the whole.
+pub(super) type Groups = Vec<Option<(usize, usize)>>;
+
+/// A `java.util.regex.Matcher`.
+#[derive(Debug)]
+pub(super) struct Matcher {
+    pub text: Rc<str>,
+    pub pattern: String,
+    pub found: RefCell<Option<Groups>>,
+    pub next: Cell<usize>,
+}
+
+impl Matcher {
+    pub fn new(pattern: &str, text: &str) -> Matcher {
+        Matcher {
+            text: text.into(),
+            pattern: pattern.to_owned(),
+            found: RefCell::new(None),
+            next: Cell::new(0),
+        }
+    }
+}
+
+/// Why the pattern is refused, if it is.
+pub(super) fn check(pattern: &str) -> Result<(), String> {
+    let translated = translate(pattern)?;
+    match Regex::new(&translated) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("the pattern `{pattern}` ({error})")),
+    }
+}
+
+pub(super) fn compiled(pattern: &str) -> Result<Rc<Regex>, Fault> {
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(regex) = kept.get(pattern) {
+            return Ok(Rc::clone(regex));
+        }
+        let translated = translate(pattern).map_err(unsupported)?;
+        let regex = fancy_regex::RegexBuilder::new(&translated)
+            .backtrack_limit(BACKTRACKS_MAX)
+            .build()
+            .map_err(|error| unsupported(format!("the pattern `{pattern}` ({error})")))?;
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        let regex = Rc::new(regex);
+        kept.insert(pattern.to_owned(), Rc::clone(&regex));
+        Ok(regex)
+    })
+}
+
+/// The first match from `from` on.
+pub(super) fn find(pattern: &str, text: &str, from: usize) -> Result<Option<Groups>, Fault> {
+    if from > text.len() {
+        return Ok(None);
+    }
+    let regex = compiled(pattern)?;
+    let found = regex
+        .captures_from_pos(text, from)
+        .map_err(|error| thrown("RuntimeException", format!("the pattern `{pattern}`: {error}")))?;
+    Ok(found.map(|captures| {
+        (0..captures.len()).map(|at| captures.get(at).map(|group| (group.start(), group.end()))).collect()
+    }))
+}
+
+/// All matches.
+pub(super) fn find_all(pattern: &str, text: &str) -> Result<Vec<Groups>, Fault> {
+    let mut all = Vec::new();
+    let mut from = 0;
+    while let Some(groups) = find(pattern, text, from)? {
+        let Some(Some((start, end))) = groups.first().copied() else { break };
+        from = after(text, start, end);
+        all.push(groups);
+    }
+    Ok(all)
+}
+
+/// Where to go on after a match: an empty one is passed by a character.
+pub(super) fn after(text: &str, start: usize, end: usize) -> usize {
+    if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) }
+}
+
+/// The whole text as a match.
+pub(super) fn whole(pattern: &str, text: &str) -> Result<Option<Groups>, Fault> {
+    find(&anchored(pattern), text, 0)
+}
+
+fn anchored(pattern: &str) -> String {
+    format!("\\A(?:{pattern})\\z")
+}
+
+/// The places of named groups.
+pub(super) fn group_named(pattern: &str, name: &str) -> Result<Option<usize>, Fault> {
+    Ok(compiled(pattern)?.capture_names().position(|known| known == Some(name)))
+}
+
+/// `$1` and `\$` in a replacement.
+pub(super) fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> Result<(), Fault> {
+    let mut chars = replacement.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(c) => out.push(c),
+                None => return Err(thrown("IllegalArgumentException", "character to be escaped is missing")),
+            },
+            '$' => {
+                let Some(first) = chars.peek().and_then(|c| c.to_digit(10)) else {
+                    if chars.peek() == Some(&'{') {
+                        return Err(unsupported("a named group in a replacement"));
+                    }
+                    return Err(thrown("IllegalArgumentException", "Illegal group reference"));
+                };
+                chars.next();
+                let mut group = first as usize;
+                if group >= groups.len() {
+                    return Err(thrown("IndexOutOfBoundsException", format!("No group {group}")));
+                }
+                while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
+                    let wider = group * 10 + digit as usize;
+                    if wider >= groups.len() {
+                        break;
+                    }
+                    group = wider;
+                    chars.next();
+                }
+                if let Some((start, end)) = groups[group] {
+                    out.push_str(&text[start..end]);
+                }
+            }
+            _ => out.push(c),
+        }
+    }
+    Ok(())
+}
+
+/// `replaceAll` and `replaceFirst`.
+pub(super) fn replace(text: &str, pattern: &str, with: &str, all: bool) -> Result<String, Fault> {
+    let mut out = String::new();
+    let mut copied = 0;
+    let matches = if all { find_all(pattern, text)? } else { find(pattern, text, 0)?.into_iter().collect() };
+    for groups in matches {
+        let Some(Some((start, end))) = groups.first().copied() else { continue };
+        out.push_str(&text[copied..start]);
+        expand(with, text, &groups, &mut out)?;
+        copied = end;
+    }
+    out.push_str(&text[copied..]);
+    Ok(out)
+}
+
+/// `String.split(pattern, limit)`.
+pub(super) fn split(text: &str, pattern: &str, limit: i64) -> Result<Vec<String>, Fault> {
+    let mut parts = Vec::new();
+    let mut copied = 0;
+    for groups in find_all(pattern, text)? {
+        let Some(Some((start, end))) = groups.first().copied() else { continue };
+        if limit > 0 && parts.len() as i64 == limit - 1 {
+            break;
+        }
+        // An empty match at the beginning gives no empty first part.
+        if end == 0 || (start == end && start == text.len()) {
+            continue;
+        }
+        parts.push(text[copied..start].to_owned());
+        copied = end;
+    }
+    if parts.is_empty() && copied == 0 {
+        return Ok(vec![text.to_owned()]);
+    }
+    parts.push(text[copied..].to_owned());
+    if limit == 0 {
+        while parts.last().is_some_and(String::is_empty) {
+            parts.pop();
+        }
+    }
+    Ok(parts)
+}
+
+/// Java's pattern in the syntax of the engine here; what differs is spelt out.
+fn translate(pattern: &str) -> Result<String, String> {
+    let refused = |what: &str| Err(format!("{what} in the pattern `{pattern}`"));
+    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut chars = pattern.chars().peekable();
+    let mut class_depth = 0_u32;
+    let mut multiline = false;
+    let mut dot_all = false;
+    while let Some(c) = chars.next() {
+        let in_class = class_depth > 0;
+        match c {
+            '\\' => match chars.next() {
+                Some('Q') => {
+                    let mut quoted = String::new();
+                    for c in chars.by_ref() {
+                        quoted.push(c);
+                        if quoted.ends_with("\\E") {
+                            quoted.truncate(quoted.len() - 2);
+                            break;
+                        }
+                    }
+                    out.push_str(&regex::escape(&quoted));
+                }
+                Some('d') if in_class => out.push_str("0-9"),
+                Some('w') if in_class => out.push_str("a-zA-Z_0-9"),
+                Some('s') if in_class => out.push_str(" \\t\\n\\x0B\\f\\r"),
+                Some('d') => out.push_str("[0-9]"),
+                Some('w') => out.push_str("[a-zA-Z_0-9]"),
+                Some('s') => out.push_str("[ \\t\\n\\x0B\\f\\r]"),
+                Some('D') => out.push_str("[^0-9]"),
+                Some('W') => out.push_str("[^a-zA-Z_0-9]"),
+                Some('S') => out.push_str("[^ \\t\\n\\x0B\\f\\r]"),
+                Some(c @ ('b' | 'B')) if !in_class => out.extend(['\\', c]),
+                Some(c @ ('A' | 'z')) if !in_class => out.extend(['\\', c]),
+                Some(c @ '1'..='9') if !in_class => out.extend(['\\', c]),
+                Some(c @ ('n' | 't' | 'r' | 'f' | 'a')) => out.extend(['\\', c]),
+                Some('e') => out.push_str("\\x1B"),
+                Some('x') => out.push_str("\\x"),
+                Some('u') => out.push_str("\\u"),
+                Some(c @ ('p' | 'P')) => {
+                    let braced = chars.next_if_eq(&'{').is_some();
+                    let name: String = if braced {
+                        chars.by_ref().take_while(|c| *c != '}').collect()
+                    } else {
+                        chars.next().into_iter().collect()
+                    };
+                    let class = match name.as_str() {
+                        "Alpha" => "alpha",
+                        "Digit" => "digit",
+                        "Alnum" => "alnum",
+                        "Upper" => "upper",
+                        "Lower" => "lower",
+                        "Punct" => "punct",
+                        "Space" => "space",
+                        "XDigit" => "xdigit",
+                        "L" | "Lu" | "Ll" | "N" | "Nd" | "P" | "S" | "Z" | "M" => {
+                            out.push_str(&format!("\\{c}{{{name}}}"));
+                            continue;
+                        }
+                        _ => return refused("this class of characters"),
+                    };
+                    let caret = if c == 'P' { "^" } else { "" };
+                    out.push_str(&if in_class {
+                        format!("[:{caret}{class}:]")
+                    } else {
+                        format!("[[:{caret}{class}:]]")
+                    });
+                }
+                Some(c) if !c.is_ascii_alphanumeric() => {
+                    if c.is_ascii() {
+                        out.push('\\');
+                    }
+                    out.push(c);
+                }
+                _ => return refused("a backslash"),
+            },
+            '.' if !in_class && dot_all => out.push_str("(?s:.)"),
+            '.' if !in_class => out.push_str("[^\\n\\r\\x{85}\\x{2028}\\x{2029}]"),
+            '[' => {
+                class_depth += 1;
+                out.push('[');
+                if chars.next_if_eq(&'^').is_some() {
+                    out.push('^');
+                }
+                if chars.peek() == Some(&']') {
+                    return refused("`]` at the start of a class");
+                }
+            }
+            ']' if in_class => {
+                class_depth -= 1;
+                out.push(']');
+            }
+            '~' | '-' if in_class && chars.peek() == Some(&c) => return refused("a set operation"),
+            '(' if !in_class && chars.peek() == Some(&'?') => {
+                chars.next();
+                out.push_str("(?");
+                if matches!(chars.peek(), Some(':' | '=' | '!' | '<' | '>')) {
+                    continue;
+                }
+                let flags: String =
+                    std::iter::from_fn(|| chars.next_if(|c| matches!(c, 'i' | 's' | 'm' | 'x' | 'u' | '-')))
+                        .collect();
+                let closes = chars.peek() == Some(&')');
+                if !matches!(chars.peek(), Some(')' | ':')) {
+                    return refused("a special group");
+                }
+                if flags.contains('m') {
+                    multiline = true;
+                }
+                if flags.contains('s') {
+                    if !closes {
+                        return refused("a group with a flag");
+                    }
+                    dot_all = true;
+                }
+                let kept: String = flags.chars().filter(|c| !matches!(c, 's' | 'u' | 'm')).collect();
+                if kept.is_empty() && closes {
+                    out.truncate(out.len() - 2);
+                    chars.next();
+                } else {
+                    out.push_str(&kept);
+                }
+            }
+            // Java's `$` also matches before the end of the last line.
+            '$' if !in_class && multiline => out.push_str("(?m:$)"),
+            '$' if !in_class => out.push_str("(?=(?:\\r\\n|[\\n\\r\\x{85}\\x{2028}\\x{2029}])?\\z)"),
+            '^' if !in_class && multiline => out.push_str("(?m:^)"),
+            '^' if !in_class => out.push_str("\\A"),
+            '{' if !in_class && !chars.peek().is_some_and(char::is_ascii_digit) => out.push_str("\\{"),
+            '}' if !in_class
+                && !out.rsplit('{').next().is_some_and(|tail| {
+                    out.contains('{') && tail.chars().all(|c| c.is_ascii_digit() || c == ',')
+                }) =>
+            {
+                out.push_str("\\}");
+            }
+            _ => out.push(c),
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,312 @@
+//! Properties and items: reading and assigning.
+
+use std::rc::Rc;
+
+use super::fault::{Fault, Outcome, thrown, unsupported};
+use super::library;
+use super::machine::{Frame, Machine};
+use super::objects::Object;
+use super::tree::{Expr, Kind};
+use super::value::{Host, V};
+use super::{patterns, types};
+use crate::Value;
+
+fn null_property(name: &str) -> Fault {
+    thrown("NullPointerException", format!("Cannot get property '{name}' on null object"))
+}
+
+fn capitalized(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
+}
+
+/// `object.name`
+pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Outcome {
+    match object {
+        V::Plain(Value::Null) => return Err(null_property(name)),
+        V::Map(map) => return Ok(map.get(&V::text(name)).unwrap_or(V::NULL)),
+        V::Array(array) if name == "length" => return Ok(V::int(array.items.borrow().len() as i64)),
+        V::Class(class) => return library::statics::constant(*class, name),
+        V::Host(Host::Sample | Host::Previous) if name == "TEXT" => return Ok(V::text("text")),
+        V::Host(Host::Sample | Host::Previous) if name == "BINARY" => return Ok(V::text("bin")),
+        V::Host(Host::Vars) if machine.groovy() => return Ok(library::host::variable(machine, name)),
+        V::Host(Host::Props) if machine.groovy() => return Ok(V::text_or_null(machine.scope.property(name))),
+        V::Object(object) => {
+            if let Object::Slurper | Object::Json(_) = &**object {
+                return Err(unsupported(format!("the property `{name}`")));
+            }
+        }
+        _ => {}
+    }
+    if name == "class" {
+        return match types::class_of(object) {
+            Some(class) => Ok(V::Class(class)),
+            None => Err(unsupported(format!("the class of {}", object.kind()))),
+        };
+    }
+    let getter = format!("get{}", capitalized(name));
+    match library::call(machine, object, &getter, Vec::new()) {
+        Err(Fault { cause: super::fault::Cause::Unsupported(_), .. }) => {}
+        outcome => return outcome,
+    }
+    match library::call(machine, object, &format!("is{}", capitalized(name)), Vec::new()) {
+        Err(Fault { cause: super::fault::Cause::Unsupported(_), .. }) => {}
+        outcome => return outcome,
+    }
+    match object {
+        V::List(_) | V::Array(_) if machine.groovy() => {
+            let name = name.to_owned();
+            spread(machine, object, move |machine, item| property(machine, &item, &name))
+        }
+        V::Plain(_) if machine.groovy() => {
+            let class = types::class_of(object).map_or(String::new(), super::classes::Class::qualified_name);
+            Err(thrown("MissingPropertyException", format!("No such property: {name} for class: {class}")))
+        }
+        _ => Err(unsupported(format!("the property `{name}` of {}", object.kind()))),
+    }
+}
+
+/// `list*.name`: the same of each item.
+pub(super) fn spread(
+    machine: &mut Machine<'_>,
+    object: &V,
+    mut of_item: impl FnMut(&mut Machine<'_>, V) -> Outcome,
+) -> Outcome {
+    if object.is_null() {
+        return Ok(V::NULL);
+    }
+    let Some(items) = object.items() else {
+        return Err(unsupported(format!("`*.` of {}", object.kind())));
+    };
+    let mut made = Vec::with_capacity(items.len());
+    for item in items {
+        made.push(if item.is_null() { V::NULL } else { of_item(machine, item)? });
+    }
+    Ok(V::list(made))
+}
+
+/// The place of an index in a sequence; Groovy counts negative ones from the end.
+fn place(index: i64, len: usize, groovy: bool) -> Option<usize> {
+    let index = if index < 0 && groovy { index + len as i64 } else { index };
+    usize::try_from(index).ok().filter(|at| *at < len)
+}
+
+/// `object[index]`
+pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome {
+    let groovy = machine.groovy();
+    if let (V::List(picks), true) = (index, groovy)
+        && matches!(object, V::List(_) | V::Array(_) | V::Plain(Value::Text(_)))
+    {
+        return several(machine, object, &picks.ordered());
+    }
+    match object {
+        V::Plain(Value::Null) => {
+            Err(thrown("NullPointerException", "Cannot invoke method getAt() on null object"))
+        }
+        V::List(list) if groovy => {
+            let Some(at) = index.as_long() else {
+                return Err(unsupported(format!("an index of {}", index.kind())));
+            };
+            let items = list.ordered();
+            match place(at, items.len(), true) {
+                Some(at) => Ok(items[at].clone()),
+                None if at >= 0 => Ok(V::NULL),
+                None => Err(thrown(
+                    "ArrayIndexOutOfBoundsException",
+                    format!("Negative array index [{at}] too large for array size {}", items.len()),
+                )),
+            }
+        }
+        V::Array(array) => {
+            let Some(at) = index.as_long() else {
+                return Err(unsupported(format!("an index of {}", index.kind())));
+            };
+            let items = array.items.borrow();
+            place(at, items.len(), groovy).map(|at| items[at].clone()).ok_or_else(|| {
+                thrown(
+                    "ArrayIndexOutOfBoundsException",
+                    format!("Index {at} out of bounds for length {}", items.len()),
+                )
+            })
+        }
+        V::Map(map) if groovy => Ok(map.get(index).unwrap_or(V::NULL)),
+        V::Plain(Value::Text(_)) if groovy => match (object, index) {
+            (V::Plain(text), V::Plain(index)) => {
+                Ok(V::from(crate::evaluate::convert::index(text, index, crate::syntax::Dialect::Groovy)?))
+            }
+            _ => Err(unsupported(format!("an index of {}", index.kind()))),
+        },
+        V::Host(Host::Vars) if groovy && index.as_text().is_some() => {
+            Ok(library::host::variable(machine, index.as_text().unwrap_or("")))
+        }
+        V::Host(Host::Props) if groovy && index.as_text().is_some() => {
+            Ok(V::text_or_null(machine.scope.property(index.as_text().unwrap_or(""))))
+        }
+        V::Object(found) if groovy => match &**found {
+            Object::Matcher(matcher) => {
+                let Some(at) = index.as_long() else {
+                    return Err(unsupported(format!("an index of {}", index.kind())));
+                };
+                let all = patterns::find_all(&matcher.pattern, &matcher.text)?;
+                let found =
+                    place(at, all.len(), true).map(|at| library::regex::item(&matcher.text, &all[at]));
+                found
+                    .ok_or_else(|| thrown("IndexOutOfBoundsException", format!("index is out of range {at}")))
+            }
+            _ => Err(unsupported(format!("an index into {}", object.kind()))),
+        },
+        other => Err(unsupported(format!("an index into {}", other.kind()))),
+    }
+}
+
+/// `object[1..3]`, `object[0, 2]`
+fn several(machine: &mut Machine<'_>, object: &V, picks: &[V]) -> Outcome {
+    if let V::Plain(Value::Text(text)) = object {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let mut picked = Vec::new();
+        for pick in picks {
+            let Some(at) = pick.as_long() else { return Err(unsupported("this index")) };
+            let Some(at) = place(at, units.len(), true) else {
+                return Err(thrown(
+                    "StringIndexOutOfBoundsException",
+                    format!("String index out of range: {at}"),
+                ));
+            };
+            picked.push(at);
+        }
+        // A range with a negative end counts from there: `text[0..-2]`.
+        if let (Some(first), Some(last)) =
+            (picks.first().and_then(V::as_long), picks.last().and_then(V::as_long))
+            && first >= 0
+            && last < 0
+        {
+            let (from, to) = (first as usize, place(last, units.len(), true).unwrap_or(0));
+            let picked: Vec<u16> = if from <= to {
+                units[from..=to].to_vec()
+            } else {
+                units[to..=from].iter().rev().copied().collect()
+            };
+            return Ok(V::text(String::from_utf16_lossy(&picked)));
+        }
+        let picked: Vec<u16> = picked.into_iter().map(|at| units[at]).collect();
+        return Ok(V::text(String::from_utf16_lossy(&picked)));
+    }
+    let items = object.items().unwrap_or_default();
+    if let (Some(first), Some(last)) = (picks.first().and_then(V::as_long), picks.last().and_then(V::as_long))
+        && first >= 0
+        && last < 0
+        && picks.len() > 1
+    {
+        let Some(to) = place(last, items.len(), true) else {
+            return Err(thrown("IndexOutOfBoundsException", "this range"));
+        };
+        let from = (first as usize).min(items.len());
+        return Ok(V::list(if from <= to {
+            items[from..=to].to_vec()
+        } else {
+            items[to..=from].iter().rev().cloned().collect()
+        }));
+    }
+    let mut made = Vec::new();
+    for pick in picks {
+        made.push(index(machine, object, pick)?);
+    }
+    Ok(V::list(made))
+}
+
+/// Assigns to a variable, property or item; gives the value.
+pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &Rc<Frame>) -> Outcome {
+    match &target.kind {
+        Kind::Name(name) => machine.assign(frame, *name, value),
+        Kind::Property(object, name, ..) => {
+            let object = machine.value(object, frame)?;
+            match &object {
+                V::Plain(Value::Null) => {
+                    return Err(thrown(
+                        "NullPointerException",
+                        format!("Cannot set property '{name}' on null object"),
+                    ));
+                }
+                V::Map(map) => {
+                    map.put(V::text(name), value.clone());
+                }
+                V::Host(Host::Props) if machine.groovy() => {
+                    library::call(machine, &object, "put", vec![V::text(name), value.clone()])?;
+                }
+                V::Host(Host::Vars) => {
+                    return Err(thrown(
+                        "MissingPropertyException",
+                        format!(
+                            "No such property: {name} for class: org.apache.jmeter.threads.JMeterVariables"
+                        ),
+                    ));
+                }
+                _ => {
+                    library::call(
+                        machine,
+                        &object,
+                        &format!("set{}", capitalized(name)),
+                        vec![value.clone()],
+                    )?;
+                }
+            }
+            Ok(value)
+        }
+        Kind::Index(object, index) => {
+            let object = machine.value(object, frame)?;
+            let index = machine.value(index, frame)?;
+            store_item(machine, &object, index, value)
+        }
+        _ => Err(unsupported("assigning to this")),
+    }
+}
+
+fn store_item(machine: &mut Machine<'_>, object: &V, index: V, value: V) -> Outcome {
+    match object {
+        V::Array(array) => {
+            let len = array.items.borrow().len();
+            let Some(at) = index.as_long().and_then(|at| place(at, len, machine.groovy())) else {
+                return Err(thrown(
+                    "ArrayIndexOutOfBoundsException",
+                    format!("no such place in an array of {len}"),
+                ));
+            };
+            let of = super::tree::Type { base: array.of, boxed: true, arrays: 0 };
+            let kept =
+                if array.of == super::tree::Base::Any { value } else { types::assigned(machine, value, of)? };
+            array.items.borrow_mut()[at] = kept.clone();
+            Ok(kept)
+        }
+        V::List(list) if machine.groovy() => {
+            let len = list.items.borrow().len();
+            let Some(at) = index.as_long() else {
+                return Err(unsupported(format!("an index of {}", index.kind())));
+            };
+            let at = if at < 0 { at + len as i64 } else { at };
+            let Ok(at) = usize::try_from(at) else {
+                return Err(thrown("ArrayIndexOutOfBoundsException", "Negative array index"));
+            };
+            if at > 1 << 20 {
+                return Err(unsupported("an index of this size"));
+            }
+            let mut items = list.items.borrow_mut();
+            while items.len() <= at {
+                items.push(V::NULL);
+            }
+            items[at] = value.clone();
+            Ok(value)
+        }
+        V::Map(map) if machine.groovy() => {
+            map.put(index, value.clone());
+            Ok(value)
+        }
+        V::Host(Host::Props) if machine.groovy() => {
+            library::call(machine, object, "put", vec![index, value.clone()])?;
+            Ok(value)
+        }
+        V::Host(Host::Vars) => {
+            Err(thrown("MissingMethodException", "No signature of method: JMeterVariables.putAt()"))
+        }
+        other => Err(unsupported(format!("assigning to an item of {}", other.kind()))),
+    }
+}

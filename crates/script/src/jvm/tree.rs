@@ -1,0 +1,170 @@
+//! Trees of scripts.
+
+use std::sync::Arc;
+
+use super::classes::Class;
+use crate::Value;
+
+/// Index of a name in the script's table.
+pub(super) type Name = u32;
+
+#[derive(Debug, Clone)]
+pub(super) struct Expr {
+    pub at: u32,
+    pub kind: Kind,
+}
+
+/// What a declaration, cast or `instanceof` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    /// `def`, `var`, `Object`, interfaces whose objects are not told apart.
+    Any,
+    Int,
+    Long,
+    Short,
+    Byte,
+    Double,
+    Float,
+    Boolean,
+    Char,
+    Text,
+    Void,
+    Class(Class),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Type {
+    pub base: Base,
+    /// `Integer` instead of `int`: may be null.
+    pub boxed: bool,
+    /// Dimensions of an array.
+    pub arrays: u8,
+}
+
+impl Type {
+    pub const ANY: Type = Type { base: Base::Any, boxed: true, arrays: 0 };
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shift {
+    Left,
+    Right,
+    Unsigned,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// One that the calculation on plain values knows.
+    Plain(crate::syntax::ast::Binary),
+    Shift(Shift),
+    Power,
+    Spaceship,
+    /// `===`
+    Same,
+    NotSame,
+    /// `=~`
+    Find,
+    In,
+    NotIn,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub spread: bool,
+    pub expr: Expr,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Parameter {
+    pub name: Name,
+    pub declared: Type,
+    pub default: Option<Expr>,
+}
+
+/// A closure or method.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub name: Arc<str>,
+    pub parameters: Vec<Parameter>,
+    /// A closure without `->`: it has `it`.
+    pub implicit: bool,
+    pub body: Vec<Stmt>,
+    pub result: Type,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    Literal(Value),
+    Join(Vec<Expr>),
+    Name(Name),
+    Class(Class),
+    List(Vec<Item>),
+    Map(Vec<(Expr, Expr)>),
+    Range(Box<Expr>, Box<Expr>, bool),
+    Not(Box<Expr>),
+    Minus(Box<Expr>),
+    Plus(Box<Expr>),
+    Complement(Box<Expr>),
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    And(Box<Expr>, Box<Expr>),
+    Or(Box<Expr>, Box<Expr>),
+    Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
+    Elvis(Box<Expr>, Box<Expr>),
+    Assign(Box<Expr>, Option<Operator>, Box<Expr>),
+    /// `x++`: what is added, and whether the new value is the expression's.
+    Step(Box<Expr>, i32, bool),
+    /// Object, name, `?.`, `*.`
+    Property(Box<Expr>, Arc<str>, bool, bool),
+    Index(Box<Expr>, Box<Expr>),
+    /// Object (none: the script), name, arguments, `?.`, `*.`
+    Call(Option<Box<Expr>>, Arc<str>, Vec<Item>, bool, bool),
+    Invoke(Box<Expr>, Vec<Item>),
+    New(Class, Vec<Item>),
+    NewArray(Type, Vec<Expr>),
+    /// `{1, 2}` of BeanShell, as items of that type.
+    Array(Type, Vec<Expr>),
+    Cast(Type, Box<Expr>),
+    As(Type, Box<Expr>),
+    InstanceOf(Type, Box<Expr>, bool),
+    Closure(Arc<Function>),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Catch {
+    /// Names of classes; none catches all that is an exception.
+    pub classes: Vec<Class>,
+    pub name: Name,
+    pub body: Vec<Stmt>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Stmt {
+    Expr(Expr),
+    Declare(Name, Type, Option<Expr>),
+    /// `def (a, b) = …`
+    DeclareAll(Vec<(Name, Type)>, Expr),
+    Method(Arc<Function>),
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    While(Expr, Box<Stmt>),
+    DoWhile(Box<Stmt>, Expr),
+    For(Vec<Stmt>, Option<Expr>, Vec<Expr>, Box<Stmt>),
+    ForEach(Name, Type, Expr, Box<Stmt>),
+    Switch(Expr, Vec<(Option<Expr>, Vec<Stmt>)>),
+    Try(Vec<Stmt>, Vec<Catch>, Option<Vec<Stmt>>),
+    Throw(Expr),
+    Assert(Expr, Option<Expr>, Arc<str>),
+    Block(Vec<Stmt>),
+    Return(Option<Expr>),
+    Break,
+    Continue,
+    Empty,
+}
+
+/// A parsed script.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub language: super::Language,
+    pub text: Arc<str>,
+    pub statements: Vec<Stmt>,
+    pub names: Vec<Arc<str>>,
+}

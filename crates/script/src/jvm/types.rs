@@ -1,0 +1,338 @@
+//! Conversions between types.
+
+use super::classes::Class;
+use super::fault::{Fault, Outcome, thrown, unsupported};
+use super::library::print;
+use super::machine::Machine;
+use super::operators;
+use super::tree::{Base, Type};
+use super::value::{Order, V};
+use crate::Value;
+use crate::evaluate::convert;
+use crate::java_like::Decimal;
+use crate::syntax::{Dialect, ast};
+
+/// What a declaration without a value gives.
+pub(super) fn default_of(declared: Type) -> V {
+    if declared.boxed || declared.arrays > 0 {
+        return V::NULL;
+    }
+    match declared.base {
+        Base::Int | Base::Short | Base::Byte => V::int(0),
+        Base::Long => V::long(0),
+        Base::Double => V::double(0.0),
+        Base::Float => V::Plain(Value::Float(0.0)),
+        Base::Boolean => V::truth(false),
+        Base::Char => V::Plain(Value::Character(0)),
+        Base::Any | Base::Text | Base::Void | Base::Class(_) => V::NULL,
+    }
+}
+
+fn dialect(machine: &Machine<'_>) -> Dialect {
+    if machine.groovy() { Dialect::Groovy } else { Dialect::BeanShell }
+}
+
+fn plain_type(base: Base) -> Option<ast::Type> {
+    Some(match base {
+        Base::Int | Base::Short | Base::Byte => ast::Type::Int,
+        Base::Long => ast::Type::Long,
+        Base::Double => ast::Type::Double,
+        Base::Boolean => ast::Type::Boolean,
+        Base::Text => ast::Type::Text,
+        _ => return None,
+    })
+}
+
+fn mismatch(value: &V, target: Type) -> Fault {
+    let name = match target.base {
+        Base::Class(class) => class.name().to_owned(),
+        base => format!("{base:?}").to_lowercase(),
+    };
+    thrown("GroovyCastException", format!("Cannot cast {} to {name}", value.kind()))
+}
+
+/// The value as a variable of that type keeps it.
+pub(super) fn assigned(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
+    fit(machine, value, target, false)
+}
+
+/// The value as a declaration takes it.
+pub(super) fn declared(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
+    fit(machine, value, target, true)
+}
+
+fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Outcome {
+    if target == Type::ANY || target.base == Base::Void {
+        return Ok(value);
+    }
+    if target.arrays > 0 {
+        return match &value {
+            V::Plain(Value::Null) | V::Array(_) => Ok(value),
+            V::List(list) if machine.groovy() => {
+                let inner = Type { arrays: target.arrays - 1, ..target };
+                let items = list.ordered();
+                let items: Result<Vec<V>, Fault> =
+                    items.into_iter().map(|item| fit(machine, item, inner, false)).collect();
+                Ok(V::array(items?, target.base))
+            }
+            _ => Err(mismatch(&value, target)),
+        };
+    }
+    if value.is_null() {
+        return if target.boxed {
+            Ok(value)
+        } else if target.base == Base::Boolean && machine.groovy() {
+            Ok(V::truth(false))
+        } else {
+            Err(mismatch(&value, target))
+        };
+    }
+    if let Some(plain) = plain_type(target.base) {
+        let dialect = dialect(machine);
+        let value = match (&value, target.base) {
+            (V::Plain(_), _) => value,
+            (_, Base::Text) if machine.groovy() => return Ok(V::text(print::groovy(machine, &value)?)),
+            (_, Base::Boolean) if machine.groovy() => {
+                return Ok(V::truth(operators::truth(machine, &value)?));
+            }
+            (V::Object(_), Base::Int | Base::Long) if value.as_long().is_some() && machine.groovy() => {
+                V::long(value.as_long().unwrap_or(0))
+            }
+            _ => return Err(mismatch(&value, target)),
+        };
+        let V::Plain(value) = value else { return Err(mismatch(&value, target)) };
+        if let (Value::BigInteger(big), Base::Int | Base::Long, Dialect::Groovy) =
+            (&value, target.base, dialect)
+        {
+            return Ok(if target.base == Base::Int { V::int(*big as i64) } else { V::long(*big as i64) });
+        }
+        let kept = if declares {
+            convert::declared(value, plain, dialect)?
+        } else {
+            convert::assigned(value, plain, dialect)?
+        };
+        return Ok(match (target.base, kept) {
+            (Base::Byte, Value::Integer(value)) => V::int(i64::from(value as i8)),
+            (Base::Short, Value::Integer(value)) => V::int(i64::from(value as i16)),
+            (_, kept) => V::Plain(kept),
+        });
+    }
+    match target.base {
+        Base::Float => match convert_double(&value) {
+            Some(number) => Ok(V::Plain(Value::Float(number as f32))),
+            None => Err(mismatch(&value, target)),
+        },
+        Base::Char => match &value {
+            V::Plain(Value::Character(_)) => Ok(value),
+            V::Plain(Value::Integer(code)) => Ok(V::Plain(Value::Character(*code as u16))),
+            V::Plain(Value::Text(text)) if machine.groovy() => match crate::evaluate::single_unit(text) {
+                Some(unit) => Ok(V::Plain(Value::Character(unit))),
+                None => Err(mismatch(&value, target)),
+            },
+            _ => Err(mismatch(&value, target)),
+        },
+        Base::Class(class) => instance(machine, value, class, target),
+        _ => Ok(value),
+    }
+}
+
+fn convert_double(value: &V) -> Option<f64> {
+    match value {
+        V::Plain(value) => crate::evaluate::to_double(value),
+        _ => None,
+    }
+}
+
+/// The value as a variable of a class: Groovy makes sets of lists and decimals of numbers.
+fn instance(machine: &mut Machine<'_>, value: V, class: Class, target: Type) -> Outcome {
+    if is_instance(&value, target) {
+        return Ok(value);
+    }
+    if !machine.groovy() {
+        return Err(mismatch(&value, target));
+    }
+    match (class.name(), &value) {
+        ("BigDecimal", V::Plain(number)) => match number {
+            Value::Double(double) => decimal_of_double(*double),
+            other => crate::evaluate::to_decimal(other).map(|value| V::Plain(Value::Decimal(value))),
+        }
+        .ok_or_else(|| mismatch(&value, target)),
+        ("BigInteger", V::Plain(Value::Integer(number))) => {
+            Ok(V::Plain(Value::BigInteger(i128::from(*number))))
+        }
+        ("BigInteger", V::Plain(Value::Long(number))) => Ok(V::Plain(Value::BigInteger(i128::from(*number)))),
+        ("Set" | "HashSet" | "LinkedHashSet" | "TreeSet", V::List(_) | V::Array(_)) => {
+            Ok(as_set(&value, class.name()))
+        }
+        ("List" | "ArrayList" | "Collection" | "LinkedList", V::List(_) | V::Array(_)) => {
+            Ok(V::list(value.items().unwrap_or_default()))
+        }
+        _ => Err(mismatch(&value, target)),
+    }
+}
+
+fn as_set(value: &V, class: &str) -> V {
+    let order = match class {
+        "HashSet" => Order::Hash,
+        "TreeSet" => Order::Sorted,
+        _ => Order::Added,
+    };
+    V::set(value.items().unwrap_or_default(), order)
+}
+
+/// The decimal that Java's `BigDecimal.valueOf(double)` gives.
+pub(super) fn decimal_of_double(value: f64) -> Option<V> {
+    Decimal::parse(&crate::number::double_to_java(value)).map(|value| V::Plain(Value::Decimal(value)))
+}
+
+/// `(int) x` and its like.
+pub(super) fn cast(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
+    if target.arrays > 0 || matches!(target.base, Base::Any | Base::Class(_)) {
+        return fit(machine, value, target, true);
+    }
+    if value.is_null() && target.boxed {
+        return Ok(value);
+    }
+    let dialect = dialect(machine);
+    match (&value, target.base) {
+        (V::Plain(Value::Float(_) | Value::Double(_)), Base::Char) | (_, Base::Float) => {
+            fit(machine, value, target, true)
+        }
+        (V::Plain(number), Base::Char) => match number {
+            Value::Integer(code) => Ok(V::Plain(Value::Character(*code as u16))),
+            Value::Long(code) => Ok(V::Plain(Value::Character(*code as u16))),
+            _ => fit(machine, value, target, true),
+        },
+        (V::Plain(number), base) => {
+            let Some(plain) = plain_type(base) else { return fit(machine, value, target, true) };
+            if let Value::BigInteger(_) = number {
+                return fit(machine, value, target, true);
+            }
+            let cast = convert::cast(number.clone(), plain, dialect)?;
+            Ok(match (base, cast) {
+                (Base::Byte, Value::Integer(value)) => V::int(i64::from(value as i8)),
+                (Base::Short, Value::Integer(value)) => V::int(i64::from(value as i16)),
+                (_, cast) => V::Plain(cast),
+            })
+        }
+        _ => fit(machine, value, target, true),
+    }
+}
+
+/// Groovy's `x as int`.
+pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
+    if value.is_null() {
+        return Ok(value);
+    }
+    if target.arrays > 0 {
+        if let V::List(list) = &value {
+            let inner = Type { arrays: 0, ..target };
+            let items = list.ordered();
+            let items: Result<Vec<V>, Fault> =
+                items.into_iter().map(|item| converted(machine, item, inner)).collect();
+            return Ok(V::array(items?, target.base));
+        }
+        return fit(machine, value, target, true);
+    }
+    match (target.base, &value) {
+        (Base::Any, _) => Ok(value),
+        (Base::Int | Base::Long | Base::Double | Base::Text, V::Plain(plain)) => {
+            let Some(target) = plain_type(target.base) else { return Ok(value) };
+            if let (ast::Type::Int | ast::Type::Long, Value::BigInteger(big)) = (target, plain) {
+                return Ok(if target == ast::Type::Int { V::int(*big as i64) } else { V::long(*big as i64) });
+            }
+            Ok(V::Plain(convert::converted(plain.clone(), target)?))
+        }
+        (Base::Float, V::Plain(Value::Text(text))) => match crate::number::java_parse_double(text) {
+            Some(number) => Ok(V::Plain(Value::Float(number as f32))),
+            None => Err(thrown("NumberFormatException", format!("For input string: \"{text}\""))),
+        },
+        (Base::Boolean, _) => Ok(V::truth(operators::truth(machine, &value)?)),
+        (Base::Class(class), _) => match (class.name(), &value) {
+            ("BigDecimal", V::Plain(Value::Text(text))) => Decimal::parse(text.trim())
+                .map(|value| V::Plain(Value::Decimal(value)))
+                .ok_or_else(|| thrown("NumberFormatException", format!("`{text}` is no number"))),
+            ("BigInteger", V::Plain(Value::Text(text))) => text
+                .trim()
+                .parse()
+                .map(|value| V::Plain(Value::BigInteger(value)))
+                .map_err(|_| thrown("NumberFormatException", format!("`{text}` is no number"))),
+            ("Set" | "HashSet" | "LinkedHashSet" | "TreeSet", V::List(_) | V::Array(_)) => {
+                Ok(as_set(&value, class.name()))
+            }
+            ("List" | "ArrayList", V::List(_) | V::Array(_)) => {
+                Ok(V::list(value.items().unwrap_or_default()))
+            }
+            ("List" | "ArrayList", V::Plain(Value::Text(text))) => {
+                Ok(V::list(text.chars().map(|c| V::text(c.to_string())).collect()))
+            }
+            ("Map" | "LinkedHashMap" | "HashMap", V::Map(_)) => Ok(value),
+            _ => fit(machine, value, target, true),
+        },
+        _ => fit(machine, value, target, true),
+    }
+}
+
+/// `x instanceof T`
+pub(super) fn is_instance(value: &V, target: Type) -> bool {
+    if target.arrays > 0 {
+        return matches!(value, V::Array(_));
+    }
+    match (target.base, value) {
+        (_, V::Plain(Value::Null) | V::Void) => false,
+        (Base::Any, _) => true,
+        (Base::Int, V::Plain(Value::Integer(_)))
+        | (Base::Long, V::Plain(Value::Long(_)))
+        | (Base::Double, V::Plain(Value::Double(_)))
+        | (Base::Float, V::Plain(Value::Float(_)))
+        | (Base::Boolean, V::Plain(Value::Boolean(_)))
+        | (Base::Char, V::Plain(Value::Character(_)))
+        | (Base::Text, V::Plain(Value::Text(_))) => true,
+        (Base::Class(class), value) => class_of(value).is_some_and(|own| {
+            own.is_a(class)
+                || match (value, class.name()) {
+                    (V::List(list), "List") => list.set.is_none(),
+                    (V::List(list), "Set") => list.set.is_some(),
+                    _ => false,
+                }
+        }),
+        _ => false,
+    }
+}
+
+/// The class of a value.
+pub(super) fn class_of(value: &V) -> Option<Class> {
+    Some(Class::known(match value {
+        V::Plain(value) => match value {
+            Value::Boolean(_) => "Boolean",
+            Value::Character(_) => "Character",
+            Value::Integer(_) => "Integer",
+            Value::Long(_) => "Long",
+            Value::BigInteger(_) => "BigInteger",
+            Value::Float(_) => "Float",
+            Value::Double(_) => "Double",
+            Value::Decimal(_) => "BigDecimal",
+            Value::Text(_) => "String",
+            _ => return None,
+        },
+        V::List(list) => match list.set {
+            None => "ArrayList",
+            Some(Order::Hash) => "HashSet",
+            Some(Order::Added) => "LinkedHashSet",
+            Some(Order::Sorted) => "TreeSet",
+        },
+        V::Map(map) => match map.order {
+            Order::Hash => "HashMap",
+            Order::Added => "LinkedHashMap",
+            Order::Sorted => "TreeMap",
+        },
+        V::Closure(_) => "Closure",
+        V::Object(object) => return Some(object.class()),
+        _ => return None,
+    }))
+}
+
+/// A number that has to be one.
+pub(super) fn number(value: &V) -> Result<f64, Fault> {
+    convert_double(value).ok_or_else(|| unsupported(format!("{} as a number", value.kind())))
+}
