@@ -13,6 +13,7 @@ use busyhour_record::{SaveConfig, Which};
 use crate::ListenerFile;
 use crate::config;
 use crate::context::Context;
+use crate::processors;
 
 /// Index of the result file an element writes, if it writes one.
 pub(crate) fn file<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<usize> {
@@ -56,6 +57,9 @@ pub(crate) fn hearer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opt
         return known.clone();
     }
     let made: Arc<dyn Processor> = match element.kind() {
+        "JSR223Listener" | "BSFListener" | "BeanShellListener" => {
+            return processors::processor(context, element);
+        }
         "ResultSaver" => Arc::new(SaveResponses::new(SaveResponsesSettings {
             file_name: context.text(element, "FileSaver.filename"),
             variable: context.text(element, "FileSaver.variablename"),

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::element::{Assertion, Processor};
+use busyhour_engine::element::{Assertion, Processor, Timer};
 use busyhour_engine::queues::{PopIntoVariable, PutIntoQueue};
 use busyhour_plan::Element;
 use busyhour_processors::scope::{Field, Scope};
 use busyhour_processors::{
-    BoundaryExtractor, BoundaryExtractorSettings, DurationAssertion, DurationAssertionSettings,
+    BoundaryExtractor, BoundaryExtractorSettings, DurationAssertion, DurationAssertionSettings, Family,
     JsonAssertion, JsonAssertionSettings, JsonExtractor, JsonExtractorSettings, Refusal, RegexExtractor,
-    RegexExtractorSettings, ResponseAssertion, ResponseAssertionSettings, ScriptProcessor, ScriptSampler,
-    ScriptSettings, SizeAssertion, SizeAssertionSettings, SizeOf,
+    RegexExtractorSettings, ResponseAssertion, ResponseAssertionSettings, ScriptAssertion, ScriptProcessor,
+    ScriptSampler, ScriptSettings, ScriptTimer, SizeAssertion, SizeAssertionSettings, SizeOf,
 };
 
 use crate::context::Context;
@@ -26,9 +26,16 @@ pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
             steps::user_parameters(context, element);
             return context.processors.get(&element.id()).cloned().flatten();
         }
-        "JSR223PreProcessor" | "JSR223PostProcessor" | "BeanShellPreProcessor" | "BeanShellPostProcessor" => {
-            script(context, element)
+        "JSR223PreProcessor" | "BSFPreProcessor" | "BeanShellPreProcessor" => {
+            script_settings(context, element)
+                .and_then(|settings| Ok(Arc::new(ScriptProcessor::before(settings)?) as _))
         }
+        "JSR223PostProcessor" | "BSFPostProcessor" | "BeanShellPostProcessor" => {
+            script_settings(context, element)
+                .and_then(|settings| Ok(Arc::new(ScriptProcessor::after(settings)?) as _))
+        }
+        "JSR223Listener" | "BSFListener" | "BeanShellListener" => script_settings(context, element)
+            .and_then(|settings| Ok(Arc::new(ScriptProcessor::listener(settings)?) as _)),
         "kg.apc.jmeter.modifiers.FifoPopPreProcessor" => Ok(Arc::new(PopIntoVariable {
             queue: context.text(element, "FifoName"),
             variable: context.text(element, "Variable"),
@@ -64,6 +71,11 @@ pub(crate) fn assertion<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
             })
         }
         "SizeAssertion" => size_assertion(context, element),
+        "JSR223Assertion" | "BSFAssertion" | "BeanShellAssertion" => {
+            let name = context.name(element);
+            script_settings(context, element)
+                .and_then(|settings| Ok(Arc::new(ScriptAssertion::new(settings, name)?) as _))
+        }
         _ => return None,
     };
     let made = accept(context, element, made);
@@ -189,38 +201,53 @@ fn size_assertion<'p>(
     Ok(Arc::new(SizeAssertion::new(settings)))
 }
 
-fn script<'p>(context: &mut Context<'p>, element: Element<'p>) -> Result<Arc<dyn Processor>, Refusal> {
-    let settings = script_settings(context, element, ["script", "parameters", "filename"])?;
-    let needs_result = element.kind() == "BeanShellPostProcessor";
-    Ok(Arc::new(ScriptProcessor::new(settings, needs_result)?))
-}
-
 /// The scripted sampler an element is.
 pub(crate) fn script_sampler<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ScriptSampler> {
-    let properties = if element.kind() == "BeanShellSampler" {
-        ["BeanShellSampler.query", "BeanShellSampler.parameters", "BeanShellSampler.filename"]
-    } else {
-        ["script", "parameters", "filename"]
-    };
-    let made = script_settings(context, element, properties).and_then(ScriptSampler::new);
+    let made = script_settings(context, element).and_then(ScriptSampler::new);
     made.map_err(|refusal| context.refuse(element, &refusal)).ok()
 }
 
-fn script_settings<'p>(
-    context: &mut Context<'p>,
-    element: Element<'p>,
-    [script, parameters, filename]: [&str; 3],
-) -> Result<ScriptSettings, Refusal> {
-    let language = if element.kind().starts_with("BeanShell") {
-        busyhour_processors::language_of("beanshell")?
+/// The scripted timer an element is.
+pub(crate) fn script_timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
+    let made = script_settings(context, element).and_then(ScriptTimer::new);
+    let timer = made.map_err(|refusal| context.refuse(element, &refusal)).ok()?;
+    context.keep = context.keep.union(timer.keep());
+    Some(Arc::new(timer))
+}
+
+fn script_settings<'p>(context: &mut Context<'p>, element: Element<'p>) -> Result<ScriptSettings, Refusal> {
+    let kind = element.kind();
+    let family = if kind.starts_with("BeanShell") {
+        Family::BeanShell
+    } else if kind.starts_with("BSF") {
+        Family::Bsf
     } else {
-        busyhour_processors::language_of(element.text_or("scriptLanguage", ""))?
+        Family::Jsr223
+    };
+    let [script, parameters, filename, forgets] = match kind {
+        "BeanShellSampler" => [
+            "BeanShellSampler.query",
+            "BeanShellSampler.parameters",
+            "BeanShellSampler.filename",
+            "BeanShellSampler.resetInterpreter",
+        ],
+        "BeanShellAssertion" => [
+            "BeanShellAssertion.query",
+            "BeanShellAssertion.parameters",
+            "BeanShellAssertion.filename",
+            "BeanShellAssertion.resetInterpreter",
+        ],
+        _ => ["script", "parameters", "filename", "resetInterpreter"],
     };
     Ok(ScriptSettings {
         name: element.name().to_owned(),
-        language,
+        family,
+        language: busyhour_processors::language_of(element.text_or("scriptLanguage", ""), family)?,
         script: context.text(element, script),
         parameters: context.text(element, parameters),
         filename: context.text(element, filename),
+        forgets: context.flag(element, forgets, false),
+        base_dir: context.options.base_dir.clone(),
+        state: context.symbols.state(),
     })
 }

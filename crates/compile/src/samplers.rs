@@ -33,7 +33,7 @@ pub(crate) fn package<'p>(
             properties: context.flag(element, "displayJMeterProperties", false),
             system_properties: context.flag(element, "displaySystemProperties", false),
         }))),
-        "JSR223Sampler" | "BeanShellSampler" => {
+        "JSR223Sampler" | "BSFSampler" | "BeanShellSampler" => {
             SamplerKind::Immediate(Arc::new(processors::script_sampler(context, element)?))
         }
         "TestAction" => SamplerKind::Flow(flow(context, element)),

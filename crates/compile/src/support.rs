@@ -114,6 +114,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("DebugSampler", "Debug Sampler", Role::Sampler, ""),
     ("JSR223Sampler", "JSR223 Sampler", Role::Sampler, ""),
     ("BeanShellSampler", "BeanShell Sampler", Role::Sampler, ""),
+    ("BSFSampler", "BSF Sampler", Role::Sampler, ""),
     ("TestAction", "Flow Control Action", Role::Sampler, ""),
     ("JavaSampler", "Java Request", Role::Sampler, "JMeter's own JavaTest and SleepTest"),
     ("SystemSampler", "OS Process Sampler", Role::Sampler, ""),
@@ -213,8 +214,19 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ),
     ("JSR223PreProcessor", "JSR223 PreProcessor", Role::PreProcessor, ""),
     ("BeanShellPreProcessor", "BeanShell PreProcessor", Role::PreProcessor, ""),
+    ("BSFPreProcessor", "BSF PreProcessor", Role::PreProcessor, ""),
     ("JSR223PostProcessor", "JSR223 PostProcessor", Role::PostProcessor, ""),
     ("BeanShellPostProcessor", "BeanShell PostProcessor", Role::PostProcessor, ""),
+    ("BSFPostProcessor", "BSF PostProcessor", Role::PostProcessor, ""),
+    ("JSR223Assertion", "JSR223 Assertion", Role::Assertion, ""),
+    ("BeanShellAssertion", "BeanShell Assertion", Role::Assertion, ""),
+    ("BSFAssertion", "BSF Assertion", Role::Assertion, ""),
+    ("JSR223Timer", "JSR223 Timer", Role::Timer, ""),
+    ("BeanShellTimer", "BeanShell Timer", Role::Timer, ""),
+    ("BSFTimer", "BSF Timer", Role::Timer, ""),
+    ("JSR223Listener", "JSR223 Listener", Role::Hearer, ""),
+    ("BeanShellListener", "BeanShell Listener", Role::Hearer, ""),
+    ("BSFListener", "BSF Listener", Role::Hearer, ""),
     ("RegexExtractor", "Regular Expression Extractor", Role::PostProcessor, ""),
     ("JSONPostProcessor", "JSON Extractor", Role::PostProcessor, ""),
     ("BoundaryExtractor", "Boundary Extractor", Role::PostProcessor, ""),
@@ -262,11 +274,6 @@ pub(crate) fn role(element: Element<'_>) -> Role {
         "BackendListener" => Role::SilentListener,
         kind if kind.ends_with("ResultCollector") => Role::Listener,
         kind if is_listener_by_name(kind) => Role::SilentListener,
-        kind if kind.starts_with("JSR223") || kind.starts_with("BeanShell") || kind.starts_with("BSF") => {
-            Role::Unsupported(
-                "scripts need a Java machine, which is not supported yet; see --allow-unsupported",
-            )
-        }
         _ => Role::Unsupported(""),
     }
 }

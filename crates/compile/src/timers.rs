@@ -10,7 +10,7 @@ use busyhour_engine::template::Template;
 use busyhour_plan::Element;
 
 use crate::context::Context;
-use crate::{open, rate_timers, think};
+use crate::{open, processors, rate_timers, think};
 
 /// Timers that set a rate instead of a pause: what sets the rate of a group whose sessions begin by schedule is that
 /// schedule.
@@ -30,6 +30,7 @@ pub(crate) fn timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
         "PreciseThroughputTimer" => rate_timers::precise(context, element),
         rate_timers::SHAPING => rate_timers::shaping(context, element),
         "SyncTimer" => synchronizing(context, element),
+        "JSR223Timer" | "BSFTimer" | "BeanShellTimer" => processors::script_timer(context, element),
         kind => match think::native(context, element) {
             Some(think) => think,
             None => {

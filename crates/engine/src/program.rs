@@ -164,8 +164,6 @@ pub struct SamplerPackage<P> {
     pub after: Box<[Arc<dyn Processor>]>,
     /// Assertions in the order they run.
     pub assertions: Box<[Arc<dyn Assertion>]>,
-    /// Listeners that do something with a sample of their own (scripts), in the order they run.
-    pub hearers: Box<[Arc<dyn Processor>]>,
     /// What these need of the result.
     pub keep: Keep,
     /// Listeners that do more than write rows, in the order they hear of a sample.

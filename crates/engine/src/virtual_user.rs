@@ -385,9 +385,6 @@ impl<P: Protocol> VirtualUser<P> {
             }
             let ok = self.user.result.success;
             self.set_last_sample_ok(ok);
-            for hearer in &package.hearers {
-                hearer.process(&mut self.user);
-            }
             if !self.user.result.ignore {
                 // Of samples inside that of a parallel controller no listener hears.
                 let silent = self.gathers_only();

@@ -1,14 +1,28 @@
 //! What a script sees of the user that runs it.
 
+use std::any::Any;
+use std::rc::Rc;
+
+use busyhour_engine::Nanos;
+use busyhour_engine::result::SampleResult;
 use busyhour_engine::run;
-use busyhour_engine::user::UserState;
-use busyhour_script::{Level, SampleFacts, Scope};
+use busyhour_engine::user::{LogicalAction, UserState};
+use busyhour_engine::variables::Value as Variable;
+use busyhour_record::DataType;
+use busyhour_script::{Level, SampleFacts, Scope, StopRequest, Value, Verdict};
+use jiff::tz::TimeZone;
 use rand::RngCore as _;
+
+use crate::java_text::{DateFormat, Defaults, Moment};
 
 /// A user as the world of a script: `vars`, `props`, `log`, `ctx`, the clock, the random stream and the last
 /// result.
 pub struct UserScope<'a> {
     user: &'a mut UserState,
+    facts: Facts,
+    /// In a sampler's script: the result of the sample before.
+    previous: Option<Facts>,
+    verdict: Option<Verdict>,
 }
 
 impl std::fmt::Debug for UserScope<'_> {
@@ -20,11 +34,39 @@ impl std::fmt::Debug for UserScope<'_> {
 impl<'a> UserScope<'a> {
     /// The world of a script that this user runs.
     pub fn new(user: &'a mut UserState) -> Self {
-        Self { user }
+        let facts = Facts::of(user);
+        Self { user, facts, previous: None, verdict: None }
     }
 
-    fn wall_ms(&self, at: busyhour_engine::Nanos) -> i64 {
-        i64::try_from(self.user.run.clock.wall_ms(at)).unwrap_or(i64::MAX)
+    /// The world of a sampler's script: the result that it makes is the user's, `previous` that of the sample before.
+    #[must_use]
+    pub fn of_sampler(user: &'a mut UserState, previous: Option<SampleResult>) -> Self {
+        let clock = user.run.clock.clone();
+        let previous = previous.map(|result| Facts { result, clock, is_sampler: false });
+        let mut scope = Self::new(user);
+        scope.previous = previous;
+        scope.facts.is_sampler = true;
+        scope
+    }
+
+    /// The world of an assertion's script.
+    #[must_use]
+    pub fn of_assertion(user: &'a mut UserState) -> Self {
+        let mut scope = Self::new(user);
+        scope.verdict = Some(Verdict::default());
+        scope
+    }
+
+    /// What the assertion's script said.
+    #[must_use]
+    pub fn said(&mut self) -> Verdict {
+        self.verdict.take().unwrap_or_default()
+    }
+}
+
+impl Drop for UserScope<'_> {
+    fn drop(&mut self) {
+        std::mem::swap(&mut self.user.result, &mut self.facts.result);
     }
 }
 
@@ -72,7 +114,84 @@ impl Scope for UserScope<'_> {
     }
 
     fn wall_clock_ms(&self) -> i64 {
-        self.wall_ms(self.user.now())
+        // What the script slept has passed for it.
+        self.facts.wall_ms(self.user.now() + self.user.owed_ns)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.user.variables.iter().map(|(name, _)| name.to_owned()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn object(&self, name: &str) -> Option<Rc<dyn Any>> {
+        match self.user.variables.value(name)? {
+            Variable::Object(object) => Some(object.clone()),
+            _ => None,
+        }
+    }
+
+    fn set_object(&mut self, name: &str, object: Rc<dyn Any>) {
+        self.user.variables.set_value(name, Variable::Object(object));
+    }
+
+    fn remove_property(&mut self, name: &str) {
+        self.user.run.properties.remove(name);
+    }
+
+    fn environment(&self, name: &str) -> Option<String> {
+        crate::text::environment_variable(name)
+    }
+
+    fn iteration(&self) -> u32 {
+        self.user.iteration
+    }
+
+    fn group_name(&self) -> String {
+        self.user.run.groups.get(self.user.group as usize).map(|group| group.name.clone()).unwrap_or_default()
+    }
+
+    fn sampler_name(&self) -> String {
+        self.user.sampler_name.clone()
+    }
+
+    fn pause_ms(&mut self, ms: u64) {
+        self.user.owed_ns = self.user.owed_ns.saturating_add(ms.saturating_mul(1_000_000));
+    }
+
+    fn stop(&mut self, what: StopRequest) {
+        match what {
+            StopRequest::Iteration => self.user.action = LogicalAction::NextIterationOfThread,
+            StopRequest::User => self.user.running = false,
+            StopRequest::Test => self.user.run.ask_to_stop(run::Stop::Graceful),
+            StopRequest::TestNow => self.user.run.ask_to_stop(run::Stop::Now),
+        }
+    }
+
+    fn verdict(&mut self) -> Option<&mut Verdict> {
+        self.verdict.as_mut()
+    }
+
+    fn format_date(&self, pattern: &str, ms: i64, zone: &TimeZone) -> Result<String, String> {
+        let format = date_format(pattern)?;
+        let mut out = String::new();
+        format.format(&Moment::of_instant(i128::from(ms) * 1_000_000, zone), &mut out)?;
+        Ok(out)
+    }
+
+    fn parse_date(&self, pattern: &str, text: &str, zone: &TimeZone) -> Result<Option<i64>, String> {
+        let format = date_format(pattern)?;
+        if let Some(what) = format.unreadable() {
+            return Err(format!("reading {what}"));
+        }
+        let defaults = Defaults { date_in_year: Some(1970), ..Defaults::default() };
+        let Ok(moment) = format.parse(text, defaults) else { return Ok(None) };
+        if let Some(instant) = moment.instant() {
+            return Ok(i64::try_from(instant / 1_000_000).ok());
+        }
+        let date = moment.date.unwrap_or(jiff::civil::date(1970, 1, 1));
+        let time = moment.time.unwrap_or(jiff::civil::Time::midnight());
+        Ok(date.to_datetime(time).to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp().as_millisecond()))
     }
 
     fn random_bits(&mut self) -> u64 {
@@ -80,12 +199,37 @@ impl Scope for UserScope<'_> {
     }
 
     fn sample(&self) -> Option<&dyn SampleFacts> {
-        self.user.has_result.then_some(self as &dyn SampleFacts)
+        self.user.has_result.then_some(&self.facts as &dyn SampleFacts)
     }
 
     fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
-        self.user.has_result.then_some(self as &mut dyn SampleFacts)
+        self.user.has_result.then_some(&mut self.facts as &mut dyn SampleFacts)
     }
+
+    fn previous(&self) -> Option<&dyn SampleFacts> {
+        if self.facts.is_sampler {
+            return self.previous.as_ref().map(|facts| facts as &dyn SampleFacts);
+        }
+        self.sample()
+    }
+
+    fn previous_mut(&mut self) -> Option<&mut dyn SampleFacts> {
+        if self.facts.is_sampler {
+            return self.previous.as_mut().map(|facts| facts as &mut dyn SampleFacts);
+        }
+        self.sample_mut()
+    }
+}
+
+fn date_format(pattern: &str) -> Result<DateFormat, String> {
+    DateFormat::new(pattern).map_err(|error| format!("the date format `{pattern}` ({error})"))
+}
+
+/// A result as a script sees it: the user's own is taken out of the user meanwhile.
+struct Facts {
+    result: SampleResult,
+    clock: busyhour_engine::clock::Clock,
+    is_sampler: bool,
 }
 
 /// Nanoseconds as JMeter's milliseconds.
@@ -93,75 +237,198 @@ fn whole_ms(ns: u64) -> i64 {
     i64::try_from(ns / 1_000_000).unwrap_or(i64::MAX)
 }
 
-impl SampleFacts for UserScope<'_> {
+/// Replaces a text, keeping its buffer.
+fn replace(text: &mut String, by: &str) {
+    text.clear();
+    text.push_str(by);
+}
+
+impl Facts {
+    fn of(user: &mut UserState) -> Self {
+        Self { result: std::mem::take(&mut user.result), clock: user.run.clock.clone(), is_sampler: false }
+    }
+
+    fn wall_ms(&self, at: Nanos) -> i64 {
+        i64::try_from(self.clock.wall_ms(at)).unwrap_or(i64::MAX)
+    }
+}
+
+impl SampleFacts for Facts {
     fn label(&self) -> String {
-        self.user.result.label.clone()
+        self.result.label.clone()
     }
 
     fn response_code(&self) -> String {
-        self.user.result.code.clone()
+        self.result.code.clone()
     }
 
     fn response_message(&self) -> String {
-        self.user.result.message.clone()
+        self.result.message.clone()
     }
 
     fn response_data_as_string(&self) -> String {
-        self.user.result.body_text().into_owned()
+        self.result.body_text().into_owned()
     }
 
     fn response_headers(&self) -> String {
-        self.user.result.response_headers.clone()
+        self.result.response_headers.clone()
     }
 
     fn url(&self) -> String {
-        self.user.result.url.clone()
+        self.result.url.clone()
     }
 
     fn is_successful(&self) -> bool {
-        self.user.result.success
+        self.result.success
     }
 
     fn elapsed_ms(&self) -> i64 {
-        i64::try_from(self.user.result.elapsed_ms()).unwrap_or(i64::MAX)
+        i64::try_from(self.result.elapsed_ms()).unwrap_or(i64::MAX)
     }
 
     fn latency_ms(&self) -> i64 {
-        whole_ms(self.user.result.latency_ns)
+        whole_ms(self.result.latency_ns)
     }
 
     fn connect_ms(&self) -> i64 {
-        whole_ms(self.user.result.connect_ns)
+        whole_ms(self.result.connect_ns)
     }
 
     fn start_time_ms(&self) -> i64 {
-        self.wall_ms(self.user.result.start)
+        self.wall_ms(self.result.start)
     }
 
     fn end_time_ms(&self) -> i64 {
-        self.wall_ms(self.user.result.end)
+        if self.result.end == Nanos::default() { 0 } else { self.wall_ms(self.result.end) }
     }
 
     fn received_bytes(&self) -> i64 {
-        i64::try_from(self.user.result.bytes()).unwrap_or(i64::MAX)
+        i64::try_from(self.result.bytes()).unwrap_or(i64::MAX)
     }
 
     fn set_successful(&mut self, successful: bool) {
-        self.user.result.success = successful;
+        self.result.success = successful;
     }
 
     fn set_response_code(&mut self, code: &str) {
-        self.user.result.code.clear();
-        self.user.result.code.push_str(code);
+        replace(&mut self.result.code, code);
     }
 
     fn set_response_message(&mut self, message: &str) {
-        self.user.result.message.clear();
-        self.user.result.message.push_str(message);
+        replace(&mut self.result.message, message);
     }
 
     fn set_label(&mut self, label: &str) {
-        self.user.result.label.clear();
-        self.user.result.label.push_str(label);
+        replace(&mut self.result.label, label);
+    }
+
+    fn response_data(&self) -> Vec<u8> {
+        self.result.body.clone()
+    }
+
+    fn set_response_data(&mut self, data: &[u8], encoding: Option<&str>) {
+        self.result.body.clear();
+        self.result.body.extend_from_slice(data);
+        if self.is_sampler {
+            self.result.body_bytes = data.len() as u64;
+        }
+        if let Some(encoding) = encoding {
+            replace(&mut self.result.encoding, encoding);
+        }
+    }
+
+    fn fact(&self, name: &str) -> Option<Value> {
+        let number = |value: u64| Value::Integer(i32::try_from(value).unwrap_or(i32::MAX));
+        let result = &self.result;
+        Some(match name {
+            "RequestHeaders" => Value::text(&result.request_headers),
+            "SamplerData" => Value::text(&result.request_data),
+            "ContentType" => Value::text(&result.content_type),
+            "MediaType" => Value::text(result.content_type.split(';').next().unwrap_or("").trim()),
+            "DataType" => Value::text(result.data_type.as_str()),
+            "DataEncodingNoDefault" if result.encoding.is_empty() => Value::Null,
+            "DataEncodingNoDefault" => Value::text(&result.encoding),
+            "BodySizeAsLong" => Value::Long(i64::try_from(result.body_bytes).unwrap_or(i64::MAX)),
+            "BodySize" => number(result.body_bytes),
+            "HeadersSize" => number(result.header_bytes),
+            "SentBytes" => Value::Long(i64::try_from(result.sent_bytes).unwrap_or(i64::MAX)),
+            "IdleTime" => Value::Long(whole_ms(result.idle_ns)),
+            "GroupThreads" => number(u64::from(result.users_group)),
+            "AllThreads" => number(u64::from(result.users_all)),
+            "ErrorCount" => Value::Integer(i32::from(!result.success)),
+            "SampleCount" => Value::Integer(1),
+            "FirstAssertionFailureMessage" => {
+                let failed = result.assertions.iter().find(|outcome| outcome.failure || outcome.error);
+                failed.map_or(Value::Null, |outcome| Value::text(&outcome.message))
+            }
+            _ => return None,
+        })
+    }
+
+    fn change(&mut self, name: &str, value: Value) -> bool {
+        let now = self.clock.now();
+        let result = &mut self.result;
+        match (name, &value) {
+            ("RequestHeaders", Value::Text(text)) => replace(&mut result.request_headers, text),
+            ("ResponseHeaders", Value::Text(text)) => replace(&mut result.response_headers, text),
+            ("SamplerData", Value::Text(text)) => replace(&mut result.request_data, text),
+            ("ContentType", Value::Text(text)) => replace(&mut result.content_type, text),
+            ("DataEncoding", Value::Text(text)) => replace(&mut result.encoding, text),
+            ("DataType", Value::Text(text)) => {
+                result.data_type = match &**text {
+                    "text" => DataType::Text,
+                    "bin" => DataType::Binary,
+                    _ => DataType::Unknown,
+                };
+            }
+            ("StopThread", Value::Boolean(stop)) => result.stop_user = *stop,
+            ("StopTest", Value::Boolean(stop)) => result.stop_test = *stop,
+            ("StopTestNow", Value::Boolean(stop)) => result.stop_test_now = *stop,
+            ("Latency", Value::Integer(ms)) => result.latency_ns = u64::from(ms.unsigned_abs()) * 1_000_000,
+            ("Latency", Value::Long(ms)) => result.latency_ns = ms.unsigned_abs().saturating_mul(1_000_000),
+            ("ConnectTime", Value::Integer(ms)) => {
+                result.connect_ns = u64::from(ms.unsigned_abs()) * 1_000_000
+            }
+            ("ConnectTime", Value::Long(ms)) => {
+                result.connect_ns = ms.unsigned_abs().saturating_mul(1_000_000)
+            }
+            ("BodySize", Value::Integer(bytes)) => result.body_bytes = u64::from(bytes.unsigned_abs()),
+            ("BodySize", Value::Long(bytes)) => result.body_bytes = bytes.unsigned_abs(),
+            ("SentBytes", Value::Integer(bytes)) => result.sent_bytes = u64::from(bytes.unsigned_abs()),
+            ("SentBytes", Value::Long(bytes)) => result.sent_bytes = bytes.unsigned_abs(),
+            ("setIgnore", _) => result.ignore = true,
+            // JMeter has started the sample; a second start is an error that it logs.
+            ("sampleStart", _) if self.is_sampler => {}
+            ("sampleEnd", _) if self.is_sampler => {
+                if result.end == Nanos::default() {
+                    result.end = now;
+                }
+            }
+            ("latencyEnd", _) if self.is_sampler => result.latency_ns = now.0.saturating_sub(result.start.0),
+            _ => return false,
+        }
+        true
+    }
+
+    fn sub_results(&self) -> usize {
+        self.result.sub_results.len()
+    }
+
+    fn sub_result(&self, at: usize, getter: &str) -> Option<Value> {
+        let result = self.result.sub_results.get(at)?;
+        Some(match getter {
+            "getSampleLabel" => Value::text(&result.label),
+            "getResponseCode" => Value::text(&result.code),
+            "getResponseMessage" => Value::text(&result.message),
+            "getResponseDataAsString" => Value::text(result.body_text()),
+            "getResponseHeaders" => Value::text(&result.response_headers),
+            "getRequestHeaders" => Value::text(&result.request_headers),
+            "getSamplerData" => Value::text(&result.request_data),
+            "getUrlAsString" | "getURL" => Value::text(&result.url),
+            "isSuccessful" => Value::Boolean(result.success),
+            "getTime" => Value::Long(i64::try_from(result.elapsed_ms()).unwrap_or(i64::MAX)),
+            "getLatency" => Value::Long(whole_ms(result.latency_ns)),
+            _ => return None,
+        })
     }
 }

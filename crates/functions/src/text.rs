@@ -195,6 +195,12 @@ struct Environment {
     otherwise: Option<Template>,
 }
 
+/// A variable of the environment, for scripts.
+pub(crate) fn environment_variable(name: &str) -> Option<String> {
+    let usable = !name.is_empty() && !name.contains(['=', '\0']);
+    usable.then(|| std::env::var(name).ok()).flatten()
+}
+
 /// `${__env(name, variable, default)}` of jmeter-plugins
 pub(crate) fn environment(arguments: &mut Arguments<'_, '_>) -> Made {
     let target = arguments.target(1);

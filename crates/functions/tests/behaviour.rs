@@ -31,7 +31,7 @@ fn what_is_refused_says_why() {
     insta::assert_snapshot!(refused("${__XPath(a,b)}"), @"Unsupported at 0: the function __XPath is not supported (an XPath Extractor does the same for a response)");
     insta::assert_snapshot!(refused("${__jexl(1)}"), @"Unsupported at 0: the function __jexl is not supported (JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2)");
     insta::assert_snapshot!(refused("${__jexl3(1 +)}"), @"Invalid at 0: __jexl3: expected an expression, found the end (column 4) (JMeter would fail each time it runs it)");
-    insta::assert_snapshot!(refused("${__groovy(new File(vars.get('${a}')))}"), @"Unsupported at 0: __groovy: `new File` with 1 arguments is not supported (column 1) (tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better)");
+    insta::assert_snapshot!(refused("${__groovy(new URL(vars.get('${a}')))}"), @"Unsupported at 0: __groovy: `new URL` is not supported (column 5) (tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better)");
     insta::assert_snapshot!(refused("${__Random(6,1)}"), @"Invalid at 0: __Random: the maximum 1 is less than the minimum 6");
     insta::assert_snapshot!(refused("${__time(YYYY-MM-dd b)}"), @r#"Invalid at 0: __time: the date pattern "YYYY-MM-dd b": Unknown pattern letter: b (patterns are those of Java's DateTimeFormatter)"#);
     insta::assert_snapshot!(refused("${__time(zzzz)}"), @r#"Unsupported at 0: __time: the date pattern "zzzz": full names of zones are not supported"#);
@@ -141,7 +141,7 @@ fn failures_at_run_time_are_logged_and_leave_nothing() {
 fn what_comes_up_unsupported_at_run_time_ends_the_run() {
     let (mut world, templates) = World::compiled(&["<${__eval(${text})}>", "<${__groovy(${script})}>"]);
     world.user.variables.set("text", "${__XPath(a,b)}");
-    world.user.variables.set("script", "new File('x').text");
+    world.user.variables.set("script", "new URL('x').text");
     assert_eq!(world.render(&templates[0]), "<>");
     assert_eq!(world.user.run.stop(), Stop::Graceful);
     world.user.run.clear_stop();
@@ -151,7 +151,7 @@ fn what_comes_up_unsupported_at_run_time_ends_the_run() {
     insta::assert_snapshot!(world.log().join("\n"), @r#"
     Error in "${__XPath(a,b)}": the function __XPath is not supported (an XPath Extractor does the same for a response)
     Error a text came up that is not supported, see the line above; the test stops
-    Warn __groovy: `new File` with 1 arguments is not supported (column 1)
+    Warn __groovy: `new URL` is not supported (column 5)
     "#);
 }
 

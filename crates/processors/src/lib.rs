@@ -49,6 +49,9 @@ pub use refusal::{Refusal, RefusalKind};
 pub use regex_extractor::{RegexExtractor, RegexExtractorSettings};
 pub use response_assertion::{ResponseAssertion, ResponseAssertionSettings};
 pub use save_responses::{SaveResponses, SaveResponsesSettings, resolved};
-pub use script::{ScriptProcessor, ScriptSampler, ScriptSettings, language_of};
+pub use script::{
+    Family, Language, ScriptAssertion, ScriptProcessor, ScriptSampler, ScriptSettings, ScriptTimer,
+    language_of,
+};
 pub use supported::{ElementInfo, supported};
 pub use user_parameters::{UserParameters, UserParametersSettings};

@@ -16,13 +16,22 @@ const fn element(kind: &'static str, description: &'static str, note: &'static s
 }
 
 const PATTERNS: &str = "regular expressions: all but repeated anchors, (?x), \\G and octal references; not the body as a document";
-const SCRIPTS: &str = "plain scripts only: variables, properties, texts, numbers, conditions, log, the result's facts; no script files, no use of parameters";
+const SCRIPTS: &str = "Groovy, BeanShell, JEXL and JavaScript without Java: what a script needs beyond the common classes of the JDK is refused";
 
 /// Elements of this crate, by kind.
-const SUPPORTED: [ElementInfo; 18] = [
+const SUPPORTED: [ElementInfo; 30] = [
+    element("BSFAssertion", "judgement of a script", SCRIPTS),
+    element("BSFListener", "script that hears of samples", SCRIPTS),
+    element("BSFPostProcessor", "script after a sample", SCRIPTS),
+    element("BSFPreProcessor", "script before a sample", SCRIPTS),
+    element("BSFSampler", "sample made by a script", SCRIPTS),
+    element("BSFTimer", "pause of a script's making", SCRIPTS),
+    element("BeanShellAssertion", "judgement of a script", SCRIPTS),
+    element("BeanShellListener", "script that hears of samples", SCRIPTS),
     element("BeanShellPostProcessor", "script after a sample", SCRIPTS),
     element("BeanShellPreProcessor", "script before a sample", SCRIPTS),
     element("BeanShellSampler", "sample made by a script", SCRIPTS),
+    element("BeanShellTimer", "pause of a script's making", SCRIPTS),
     element(
         "BoundaryExtractor",
         "variables from between two texts",
@@ -42,9 +51,12 @@ const SUPPORTED: [ElementInfo; 18] = [
         "functions only at the end of definite paths",
     ),
     element("JSONPostProcessor", "variables from JSON by paths", "no functions in paths, as in JMeter"),
+    element("JSR223Assertion", "judgement of a script", SCRIPTS),
+    element("JSR223Listener", "script that hears of samples", SCRIPTS),
     element("JSR223PostProcessor", "script after a sample", SCRIPTS),
     element("JSR223PreProcessor", "script before a sample", SCRIPTS),
     element("JSR223Sampler", "sample made by a script", SCRIPTS),
+    element("JSR223Timer", "pause of a script's making", SCRIPTS),
     element(
         "RandomVariableConfig",
         "a random number",

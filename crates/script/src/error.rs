@@ -69,6 +69,12 @@ pub enum ScriptError {
         /// Where.
         place: Place,
     },
+    /// There is no script to run, as in JMeter.
+    #[error("{message}")]
+    Missing {
+        /// What JMeter says.
+        message: String,
+    },
     /// The script used up its budget of time, steps or memory.
     #[error("the script was stopped: {limit}")]
     LimitReached {
@@ -85,7 +91,7 @@ impl ScriptError {
             ScriptError::Syntax { place, .. }
             | ScriptError::Unsupported { place, .. }
             | ScriptError::Evaluation { place, .. } => Some(*place),
-            ScriptError::LimitReached { .. } => None,
+            ScriptError::Missing { .. } | ScriptError::LimitReached { .. } => None,
         }
     }
 

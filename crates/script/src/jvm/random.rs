@@ -80,6 +80,9 @@ mod tests {
     fn numbers_are_those_of_java() {
         // Recorded from Java 17: new Random(42).
         let mut random = JavaRandom::new(42);
-        assert_eq!((random.int(), random.below(100), random.below(16)), (-1_170_105_035, 63, 11));
+        assert_eq!((random.int(), random.below(100), random.below(16)), (-1_170_105_035, 63, 10));
+        assert_eq!(random.long(), 884_324_181_205_335_268);
+        assert_eq!((random.double(), random.boolean()), (0.942_073_543_028_212_8, true));
+        assert_eq!((random.gaussian(), random.float()), (0.280_977_638_072_779_5, 0.368_782_88));
     }
 }

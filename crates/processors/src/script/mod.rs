@@ -1,0 +1,365 @@
+//! JSR223, BSF and BeanShell elements: samplers, processors, assertions, timers and listeners that are scripts.
+
+mod elements;
+mod sampler;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use busyhour_engine::run::{Level, Stop};
+use busyhour_engine::template::{Segment, Template};
+use busyhour_engine::user::{StateId, UserState};
+use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, UserScope};
+use busyhour_script::java_like::{self, Language as JavaLike};
+use busyhour_script::{Binding, Memory, ScriptError, Value, javascript, jexl};
+
+pub use elements::{ScriptAssertion, ScriptProcessor, ScriptTimer};
+pub use sampler::ScriptSampler;
+
+use crate::refusal::Refusal;
+
+/// Which of JMeter's three kinds of scripted elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// `JSR223…`
+    Jsr223,
+    /// `BSF…`
+    Bsf,
+    /// `BeanShell…`
+    BeanShell,
+}
+
+/// A language that elements are written in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// Groovy or BeanShell.
+    JavaLike(JavaLike),
+    /// JavaScript.
+    JavaScript,
+    /// JEXL 2 or 3.
+    Jexl(jexl::Version),
+    /// One that JMeter has no engine for: each run is an error.
+    Missing(String),
+}
+
+/// What a plan says of a scripted element.
+#[derive(Clone, Debug)]
+pub struct ScriptSettings {
+    /// `TestElement.name`
+    pub name: String,
+    /// Which kind of element.
+    pub family: Family,
+    /// `scriptLanguage`, through [`language_of`]; BeanShell for BeanShell elements.
+    pub language: Language,
+    /// The text: `script`, of BeanShell samplers and assertions `BeanShell….query`.
+    pub script: Template,
+    /// `parameters`
+    pub parameters: Template,
+    /// `filename`: if there is one, the text is that of the file.
+    pub filename: Template,
+    /// `resetInterpreter` of BeanShell elements: they forget their variables before each run.
+    pub forgets: bool,
+    /// Where a file is looked for besides the working directory.
+    pub base_dir: PathBuf,
+    /// Where a user keeps what a BeanShell interpreter remembers.
+    pub state: StateId,
+}
+
+/// The language an element names.
+///
+/// # Errors
+/// For languages that are not supported here and may be there in JMeter.
+pub fn language_of(text: &str, family: Family) -> Result<Language, Refusal> {
+    let name = text.trim().to_ascii_lowercase();
+    Ok(match (name.as_str(), family) {
+        (_, Family::BeanShell)
+        | ("beanshell" | "bsh" | "java", Family::Jsr223)
+        | ("beanshell", Family::Bsf) => Language::JavaLike(JavaLike::BeanShell),
+        ("", Family::Bsf) => Language::Missing(String::new()),
+        ("" | "groovy", _) => Language::JavaLike(JavaLike::Groovy),
+        ("javascript" | "js" | "ecmascript" | "rhino" | "nashorn", _) => Language::JavaScript,
+        ("jexl" | "jexl2", _) => Language::Jexl(jexl::Version::Two),
+        ("jexl3", _) => Language::Jexl(jexl::Version::Three),
+        _ => return Err(Refusal::unsupported(format!("is written in {}", text.trim()))),
+    })
+}
+
+/// A parsed script.
+#[derive(Debug, Clone)]
+enum Parsed {
+    JavaLike(java_like::Script),
+    JavaScript(javascript::Script),
+    Jexl(jexl::Script),
+    /// Why it is none; JMeter finds out each time.
+    Missing(String),
+}
+
+fn parse(language: &Language, text: &str) -> Result<Parsed, ScriptError> {
+    Ok(match language {
+        Language::JavaLike(java_like) => Parsed::JavaLike(java_like::compile(text, *java_like)?),
+        Language::JavaScript => Parsed::JavaScript(javascript::compile(text)?),
+        Language::Jexl(version) => Parsed::Jexl(jexl::compile(text, *version)?),
+        Language::Missing(name) => Parsed::Missing(format!("unsupported language: {name}")),
+    })
+}
+
+#[derive(Debug)]
+enum Text {
+    Fixed(Parsed),
+    Varying(Template),
+    /// That of a file whose name varies.
+    File,
+}
+
+/// A script as an element holds it.
+#[derive(Debug)]
+struct ScriptText {
+    name: String,
+    family: Family,
+    language: Language,
+    text: Text,
+    parameters: Template,
+    filename: Template,
+    base_dir: PathBuf,
+    forgets: bool,
+    state: StateId,
+    /// What it may look at must be kept of the result.
+    looks_at_result: bool,
+    /// It asks for the result before its own.
+    looks_at_previous: bool,
+}
+
+type Kept = Rc<Result<Parsed, ScriptError>>;
+
+/// Scripts kept per thread that are made of variables.
+const KEPT_MAX: usize = 500;
+
+thread_local! {
+    static KEPT: RefCell<HashMap<(Language, String), Kept>> = RefCell::default();
+}
+
+fn kept(language: &Language, text: &str) -> Kept {
+    KEPT.with_borrow_mut(|kept| {
+        let key = (language.clone(), text.to_owned());
+        if let Some(script) = kept.get(&key) {
+            return Rc::clone(script);
+        }
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        let script = Rc::new(parse(language, text));
+        kept.insert(key, Rc::clone(&script));
+        script
+    })
+}
+
+/// Whether a word stands in a text.
+fn mentions(text: &str, word: &str) -> bool {
+    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].ends_with(part_of_word) && !text[at + word.len()..].starts_with(part_of_word)
+    })
+}
+
+/// A script's file: in the working directory, or beside the plan.
+fn read_file(name: &str, base_dir: &Path) -> Option<String> {
+    let bytes = std::fs::read(name).or_else(|_| std::fs::read(base_dir.join(name))).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn refusal(error: &ScriptError) -> Refusal {
+    let refusal = if error.is_unsupported() {
+        Refusal::unsupported(format!("has a script with what cannot be run: {error}"))
+    } else {
+        Refusal::invalid(format!("has a script that is none: {error}"))
+    };
+    refusal.with_hint("scripts run here without Java: what they may use is in the documentation")
+}
+
+impl ScriptText {
+    fn new(settings: ScriptSettings) -> Result<Self, Refusal> {
+        let (text, source) = Self::text(&settings)?;
+        let looks_at = |names: &[&str]| names.iter().any(|name| mentions(&source, name));
+        let looks_at_result = looks_at(&[
+            "prev",
+            "SampleResult",
+            "data",
+            "ctx",
+            "sampleResult",
+            "sampleEvent",
+            "Response",
+            "ResponseData",
+            "ResponseHeaders",
+            "RequestHeaders",
+            "SamplerData",
+        ]) || matches!(text, Text::File);
+        let looks_at_previous = looks_at(&["prev", "ctx"]) || matches!(text, Text::File);
+        let ScriptSettings { name, family, language, parameters, filename, base_dir, forgets, state, .. } =
+            settings;
+        Ok(Self {
+            name,
+            family,
+            language,
+            text,
+            parameters,
+            filename,
+            base_dir,
+            forgets,
+            state,
+            looks_at_result,
+            looks_at_previous,
+        })
+    }
+
+    /// The text as far as it is known now, with `1` for what varies.
+    fn text(settings: &ScriptSettings) -> Result<(Text, String), Refusal> {
+        let checked = |text: &str| parse(&settings.language, text);
+        if !settings.filename.is_empty() {
+            let Some(name) = settings.filename.as_literal() else {
+                return Ok((Text::File, String::new()));
+            };
+            let Some(text) = read_file(name, &settings.base_dir) else {
+                return Err(Refusal::invalid(format!("names the script {name}, which cannot be read"))
+                    .with_hint("relative names are looked up in the working directory and beside the plan"));
+            };
+            let parsed = checked(&text).map_err(|error| refusal(&error))?;
+            return Ok((Text::Fixed(parsed), text));
+        }
+        // With 1 for everything that varies the script fits within quotes and without.
+        let probe: String = settings
+            .script
+            .segments()
+            .iter()
+            .map(|segment| if let Segment::Text(text) = segment { text } else { "1" })
+            .collect();
+        if probe.is_empty() && settings.family == Family::Jsr223 {
+            let message = format!("Both script file and script text are empty for element:{}", settings.name);
+            return Ok((
+                Text::Fixed(Parsed::Missing(format!("javax.script.ScriptException: {message}"))),
+                probe,
+            ));
+        }
+        let is_fixed = settings.script.as_literal().is_some();
+        let text = match checked(&probe) {
+            Ok(parsed) if is_fixed => Text::Fixed(parsed),
+            Err(error) if error.is_unsupported() || is_fixed => return Err(refusal(&error)),
+            _ => Text::Varying(settings.script.clone()),
+        };
+        Ok((text, probe))
+    }
+
+    /// Runs the script; gives its value and what the names in `back` hold afterwards.
+    fn run(
+        &self,
+        user: &mut UserState,
+        world: World,
+        own: &[(&'static str, Binding)],
+        back: &[&str],
+    ) -> Result<Ran, ScriptError> {
+        let parameters = self.parameters.text(user).into_owned();
+        let filename = self.filename.text(user).into_owned();
+        let script: Kept = match &self.text {
+            Text::Fixed(parsed) => Rc::new(Ok(parsed.clone())),
+            Text::Varying(template) => {
+                let text = template.text(user);
+                kept(&self.language, &text)
+            }
+            Text::File => match read_file(&filename, &self.base_dir) {
+                Some(text) => kept(&self.language, &text),
+                None => Rc::new(Ok(Parsed::Missing(format!(
+                    "javax.script.ScriptException: Script file '{filename}' is not a file for element: {}",
+                    self.name
+                )))),
+            },
+        };
+        let parsed = match script.as_ref() {
+            Ok(parsed) => parsed,
+            Err(error) => return Err(error.clone()),
+        };
+        let mut memory = self.remembered(user);
+        let has_result = user.has_result;
+        let mut scope = match world {
+            World::Plain => UserScope::new(user),
+            World::Sampler(previous) => UserScope::of_sampler(user, previous.map(|result| *result)),
+            World::Assertion => UserScope::of_assertion(user),
+        };
+        let outcome = match parsed {
+            Parsed::JavaLike(script) => {
+                let args = parameters.split(' ').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+                let args_name = if self.family == Family::BeanShell { "bsh.args" } else { "args" };
+                let prev = if has_result { Binding::Previous } else { Binding::Value(Value::Null) };
+                let text = |text: &str| Binding::Value(Value::text(text));
+                let mut bindings: Vec<(&str, Binding)> = own.to_vec();
+                bindings.extend([
+                    ("Label", text(&self.name)),
+                    ("FileName", text(&filename)),
+                    ("Parameters", text(&parameters)),
+                    (args_name, Binding::Texts(args)),
+                    ("prev", prev),
+                ]);
+                if self.family != Family::BeanShell {
+                    bindings.extend([("sampler", Binding::Sampler), ("OUT", Binding::Out)]);
+                }
+                script.run(&mut scope, &bindings, back, memory.as_mut())
+            }
+            Parsed::JavaScript(script) => script.evaluate(&mut scope).map(|value| (value, Vec::new())),
+            Parsed::Jexl(script) => script.evaluate(&mut scope).map(|value| (value, Vec::new())),
+            Parsed::Missing(why) => Err(ScriptError::Missing { message: why.clone() }),
+        };
+        let verdict = scope.said();
+        drop(scope);
+        if let Some(memory) = memory {
+            *user.state(self.state, Memory::default) = memory;
+        }
+        outcome.map(|(value, values)| Ran { value, values, verdict })
+    }
+
+    /// What the user's BeanShell interpreter of this element remembers.
+    fn remembered(&self, user: &mut UserState) -> Option<Memory> {
+        let keeps = self.family == Family::BeanShell && !self.forgets;
+        keeps.then(|| std::mem::take(user.state(self.state, Memory::default)))
+    }
+
+    /// Logs an error. A script that only this program cannot run would make the results wrong, so the run ends.
+    fn report(&self, user: &UserState, error: &ScriptError) {
+        let (level, words) = match self.family {
+            Family::Jsr223 => (Level::Error, "Problem in JSR223 script"),
+            Family::Bsf => (Level::Warn, "Problem in BSF script"),
+            Family::BeanShell => (Level::Warn, "Problem in BeanShell script"),
+        };
+        user.log(level, &format!("{words} {}, message: {error}", self.name));
+        if error.is_unsupported() && !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
+            user.log(Level::Error, &format!("{}: this script cannot be run here; the test stops", self.name));
+            user.run.ask_to_stop(Stop::Graceful);
+        }
+    }
+}
+
+/// What a script sees besides the user.
+enum World {
+    Plain,
+    /// The result of the sample before.
+    Sampler(Option<Box<busyhour_engine::result::SampleResult>>),
+    Assertion,
+}
+
+/// What a run of a script gave.
+struct Ran {
+    value: Value,
+    values: Vec<Value>,
+    verdict: busyhour_script::Verdict,
+}
+
+/// What Java makes of an error's text in a result.
+fn thrown(family: Family, error: &ScriptError) -> String {
+    match (family, error) {
+        (_, ScriptError::Missing { message }) => message.clone(),
+        (Family::Jsr223, error) => format!("javax.script.ScriptException: {error}"),
+        (Family::Bsf, error) => format!("org.apache.bsf.BSFException: {error}"),
+        (Family::BeanShell, error) => format!("org.apache.jorphan.util.JMeterException: {error}"),
+    }
+}

@@ -1,0 +1,135 @@
+//! Scripted elements, one by one.
+
+use busyhour_engine::Nanos;
+use busyhour_engine::element::{Assertion as _, Processor as _};
+use busyhour_engine::program::ImmediateSampler as _;
+use busyhour_engine::result::Keep;
+use busyhour_engine::symbols::Symbols;
+
+use super::*;
+use crate::testing::{user, user_with_body};
+
+fn settings(language: Language, script: &str) -> ScriptSettings {
+    ScriptSettings {
+        name: "S".into(),
+        language,
+        script: Template::literal(script),
+        parameters: Template::default(),
+        filename: Template::default(),
+        family: Family::Jsr223,
+        forgets: false,
+        base_dir: PathBuf::new(),
+        state: StateId(0),
+    }
+}
+
+#[test]
+fn processors_set_variables() {
+    for language in [Language::JavaLike(JavaLike::Groovy), Language::JavaLike(JavaLike::BeanShell)] {
+        let script = r#"vars.put("x", vars.get("y") + "!");"#;
+        let processor = ScriptProcessor::before(settings(language, script)).expect("supported");
+        let mut user = user(&Symbols::default());
+        user.variables.set("y", "1");
+        processor.process(&mut user);
+        assert_eq!(user.variables.get("x"), Some("1!"));
+        assert_eq!(processor.keep(), Keep::default());
+    }
+}
+
+#[test]
+fn processors_read_the_result() {
+    let script = r#"vars.put("code", prev.getResponseDataAsString())"#;
+    let processor =
+        ScriptProcessor::after(settings(Language::JavaLike(JavaLike::Groovy), script)).expect("supported");
+    assert_eq!(processor.keep(), Keep::ALL);
+    let mut before = user(&Symbols::default());
+    processor.process(&mut before);
+    assert_eq!(before.variables.get("code"), None);
+    let mut user = user_with_body("body");
+    processor.process(&mut user);
+    assert_eq!(user.variables.get("code"), Some("body"));
+}
+
+#[test]
+fn samplers_return_their_body() {
+    let sampler = ScriptSampler::new(settings(Language::JavaLike(JavaLike::Groovy), r#"return "a" + 1"#))
+        .expect("supported");
+    let mut user = user(&Symbols::default());
+    sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
+    let result = &user.result;
+    assert_eq!((result.body_text().as_ref(), result.code.as_str(), result.success), ("a1", "200", true));
+    assert_eq!((result.label.as_str(), result.body_bytes), ("L", 2));
+}
+
+#[test]
+fn what_cannot_be_run_is_refused() {
+    let groovy = || Language::JavaLike(JavaLike::Groovy);
+    let refused = |script: &str| ScriptProcessor::after(settings(groovy(), script)).is_err();
+    assert!(refused("import java.util.*; new Foo().bar()"));
+    assert!(refused("new URL('http://x').text"));
+    assert!(!refused("vars.put('previous', 'a')"));
+    let mut with_file = settings(groovy(), "");
+    with_file.filename = Template::literal("x.groovy");
+    assert!(ScriptProcessor::after(with_file).is_err());
+    assert!(language_of("jython", Family::Jsr223).is_err());
+    let java = language_of("java", Family::Jsr223).expect("BeanShell");
+    assert_eq!(java, Language::JavaLike(JavaLike::BeanShell));
+    assert_eq!(language_of("", Family::Jsr223).expect("Groovy"), groovy());
+    assert_eq!(language_of("", Family::Bsf).expect("an error at run time"), Language::Missing(String::new()));
+}
+
+#[test]
+fn parameters_and_names_are_bound() {
+    let script = "vars.put('a', args[1] + args.length + Label + Parameters)";
+    let mut given = settings(Language::JavaLike(JavaLike::Groovy), script);
+    given.parameters = Template::literal("x  y");
+    let processor = ScriptProcessor::before(given).expect("supported");
+    let mut user = user(&Symbols::default());
+    processor.process(&mut user);
+    assert_eq!(user.variables.get("a"), Some("y2Sx  y"));
+}
+
+#[test]
+fn a_beanshell_sampler_sets_its_result_by_names() {
+    let mut symbols = Symbols::default();
+    let script = "ResponseCode=12; ResponseMessage=\"shoe\"; IsSuccess=false; n = (n == void) ? 1 : n + 1; return \"body\" + n;";
+    let mut given = settings(Language::JavaLike(JavaLike::BeanShell), script);
+    given.family = Family::BeanShell;
+    given.state = symbols.state();
+    let sampler = ScriptSampler::new(given).expect("supported");
+    let mut user = user(&symbols);
+    sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
+    let result = &user.result;
+    assert_eq!((result.code.as_str(), result.message.as_str(), result.success), ("12", "shoe", false));
+    assert_eq!(result.body_text(), "body1");
+    // The interpreter remembers.
+    sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
+    assert_eq!(user.result.body_text(), "body2");
+}
+
+#[test]
+fn assertions_judge() {
+    let mut given = settings(
+        Language::JavaLike(JavaLike::Groovy),
+        "if (SampleResult.responseDataAsString != 'x') { AssertionResult.setFailure(true); AssertionResult.failureMessage = 'no x' }; prev.setSampleLabel('new')",
+    );
+    given.family = Family::Jsr223;
+    let assertion = ScriptAssertion::new(given, Template::literal("A")).expect("supported");
+    let mut user = user_with_body("body");
+    let mut result = std::mem::take(&mut user.result);
+    let outcome = assertion.check_and_change(&mut user, &mut result);
+    assert_eq!((outcome.failure, outcome.message.as_str()), (true, "no x"));
+    assert_eq!(result.label, "new");
+}
+
+#[test]
+fn a_script_that_sleeps_leaves_the_time_to_its_user() {
+    let script =
+        "def t = System.currentTimeMillis(); Thread.sleep(70); return System.currentTimeMillis() - t";
+    let sampler =
+        ScriptSampler::new(settings(Language::JavaLike(JavaLike::Groovy), script)).expect("supported");
+    let mut user = user(&Symbols::default());
+    sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
+    assert_eq!((user.result.body_text().as_ref(), user.owed_ns), ("70", 70_000_000));
+    assert_eq!(user.result.elapsed_ms(), 70);
+}
