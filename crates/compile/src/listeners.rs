@@ -8,12 +8,15 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::Properties;
 use busyhour_plan::Element;
 use busyhour_processors::{SaveResponses, SaveResponsesSettings};
-use busyhour_record::{SaveConfig, Which};
+use busyhour_record::{ColumnsFile, SaveConfig, Which};
 
 use crate::ListenerFile;
 use crate::config;
 use crate::context::Context;
 use crate::processors;
+
+/// The writer of columns of jmeter-plugins.
+pub(crate) const FLEXIBLE: &str = "kg.apc.jmeter.reporters.FlexibleFileWriter";
 
 /// Index of the result file an element writes, if it writes one.
 pub(crate) fn file<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<usize> {
@@ -34,11 +37,29 @@ fn make<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ListenerF
         return None;
     }
     let path = context.text(element, "filename");
+    if element.kind() == FLEXIBLE {
+        let mut text = |name: &str| context.now(element.text(name).unwrap_or_default());
+        let columns = ColumnsFile {
+            columns: text("columns"),
+            header: text("header"),
+            footer: text("footer"),
+            overwrite: text("overwrite").eq_ignore_ascii_case("true"),
+        };
+        let config = SaveConfig { columns: Some(Box::new(columns)), ..SaveConfig::default() };
+        return Some(ListenerFile { path, config, which: Which::All });
+    }
+    if element.kind() == "MailerResultCollector" {
+        context.warn(element, "silent-listener", "no mail is sent");
+    }
     let mut config =
         config::save_config(&context.options.properties).unwrap_or_else(|_| SaveConfig::default());
     if let Some(object) = element.object("saveConfig") {
         let fields: Vec<_> = object.items().map(|field| (field.tag(), field.text().unwrap_or(""))).collect();
         config = SaveConfig::for_listener(&config, fields);
+    }
+    if element.kind().starts_with("kg.apc.") {
+        // The listeners of jmeter-plugins want these whatever was saved.
+        config.thread_counts = true;
     }
     config.in_functional_mode(context.functional_mode);
     let which = if context.flag(element, "ResultCollector.error_logging", false) {
@@ -88,7 +109,9 @@ pub(crate) fn base_prefix(properties: &Properties) -> String {
 
 /// What a file shows beyond rows, if anything.
 pub(crate) fn wish(config: &SaveConfig) -> Option<DetailWish> {
-    if config.xml {
+    if let Some(columns) = &config.columns {
+        Some(DetailWish { body: columns.shows_body(), body_on_error: false })
+    } else if config.xml {
         Some(DetailWish { body: config.response_data, body_on_error: config.response_data_on_error })
     } else {
         config.file_name.then(DetailWish::default)
@@ -97,6 +120,14 @@ pub(crate) fn wish(config: &SaveConfig) -> Option<DetailWish> {
 
 /// What a file needs of a result.
 pub(crate) fn keep(config: &SaveConfig) -> Keep {
+    if let Some(columns) = &config.columns {
+        return Keep {
+            body: columns.shows_body(),
+            response_headers: columns.shows_response_headers(),
+            request: columns.shows_request(),
+            http: false,
+        };
+    }
     // Without a charset in the headers the encoding is looked for in the page.
     let page = config.encoding;
     if !config.xml {

@@ -2,6 +2,8 @@
 
 use busyhour_plan::Element;
 
+use crate::listeners;
+
 /// The part an element plays in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -241,6 +243,12 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("DurationAssertion", "Duration Assertion", Role::Assertion, ""),
     ("JSONPathAssertion", "JSON Assertion", Role::Assertion, ""),
     ("SizeAssertion", "Size Assertion", Role::Assertion, ""),
+    (
+        listeners::FLEXIBLE,
+        "Flexible File Writer (jmeter-plugins)",
+        Role::Listener,
+        "rows longer than its buffer are written, too",
+    ),
     ("ResultSaver", "Save Responses to a file", Role::Hearer, ""),
     ("ResultCollector", "Simple Data Writer and all listeners of its kind", Role::Listener, ""),
 ];

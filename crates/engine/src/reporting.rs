@@ -48,6 +48,7 @@ fn detail(result: &SampleResult, wish: DetailWish) -> Detail {
         encoding: result.encoding.clone(),
         success: result.success,
         bytes: result.bytes(),
+        header_bytes: result.header_bytes,
         sent_bytes: result.sent_bytes,
         users_group: result.users_group,
         users_all: result.users_all,
@@ -76,8 +77,7 @@ fn detail(result: &SampleResult, wish: DetailWish) -> Detail {
             .collect(),
         response_headers: result.response_headers.clone(),
         request_headers: result.request_headers.clone(),
-        sampler_data: (result.http.is_none() && !result.request_data.is_empty())
-            .then(|| result.request_data.clone()),
+        sampler_data: (!result.request_data.is_empty()).then(|| result.request_data.clone()),
         body: if body { result.body.clone() } else { Vec::new() },
         file_name: result.file_name.as_deref().unwrap_or_default().to_owned(),
         children: result.sub_results.iter().map(|sub| detail(sub, wish)).collect(),

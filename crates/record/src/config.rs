@@ -1,5 +1,7 @@
 //! Which columns of a sample go into a result file, by JMeter's names.
 
+use crate::columns::ColumnsFile;
+
 /// A listener's save configuration, or the main log's.
 ///
 /// The defaults are JMeter 5.6.3's; [`SaveConfig::from_properties`] applies the properties
@@ -80,6 +82,8 @@ pub struct SaveConfig {
     pub autoflush: bool,
     /// XML: a processing instruction for the head of the file (`jmeter.save.saveservice.xml_pi`); may be empty.
     pub xml_pi: String,
+    /// Neither CSV nor XML: columns that the plan lists.
+    pub columns: Option<Box<ColumnsFile>>,
 }
 
 /// How `timeStamp` is written.
@@ -132,6 +136,7 @@ impl Default for SaveConfig {
             default_encoding: String::from("UTF-8"),
             autoflush: false,
             xml_pi: String::new(),
+            columns: None,
         }
     }
 }
@@ -339,6 +344,7 @@ impl SaveConfig {
             default_encoding: self.default_encoding.clone(),
             autoflush: self.autoflush,
             xml_pi: self.xml_pi.clone(),
+            columns: None,
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct Detail {
     pub success: bool,
     /// Bytes received.
     pub bytes: u64,
+    /// Bytes of headers among them.
+    pub header_bytes: u64,
     /// Bytes sent.
     pub sent_bytes: u64,
     /// Active users of the group.
@@ -55,7 +57,7 @@ pub struct Detail {
     pub response_headers: String,
     /// Headers sent.
     pub request_headers: String,
-    /// What a sampler other than HTTP's tells of its request; `None`: nothing was set.
+    /// What the sampler tells of its request; `None`: nothing was set.
     pub sampler_data: Option<String>,
     /// What was received, when a file wants it.
     pub body: Vec<u8>,

@@ -51,6 +51,7 @@
 mod arrival;
 mod batch;
 mod book;
+mod columns;
 mod config;
 mod csv_row;
 mod date_format;
@@ -77,6 +78,7 @@ mod xml;
 
 pub use arrival::{ArrivalCounts, ArrivalRecord, Fate};
 pub use batch::{BatchReader, CorruptBatch};
+pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use detail::{AssertionDetail, Detail, HttpDetail};
 pub use jtl::{JtlError, JtlReader};

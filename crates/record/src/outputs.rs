@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use crate::book::Book;
+use crate::columns::{ColumnsFile, ColumnsFormat};
 use crate::csv_row::RowFormat;
 use crate::detail::Detail;
 use crate::histogram_log::HistogramLog;
+use crate::labels::Labels;
 use crate::output_file::OutputFile;
 use crate::recorder::{CsvOutput, RecordError, RecorderConfig, RecorderEvent, Which};
 use crate::run_dir::{HISTOGRAMS, SAMPLES};
@@ -32,8 +34,8 @@ pub(crate) struct Outputs {
 /// A result file; two listeners with one file name share it.
 struct ResultFile {
     file: OutputFile,
-    /// Whoever opened it writes XML: it has an end.
-    xml: bool,
+    /// What it ends with, as whoever opened it wants it.
+    end: Vec<u8>,
     /// The last sample that was written: a sample goes into a file once, as in JMeter.
     last: u64,
     autoflush: bool,
@@ -43,6 +45,7 @@ struct ResultFile {
 struct Sink {
     file: usize,
     format: Format,
+    labels: Labels,
     which: Which,
     /// The main log (`-l`), not a listener.
     main: bool,
@@ -52,6 +55,7 @@ struct Sink {
 enum Format {
     Csv(RowFormat),
     Xml(XmlFormat),
+    Columns(ColumnsFormat, Box<ColumnsFile>),
 }
 
 impl Outputs {
@@ -111,7 +115,9 @@ impl Outputs {
     ) -> Result<usize, RecordError> {
         let failed = |source| RecordError { path: output.path.clone(), source };
         let (labels, save) = (config.labels.clone(), output.config.clone());
-        let format = if save.xml {
+        let format = if let Some(file) = save.columns {
+            Format::Columns(ColumnsFormat::new(&file, &config.names, config.wall_anchor_ms), file)
+        } else if save.xml {
             Format::Xml(XmlFormat::new(save, &config.names, labels, config.wall_anchor_ms))
         } else {
             Format::Csv(RowFormat::new(save, &config.names, labels, config.wall_anchor_ms))
@@ -121,11 +127,17 @@ impl Outputs {
             file
         } else {
             let file = open(output, &format).map_err(failed)?;
-            let (xml, autoflush) = (output.config.xml, output.config.autoflush);
-            self.files.push(ResultFile { file, xml, last: 0, autoflush });
+            let mut end = Vec::new();
+            match &format {
+                Format::Csv(_) => {}
+                Format::Xml(_) => xml::tail(&mut end),
+                Format::Columns(_, file) => end.extend_from_slice(file.tail().as_bytes()),
+            }
+            self.files.push(ResultFile { file, end, last: 0, autoflush: output.config.autoflush });
             self.files.len() - 1
         };
-        self.sinks.push(Sink { file, format, which: output.which, main });
+        let labels = config.labels.clone();
+        self.sinks.push(Sink { file, format, labels, which: output.which, main });
         Ok(self.sinks.len() - 1)
     }
 
@@ -219,9 +231,9 @@ impl Outputs {
     }
 
     pub(crate) fn finish(&mut self) -> Vec<RecorderEvent> {
-        for file in self.files.iter_mut().filter(|file| file.xml) {
-            xml::tail(file.file.unit());
-            file.file.end_unit(0);
+        for result in self.files.iter_mut().filter(|result| !result.end.is_empty()) {
+            result.file.unit().extend_from_slice(&result.end);
+            result.file.end_unit(0);
         }
         self.flush();
         let mut events = std::mem::take(&mut self.events);
@@ -242,6 +254,10 @@ impl Sink {
                 rows.row(sample, detail.map_or("", |detail| &detail.file_name), result.file.unit());
             }
             Format::Xml(elements) => elements.element(sample, detail, result.file.unit()),
+            Format::Columns(rows, _) => match detail {
+                Some(detail) => rows.row(sample, detail, result.file.unit()),
+                None => rows.row(sample, &Detail::of_sample(sample, &self.labels), result.file.unit()),
+            },
         }
         result.file.end_unit(1);
         if result.autoflush {
@@ -260,6 +276,12 @@ fn open(output: &CsvOutput, format: &Format) -> std::io::Result<OutputFile> {
                 rows.header(file.unit());
                 file.end_unit(0);
             }
+            Ok(file)
+        }
+        Format::Columns(_, columns) => {
+            let mut file = OutputFile::open(&output.path, !columns.overwrite)?;
+            file.unit().extend_from_slice(columns.head().as_bytes());
+            file.end_unit(0);
             Ok(file)
         }
         Format::Xml(_) => {

@@ -279,7 +279,7 @@ impl Worker {
         self.book.finish(events)
     }
 
-    fn batch(&mut self, writer: usize, bytes: &[u8], details: Vec<Box<Detail>>) {
+    fn batch(&mut self, writer: usize, bytes: &[u8], details: Vec<Detail>) {
         let mut details = details.into_iter();
         let mut delta = IntervalCounts::new(Nanos::ZERO);
         let mut reader = BatchReader::new(bytes);
@@ -289,7 +289,7 @@ impl Worker {
                 Ok(Some(sample)) => {
                     let detailed = sample.flags.contains(SampleFlags::DETAILED);
                     let detail = if detailed { details.next() } else { None };
-                    self.outputs.sample(writer, &sample, detail.as_deref());
+                    self.outputs.sample(writer, &sample, detail.as_ref());
                     samples += 1;
                     if self.book.add(&sample) {
                         delta.add(&sample);

@@ -31,7 +31,7 @@ pub(crate) struct Batch {
     /// Packed arrivals.
     pub(crate) arrivals: Vec<u8>,
     /// What goes with the samples that say so, in their order.
-    pub(crate) details: Vec<Box<Detail>>,
+    pub(crate) details: Vec<Detail>,
     /// About how many bytes the details take.
     detail_bytes: usize,
 }
@@ -155,7 +155,7 @@ impl BatchWriter {
             let own = sample.flags.without(SampleFlags::DETAILED);
             if let Some(detail) = detail.take() {
                 batch.detail_bytes += detail.size();
-                batch.details.push(detail);
+                batch.details.push(*detail);
                 let sample = Sample { flags: own | SampleFlags::DETAILED, ..*sample };
                 self.encoder.sample(&mut batch.samples, &sample);
             } else if own == sample.flags {

@@ -22,6 +22,7 @@ const COVERS: &[&str] = &["ResultCollector"];
 pub fn cases() -> Vec<Description> {
     let mut cases = xml();
     cases.extend(saved());
+    cases.extend(of_plugins());
     cases
 }
 
@@ -191,6 +192,64 @@ fn xml() -> Vec<Description> {
             ])]),
         )
         .why("A page may name its encoding itself."),
+    ]
+}
+
+/// Listeners of jmeter-plugins that write files.
+fn of_plugins() -> Vec<Description> {
+    const FLEXIBLE: &str = "kg.apc.jmeter.reporters.FlexibleFileWriter";
+    const COLLECTOR: &str = "kg.apc.jmeter.vizualizers.CorrectedResultCollector";
+    const PLUGINS: [&str; 2] = ["kg.apc:jmeter-plugins-ffw:2.0", "kg.apc:jmeter-plugins-cmn-jmeter:0.8"];
+    let columns = |name: &str, file: &str, columns: &str, overwrite: bool| {
+        Node::new(FLEXIBLE, "kg.apc.jmeter.reporters.FlexibleFileWriterGui", name)
+            .set("filename", format!("${{__P(OUT)}}/{file}"))
+            .set("columns", columns)
+            .set("overwrite", overwrite)
+    };
+    let graph = |file: &str, saved: &[(&'static str, bool)]| {
+        writer("graph", file, saved).set("interval_grouping", "500").set("include_checkbox_state", false)
+    };
+    vec![
+        case(
+            "listener-columns",
+            &[FLEXIBLE],
+            plan([loops("users", "2").with([
+                counter("n", "1", "", "1", "n"),
+                get("one & two", "/redirect/302/1"),
+                raw("POST", "bad", "/body", "x${n}").with([response_assertion("no", "response_data", 2, &["absent"])]),
+                transaction("t", true, false).with([get("in", "/in")]),
+                columns(
+                    "all",
+                    "all.txt",
+                    "sampleLabel|\\t|isSuccsessful|isFailed|,|isSuccessful||responseCode|;|responseMessage|;|threadName|;|\
+                     sentBytes|;|receivedBytes|;|responseSize|;|responseHeaderSize|;|sampleCount|;|errorCount|;|threadsCount|;|\
+                     grpThreads|;|URL|;|variable#0|;|variable#1|;|variable#2|;|variable#x|\\n|\\r\\n",
+                    false,
+                )
+                .set("header", "head\\tx\\n")
+                .set("footer", "the end"),
+                columns("data", "data.txt", "requestData|\\n|requestHeaders|\\n|responseHeaders|\\n|responseData|\\n", true),
+            ])]),
+        )
+        .property("sample_variables", "n,unset")
+        .plugins(&PLUGINS)
+        .why("What is no field stands for itself, isSuccessful among it; an empty column is a bar."),
+        case(
+            "listener-plugin-graph",
+            &[COLLECTOR],
+            plan([group("users").with([
+                get("one", "/one"),
+                graph("graph.csv", &[("threadCounts", false), ("url", false)]),
+                graph("graph.xml", &[("threadCounts", false), ("url", false), ("xml", true)]),
+            ])]),
+        )
+        .edit(|plan| {
+            plan.replace("<ResultCollector ", &format!("<{COLLECTOR} "))
+                .replace("</ResultCollector>", &format!("</{COLLECTOR}>"))
+                .replace("testclass=\"ResultCollector\"", &format!("testclass=\"{COLLECTOR}\""))
+        })
+        .plugins(&PLUGINS)
+        .why("The numbers of threads are saved whatever the plan says."),
     ]
 }
 

@@ -1,0 +1,267 @@
+//! Files of columns that the plan lists: the Flexible File Writer of jmeter-plugins.
+
+use crate::detail::Detail;
+use crate::recorder::RunNames;
+use crate::sample::Sample;
+
+/// What a plan says of such a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnsFile {
+    /// Names of fields, and texts between them, separated by `|`.
+    pub columns: String,
+    /// What the file begins with.
+    pub header: String,
+    /// What it ends with.
+    pub footer: String,
+    /// What the file held is dropped.
+    pub overwrite: bool,
+}
+
+/// One piece of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Field(Field),
+    Variable(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Successful,
+    Failed,
+    Start,
+    End,
+    StartSeconds,
+    EndSeconds,
+    SamplerDataLength,
+    BodyLength,
+    Elapsed,
+    ElapsedMicros,
+    Latency,
+    LatencyMicros,
+    Connect,
+    Code,
+    Message,
+    Thread,
+    Label,
+    SamplerData,
+    Body,
+    ResponseHeaders,
+    RequestHeaders,
+    UsersAll,
+    UsersGroup,
+    Samples,
+    Errors,
+    HeaderBytes,
+    BodyBytes,
+    Url,
+}
+
+/// The plugin's names of fields, one of them with its slip of the pen.
+const FIELDS: [(&str, Field); 28] = [
+    ("isSuccsessful", Field::Successful),
+    ("startTime", Field::Start),
+    ("endTime", Field::End),
+    ("sentBytes", Field::SamplerDataLength),
+    ("receivedBytes", Field::BodyLength),
+    ("responseTime", Field::Elapsed),
+    ("latency", Field::Latency),
+    ("responseCode", Field::Code),
+    ("responseMessage", Field::Message),
+    ("isFailed", Field::Failed),
+    ("threadName", Field::Thread),
+    ("sampleLabel", Field::Label),
+    ("startTimeMillis", Field::StartSeconds),
+    ("endTimeMillis", Field::EndSeconds),
+    ("responseTimeMicros", Field::ElapsedMicros),
+    ("latencyMicros", Field::LatencyMicros),
+    ("requestData", Field::SamplerData),
+    ("responseData", Field::Body),
+    ("responseHeaders", Field::ResponseHeaders),
+    ("threadsCount", Field::UsersAll),
+    ("requestHeaders", Field::RequestHeaders),
+    ("connectTime", Field::Connect),
+    ("grpThreads", Field::UsersGroup),
+    ("sampleCount", Field::Samples),
+    ("errorCount", Field::Errors),
+    ("responseHeaderSize", Field::HeaderBytes),
+    ("responseSize", Field::BodyBytes),
+    ("URL", Field::Url),
+];
+
+impl ColumnsFile {
+    /// Whether rows show what was received, or how much of it there is.
+    #[must_use]
+    pub fn shows_body(&self) -> bool {
+        self.shows(&[Field::Body, Field::BodyLength])
+    }
+
+    /// Whether rows show the headers received.
+    #[must_use]
+    pub fn shows_response_headers(&self) -> bool {
+        self.shows(&[Field::ResponseHeaders])
+    }
+
+    /// Whether rows show what was sent.
+    #[must_use]
+    pub fn shows_request(&self) -> bool {
+        self.shows(&[Field::RequestHeaders, Field::SamplerData, Field::SamplerDataLength])
+    }
+
+    fn shows(&self, fields: &[Field]) -> bool {
+        pieces(&self.columns)
+            .iter()
+            .any(|piece| matches!(piece, Piece::Field(field) if fields.contains(field)))
+    }
+
+    /// What the file begins with.
+    pub(crate) fn head(&self) -> String {
+        unescaped(&self.header)
+    }
+
+    /// What the file ends with.
+    pub(crate) fn tail(&self) -> String {
+        unescaped(&self.footer)
+    }
+}
+
+/// A text in which `\t`, `\n`, `\r` and `\\` stand for characters.
+fn unescaped(text: &str) -> String {
+    text.replace("\\\\", "\0")
+        .replace("\\t", "\t")
+        .replace("\\n", "\n")
+        .replace("\\r", "\r")
+        .replace('\0', "\\")
+}
+
+fn pieces(columns: &str) -> Vec<Piece> {
+    let columns = unescaped(columns);
+    // Nothing comes of bars at the end; two of them elsewhere are one that is written.
+    let cut = columns.trim_end_matches('|');
+    let piece = |chunk: &str| {
+        if let Some((_, field)) = FIELDS.iter().find(|(name, _)| *name == chunk) {
+            return Piece::Field(*field);
+        }
+        match chunk.strip_prefix("variable#").and_then(|number| number.parse().ok()) {
+            Some(number) => Piece::Variable(number),
+            None => Piece::Text(if chunk.is_empty() { "|".into() } else { chunk.to_owned() }),
+        }
+    };
+    cut.split('|').map(piece).collect()
+}
+
+/// A way to write rows, made ready for one run.
+pub(crate) struct ColumnsFormat {
+    pieces: Vec<Piece>,
+    groups: Vec<String>,
+    variables: usize,
+    wall_anchor_ms: i64,
+}
+
+impl ColumnsFormat {
+    pub(crate) fn new(file: &ColumnsFile, names: &RunNames, wall_anchor_ms: i64) -> ColumnsFormat {
+        ColumnsFormat {
+            pieces: pieces(&file.columns),
+            groups: names.groups.iter().map(|group| format!("{} {}-", group.name, group.number)).collect(),
+            variables: names.variables.len(),
+            wall_anchor_ms,
+        }
+    }
+
+    /// The row of a sample.
+    pub(crate) fn row(&self, sample: &Sample<'_>, detail: &Detail, out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Variable(number) if *number >= self.variables => {
+                    out.extend_from_slice(format!("UNDEFINED_variable#{number}").as_bytes());
+                }
+                Piece::Variable(number) => {
+                    let value = sample.variables.get(*number).copied().filter(|value| *value != "null");
+                    out.extend_from_slice(value.unwrap_or_default().as_bytes());
+                }
+                Piece::Field(field) => self.field(*field, sample, detail, out),
+            }
+        }
+    }
+
+    fn field(&self, field: Field, sample: &Sample<'_>, detail: &Detail, out: &mut Vec<u8>) {
+        let at_ms = |at: crate::Nanos| self.wall_anchor_ms + (at.0 / 1_000_000) as i64;
+        let ms = |ns: u64| (ns / 1_000_000) as i64;
+        let seconds = |ms: i64| format!("{}.{:03}", ms / 1_000, ms % 1_000);
+        let sent = detail.sampler_data.as_deref();
+        let text = match field {
+            Field::Body => return out.extend_from_slice(&detail.body),
+            Field::Successful => u8::from(detail.success).to_string(),
+            Field::Failed => u8::from(!detail.success).to_string(),
+            Field::Start => at_ms(detail.start).to_string(),
+            Field::End => at_ms(detail.end).to_string(),
+            Field::StartSeconds => seconds(at_ms(detail.start)),
+            Field::EndSeconds => seconds(at_ms(detail.end)),
+            Field::SamplerDataLength => sent.map_or(0, |sent| sent.encode_utf16().count()).to_string(),
+            Field::SamplerData => sent.unwrap_or("0").to_owned(),
+            Field::BodyLength => detail.body.len().to_string(),
+            Field::Elapsed => detail.elapsed_ms().to_string(),
+            Field::ElapsedMicros => (detail.elapsed_ms() * 1_000).to_string(),
+            Field::Latency => ms(detail.latency_ns).to_string(),
+            Field::LatencyMicros => (ms(detail.latency_ns) * 1_000).to_string(),
+            Field::Connect => ms(detail.connect_ns).to_string(),
+            Field::Code => detail.code.clone(),
+            Field::Message => detail.message.clone(),
+            Field::Thread => match self.groups.get(sample.group as usize) {
+                Some(group) => format!("{group}{}", sample.user),
+                None => String::new(),
+            },
+            Field::Label => detail.label.clone(),
+            Field::ResponseHeaders => detail.response_headers.clone(),
+            Field::RequestHeaders => detail.request_headers.clone(),
+            Field::UsersAll => detail.users_all.to_string(),
+            Field::UsersGroup => detail.users_group.to_string(),
+            Field::Samples => detail.sample_count.to_string(),
+            Field::Errors => detail.error_count.to_string(),
+            Field::HeaderBytes => detail.header_bytes.to_string(),
+            Field::BodyBytes => detail.bytes.saturating_sub(detail.header_bytes).to_string(),
+            Field::Url => detail.url.clone().unwrap_or_default(),
+        };
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::GroupName;
+    use crate::sample::Nanos;
+
+    #[test]
+    fn names_are_fields_and_all_else_stands_for_itself() {
+        let file = ColumnsFile {
+            columns: "sampleLabel|\\t|isSuccsessful|isSuccessful||startTimeMillis|;|responseTime|variable#0|variable#1|responseSize|\\r\\n|"
+                .into(),
+            ..ColumnsFile::default()
+        };
+        let names = RunNames {
+            groups: vec![GroupName { name: "g".into(), number: 1 }],
+            variables: vec!["v".into()],
+            ..RunNames::default()
+        };
+        let detail = Detail {
+            label: "l".into(),
+            success: true,
+            start: Nanos::from_millis(7),
+            end: Nanos::from_millis(19),
+            bytes: 30,
+            header_bytes: 10,
+            ..Detail::default()
+        };
+        let mut out = Vec::new();
+        let sample = Sample { variables: &["x"], ..Sample::default() };
+        ColumnsFormat::new(&file, &names, 1_700_000_000_000).row(&sample, &detail, &mut out);
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "l\t1isSuccessful|1700000000.007;12xUNDEFINED_variable#120\r\n"
+        );
+        assert!(!file.shows_body() && !file.shows_request());
+        assert_eq!(unescaped("a\\\\tb\\tc"), "a\\tb\tc");
+    }
+}
