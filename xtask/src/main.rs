@@ -18,6 +18,7 @@ usage: cargo xtask CHORE
   conformance ticket [OPTION…]      run the ticket workload in JMeter and in Busyhour and compare; --help names the options
   conformance peer [PLAN…]          run JMeter's own batch tests and compare the files they write
   conformance corpus [OPTION…]      look at real plans of others: which are supported, what the rest miss; --help names the options
+  conformance differences           write the list of cases that are known to differ into docs/jmeter-differences.md
   tidy                              check layering, file lengths, banned calls, licences of dependencies";
 
 fn main() -> ExitCode {

@@ -35,8 +35,12 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
     if root.text("TestPlan.user_define_classpath").is_some_and(|path| !path.trim().is_empty()) {
         context.warn(root, "classpath", "the plan adds Java classes to the classpath; none can be used here");
     }
+    // What was parked on the workbench of an old plan is no part of it, but JMeter finds groups and variables there, too.
+    let benches: Vec<_> =
+        plan.roots().filter(|other| other.kind() == "WorkBench" && other.enabled()).collect();
     // User Defined Variables count wherever they stand, in the order of the plan.
-    for element in root.descendants().filter(|element| element.is_active()) {
+    let everything = root.descendants().chain(benches.iter().flat_map(|bench| bench.descendants()));
+    for element in everything.filter(|element| element.is_active()) {
         if element.kind() == "Arguments"
             && let Some(list) = element.collection("Arguments.arguments")
         {
@@ -44,18 +48,21 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
         }
     }
     context.plan_variables.clone_from(&variables);
-    let plan_level: Vec<_> = root
-        .children()
-        .filter(|child| child.enabled() && !matches!(role(*child), Role::Group | Role::Fragment))
-        .collect();
+    let beside_groups = |place: Element<'p>| -> Vec<Element<'p>> {
+        let beside = |child: &Element<'p>| !matches!(role(*child), Role::Group | Role::Fragment);
+        place.children().filter(|child| child.enabled() && beside(child)).collect()
+    };
+    let places: Vec<_> =
+        std::iter::once(root).chain(benches).map(|place| (place, beside_groups(place))).collect();
+    let enabled_groups = places.iter().flat_map(|(place, beside)| {
+        let is_group = |child: &Element<'p>| child.enabled() && role(*child) == Role::Group;
+        place.children().filter(is_group).map(move |group| (group, beside))
+    });
     let mut groups = Vec::new();
     let mut group_labels = Vec::new();
     let mut opened = Vec::new();
     let mut numbers = [0u32; 3];
-    for element in root.children().filter(|child| child.enabled()) {
-        if role(element) != Role::Group {
-            continue;
-        }
+    for (element, beside) in enabled_groups {
         let phase = match element.kind() {
             "SetupThreadGroup" => Phase::SetUp,
             "PostThreadGroup" => Phase::TearDown,
@@ -74,7 +81,7 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
             Phase::SetUp | Phase::TearDown => Opened::Not,
         };
         context.in_open_group = open::sets_the_rate(&open, element);
-        groups.push(group(context, element, phase, &plan_level, !matches!(open, Opened::Not)));
+        groups.push(group(context, element, phase, beside, !matches!(open, Opened::Not)));
         context.in_open_group = false;
         opened.push((index, open));
     }

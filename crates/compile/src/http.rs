@@ -131,7 +131,7 @@ fn argument<'p>(context: &mut Context<'p>, item: Property<'p>) -> Argument {
 }
 
 fn files<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Box<[FileArgument]> {
-    let mut files: Vec<FileArgument> = merged
+    let files: Vec<FileArgument> = merged
         .items("HTTPsampler.Files", "HTTPFileArgs.files")
         .into_iter()
         .map(|item| FileArgument {
@@ -140,14 +140,10 @@ fn files<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Box<[FileArgumen
             mime: context.item(item, "File.mimetype"),
         })
         .collect();
-    // Plans of old versions name one file in the sampler itself.
-    let old = merged.text(context, "HTTPSampler.FILE_NAME");
-    if files.is_empty() && !old.is_empty() {
-        files.push(FileArgument {
-            path: old,
-            parameter: merged.text(context, "HTTPSampler.FILE_FIELD"),
-            mime: merged.text(context, "HTTPSampler.MIMETYPE"),
-        });
+    if merged.sampler.text("HTTPSampler.FILE_NAME").is_some_and(|name| !name.is_empty()) {
+        let message =
+            "the file in HTTPSampler.FILE_NAME is not sent: JMeter 5.6.3 no longer reads this property";
+        context.warn(merged.sampler, "old-upload", message);
     }
     files.into()
 }
@@ -212,6 +208,10 @@ fn embedded<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Box<Em
 }
 
 fn refuse_unsupported<'p>(context: &mut Context<'p>, merged: &Merged<'p>) {
+    if merged.property("HTTPSampler.implementation").and_then(Property::text) == Some("Java") {
+        let message = "the implementation Java is taken for HttpClient4, whose headers are others";
+        context.warn(merged.sampler, "http-implementation", message);
+    }
     let source = merged.text(context, "HTTPSampler.ipSource");
     if !source.is_empty() {
         context.unsupported_setting(

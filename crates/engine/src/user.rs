@@ -55,6 +55,8 @@ pub struct UserState {
     pub result: SampleResult,
     /// Whether there is a last sample.
     pub has_result: bool,
+    /// Whether a server has answered this user by HTTP: JMeter then keeps a token among its variables, and shows it.
+    pub http_answered: bool,
     /// What to do next.
     pub action: LogicalAction,
     /// Whether the user goes on (JMeter's `running`).
@@ -88,6 +90,7 @@ impl UserState {
             random,
             result: SampleResult::default(),
             has_result: false,
+            http_answered: false,
             action: LogicalAction::Continue,
             running: true,
             end_time: None,

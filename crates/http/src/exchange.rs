@@ -221,6 +221,8 @@ pub(crate) fn settle(
         return Next::Done(None);
     }
     result.success = (200..400).contains(&head.status);
+    user.http_answered = true;
+    let result = &mut user.result;
     if keep.body {
         keep_less(result, step.md5, sampler.shared.body_bytes_max);
     }

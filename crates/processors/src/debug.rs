@@ -94,13 +94,16 @@ pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> S
 
 /// What JMeter keeps among a user's variables for itself, and so shows. The object's address is as good as any other; that
 /// users stay the same from pass to pass is JMeter's default.
-fn variables_of_jmeter(user: &UserState) -> [(String, String); 3] {
+fn variables_of_jmeter(user: &UserState) -> Vec<(String, String)> {
     let address = (u64::from(user.group) << 16 | u64::from(user.number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let package = format!("org.apache.jmeter.threads.SamplePackage@{:08x}", address >> 34 | 0x1000_0000);
-    let mut name = String::new();
-    user.thread_name(&mut name);
-    [("JMeterThread.pack", package), ("__jmeter.U_T__", name), ("__jmv_SAME_USER", "true".to_owned())]
-        .map(|(name, value)| (name.to_owned(), value))
+    let mut entries = vec![("JMeterThread.pack", package), ("__jmv_SAME_USER", "true".to_owned())];
+    if user.http_answered {
+        let mut name = String::new();
+        user.thread_name(&mut name);
+        entries.push(("__jmeter.U_T__", name));
+    }
+    entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// JMeter's order of names: texts and numbers in turn, numbers by their value.
@@ -156,6 +159,7 @@ mod tests {
             user.variables.set(name, value);
         }
         user.run.properties.set("p", "q");
+        user.http_answered = true;
         let settings = DebugSamplerSettings { variables: true, properties: true, system_properties: true };
         DebugSampler::new(settings).sample(&mut user, &Template::literal("Debug"), Nanos(0));
         let text = user.result.body_text().into_owned();

@@ -24,7 +24,7 @@ pub fn run(args: &[String]) -> Result<()> {
     let cases = crate::workspace_root().join("conformance/cases");
     let Some((verb, names)) = args.split_first() else {
         bail!(
-            "conformance plans|record|verify [NAME…], conformance ticket|corpus [OPTION…], conformance peer [PLAN…]"
+            "conformance plans|record|verify [NAME…], conformance ticket|corpus [OPTION…], conformance differences, conformance peer [PLAN…]"
         )
     };
     match verb.as_str() {
@@ -32,8 +32,20 @@ pub fn run(args: &[String]) -> Result<()> {
         "record" => record::run(&cases, names, record::Purpose::Record),
         "verify" => record::run(&cases, names, record::Purpose::Verify),
         "corpus" => corpus::run(names),
+        "differences" => write_differences(),
         "ticket" => ticket::run(names),
         "peer" => peer::run(names),
         other => bail!("unknown: conformance {other}"),
     }
+}
+
+/// Writes the list of cases that are known to differ into the page of differences.
+fn write_differences() -> Result<()> {
+    use crate::tidy::differences::{KNOWN, MARK, PAGE, list};
+    let root = crate::workspace_root();
+    let list = list(&std::fs::read_to_string(root.join(KNOWN))?)?;
+    let page = std::fs::read_to_string(root.join(PAGE))?;
+    std::fs::write(root.join(PAGE), corpus::put(&page, MARK, &list)?)?;
+    println!("{PAGE} is written");
+    Ok(())
 }

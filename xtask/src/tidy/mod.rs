@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: what the house asks of its code, as a test.
 
 mod dependencies;
+pub mod differences;
 mod layers;
 mod licences;
 mod metadata;
@@ -46,6 +47,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let map = files.iter().find(|file| file.path == "ARCHITECTURE.md").map_or("", |file| file.text.as_str());
     findings.extend(layers::check_map(&packages, map));
     findings.extend(dependencies::check(&packages));
+    findings.extend(differences::check(&files));
     findings.extend(source_rules::check(&files));
     findings.extend(tree::check(&files, &tree::private_directories(&root)));
     for finding in &findings {

@@ -40,7 +40,8 @@ pub(super) struct Item {
 }
 
 /// Elements that call Java classes or drivers; with their beginnings, as JDBC has six.
-const JAVA: [&str; 20] = [
+const JAVA: [&str; 21] = [
+    "AccessLogSampler",
     "JDBC",
     "JMSSampler",
     "PublisherSampler",

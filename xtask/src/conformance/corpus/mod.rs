@@ -15,6 +15,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use check::Verdict;
 use side_by_side::{Arena, Outcome};
+pub(super) use table::put;
 
 const USAGE: &str = "\
 usage: cargo xtask conformance corpus [OPTION…] [NAME…]

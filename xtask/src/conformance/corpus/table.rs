@@ -14,7 +14,7 @@ use super::side_by_side::Outcome;
 const PLANS_MIN: usize = 2;
 
 /// The old text with a table between the comments that bear its name.
-pub(super) fn put(old: &str, name: &str, table: &str) -> Result<String> {
+pub(in crate::conformance) fn put(old: &str, name: &str, table: &str) -> Result<String> {
     let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->\n"));
     let lacks = |mark: &str| format!("the README has no line {}", mark.trim_end());
     let (before, rest) = old.split_once(&begin).with_context(|| lacks(&begin))?;

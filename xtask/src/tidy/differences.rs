@@ -1,0 +1,96 @@
+//! The page of differences from JMeter: what it names exists, and it names every case that is known to differ.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anyhow::{Context as _, Result};
+
+use super::Finding;
+use super::tree::File;
+
+/// The page.
+pub const PAGE: &str = "docs/jmeter-differences.md";
+/// The cases that differ, with the reasons.
+pub const KNOWN: &str = "conformance/known-differences.json";
+/// The comment around the list on the page, as `put` of the corpus tables knows it.
+pub const MARK: &str = "known";
+
+/// The list of cases for the page.
+///
+/// # Errors
+/// Fails when the text is not a JSON object of texts.
+pub fn list(known: &str) -> Result<String> {
+    let known: BTreeMap<String, String> =
+        serde_json::from_str(known).with_context(|| format!("{KNOWN} is not an object of texts"))?;
+    let mut out = String::from("| case | why |\n|---|---|\n");
+    for (case, why) in known {
+        writeln!(out, "| `{case}` | {} |", why.replace('|', "\\|"))?;
+    }
+    Ok(out)
+}
+
+/// Compares the page with the tree.
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
+    let text = |path: &str| files.iter().find(|file| file.path == path).map(|file| file.text.as_str());
+    let (Some(page), Some(known)) = (text(PAGE), text(KNOWN)) else {
+        return vec![Finding::new(PAGE, format!("it or {KNOWN} is missing"))];
+    };
+    let mut findings = Vec::new();
+    match list(known) {
+        Ok(list) if page.contains(&list) => {}
+        Ok(_) => findings.push(Finding::new(
+            PAGE,
+            format!("its list is not that of {KNOWN}; write it anew: cargo xtask conformance differences"),
+        )),
+        Err(error) => findings.push(Finding::new(KNOWN, error.to_string())),
+    }
+    for (number, line) in (1..).zip(page.lines()) {
+        for name in pins(line) {
+            let there = match name.split_once("::") {
+                Some((file, test)) => {
+                    text(file).is_some_and(|source| source.contains(&format!("fn {test}(")))
+                }
+                None => text(&format!("conformance/cases/{name}/plan.jmx")).is_some(),
+            };
+            if !there {
+                let what = format!("names {name}, which is neither a case nor a test (FILE::NAME)");
+                findings.push(Finding::new(format!("{PAGE}:{number}"), what));
+            }
+        }
+    }
+    findings
+}
+
+/// What a row of a table with four columns names in its last.
+fn pins(line: &str) -> Vec<&str> {
+    let cells: Vec<_> = line.trim().trim_matches('|').split('|').collect();
+    if cells.len() != 4 || !line.starts_with('|') {
+        return Vec::new();
+    }
+    cells[3].split('`').skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(page: &str) -> Vec<File> {
+        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+        vec![
+            file(PAGE, page),
+            file(KNOWN, "{\"a-case\": \"because\"}"),
+            file("conformance/cases/a-case/plan.jmx", ""),
+            file("crates/x/tests/y.rs", "fn holds() {}"),
+        ]
+    }
+
+    #[test]
+    fn what_is_named_must_be_there_and_what_differs_must_be_named() {
+        let list = list("{\"a-case\": \"because\"}").unwrap();
+        let good = format!("| J | B | why | `a-case`, `crates/x/tests/y.rs::holds` |\n{list}");
+        assert_eq!(check(&tree(&good)), []);
+        assert_eq!(check(&tree("nothing")).len(), 1);
+        let bad = format!("| J | B | why | `b-case`, `crates/x/tests/y.rs::breaks` |\n{list}");
+        assert_eq!(check(&tree(&bad)).len(), 2);
+    }
+}
