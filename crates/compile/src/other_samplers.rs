@@ -4,7 +4,8 @@ use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 use busyhour_samplers::{
-    Dummy, JavaClass, JavaRequest, OtherSampler, StatusProperties, System, Tcp, TcpClient, TcpProperties,
+    Dummy, JavaClass, JavaRequest, OtherSampler, RawHttp, StatusProperties, System, Tcp, TcpClient,
+    TcpProperties, Udp, UdpCoder,
 };
 
 use crate::context::Context;
@@ -14,12 +15,20 @@ use crate::websocket;
 /// jmeter-plugins' sampler that makes its result up.
 pub(crate) const DUMMY: &str = "kg.apc.jmeter.samplers.DummySampler";
 
+/// jmeter-plugins' sampler of packets.
+pub(crate) const UDP: &str = "kg.apc.jmeter.samplers.UDPSampler";
+
+/// jmeter-plugins' sampler of texts over TCP.
+pub(crate) const RAW_HTTP: &str = "kg.apc.jmeter.samplers.HTTPRawSampler";
+
 /// The sampler at the end of `stack`, if it is one of those that are no HTTP requests.
 pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<Box<dyn OtherSampler>> {
     let element = *stack.path.last()?;
     Some(match element.kind() {
         "JavaSampler" => Box::new(java(context, stack, element)?),
         DUMMY => Box::new(dummy(context, element)),
+        UDP => Box::new(udp(context, element)?),
+        RAW_HTTP => Box::new(raw_http(context, element)),
         "SystemSampler" => Box::new(system(context, element)),
         "TCPSampler" => Box::new(tcp(context, stack, element)?),
         _ => Box::new(websocket::sampler(context, stack)?),
@@ -90,6 +99,44 @@ fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
         connect_ms: context.text(element, "CONNECT"),
         waits: context.text(element, "WAITING"),
         url: context.text(element, "URL"),
+    }
+}
+
+fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Udp> {
+    const CLASS: &str = "encodeclass";
+    let class = element.text(CLASS).unwrap_or("").to_owned();
+    let class = context.now(&class);
+    let Some(coder) = UdpCoder::named(&class) else {
+        let what = format!(
+            "the coder {class:?} of packets needs a Java machine; HexStringUDPDecoder or none do not"
+        );
+        context.unsupported_setting(element, CLASS, &what);
+        return None;
+    };
+    Some(Udp {
+        host: context.text(element, "hostname"),
+        port: context.text(element, "port"),
+        waits: context.text(element, "waitresponse"),
+        timeout: context.text(element, "timeout"),
+        data: context.text(element, "data"),
+        coder,
+        close: context.text(element, "closechannel"),
+        bind_address: context.text(element, "bind_address"),
+        bind_port: context.text(element, "bind_port"),
+        id: context.symbols.state(),
+    })
+}
+
+fn raw_http<'p>(context: &mut Context<'p>, element: Element<'p>) -> RawHttp {
+    RawHttp {
+        host: context.text(element, "hostname"),
+        port: context.text(element, "port"),
+        timeout: context.text(element, "timeout"),
+        data: context.text(element, "data"),
+        file: context.text(element, "fileName"),
+        keep: context.text(element, "keepalive"),
+        parse: context.text(element, "parse"),
+        id: context.symbols.state(),
     }
 }
 

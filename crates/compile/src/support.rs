@@ -121,6 +121,18 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("JavaSampler", "Java Request", Role::Sampler, "JMeter's own JavaTest and SleepTest"),
     ("SystemSampler", "OS Process Sampler", Role::Sampler, ""),
     ("TCPSampler", "TCP Sampler", Role::Sampler, "JMeter's own three clients; UTF-8"),
+    (
+        crate::other_samplers::UDP,
+        "UDP Request (jmeter-plugins)",
+        Role::Sampler,
+        "texts and hexadecimal digits, no DNS",
+    ),
+    (
+        crate::other_samplers::RAW_HTTP,
+        "HTTP Raw Request (jmeter-plugins)",
+        Role::Sampler,
+        "a failed sample's response is its exception without the stack trace",
+    ),
     (crate::other_samplers::DUMMY, "Dummy Sampler (jmeter-plugins)", Role::Sampler, ""),
     (
         "eu.luminis.jmeter.wssampler.OpenWebSocketSampler",

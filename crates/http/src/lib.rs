@@ -37,7 +37,7 @@ mod visit;
 
 pub use failure::Failure;
 pub use files::FileStore;
-pub use plain::connect_plainly;
+pub use plain::{connect_plainly, resolve_plainly};
 pub use sampler::{Argument, Charset, FileArgument, Header, HttpSampler, Proxy, Redirects, SharedHttp};
 pub use session::HttpSession;
 pub use tls::{TlsPolicy, tls_config};

@@ -1,6 +1,7 @@
 //! Plain connections for samplers of other protocols: failures have the names of Java's own sockets.
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use busyhour_engine::clock::Clock;
@@ -18,12 +19,20 @@ pub async fn connect_plainly(
     timeout: Option<Duration>,
     clock: &Clock,
 ) -> Result<TcpStream, Failure> {
+    let address = resolve_plainly(host, port, clock).await?;
+    crate::dial::connect_to(address, timeout).await.map_err(|error| connect_failure(&error))
+}
+
+/// The first address of a host, as `java.net.InetSocketAddress` finds it.
+///
+/// # Errors
+/// The host is not known.
+pub async fn resolve_plainly(host: &str, port: u16, clock: &Clock) -> Result<SocketAddr, Failure> {
     let unknown = || Failure::new("java.net.UnknownHostException", host);
     // A name that says nothing is this machine, in Java.
     let name = if host.is_empty() { "localhost" } else { host };
     let addresses = crate::dns::resolve(name, port, clock.now()).await.map_err(|_| unknown())?;
-    let address = addresses.first().ok_or_else(unknown)?;
-    crate::dial::connect_to(*address, timeout).await.map_err(|error| connect_failure(&error))
+    addresses.first().copied().ok_or_else(unknown)
 }
 
 fn connect_failure(error: &io::Error) -> Failure {

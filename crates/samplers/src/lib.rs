@@ -9,6 +9,7 @@ mod dummy;
 pub mod java;
 mod java_request;
 mod other;
+mod raw;
 mod system;
 mod tcp;
 
@@ -16,5 +17,6 @@ pub use any::{AnySampler, AnySession};
 pub use dummy::Dummy;
 pub use java_request::{JavaClass, JavaRequest};
 pub use other::{Kept, OtherSampler, OtherSessions, Sampling, Visit};
+pub use raw::{RawHttp, Udp, UdpCoder};
 pub use system::System;
 pub use tcp::{StatusProperties, Tcp, TcpClient, TcpProperties};

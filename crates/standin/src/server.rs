@@ -1,7 +1,7 @@
 //! The listening side: one thread per connection, every request written down before it is answered.
 
 use std::io::{self, BufReader, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -37,7 +37,8 @@ struct Record {
     received: Vec<Received>,
 }
 
-/// A recording HTTP server on two loopback ports of its own, one plain and one under TLS; it stops when dropped.
+/// A recording HTTP server on two loopback ports of its own, one plain and one under TLS; it stops when dropped. Packets
+/// that come to the plain one go back.
 ///
 /// What it answers depends on the path alone (see the `answers` module), never on time or chance, so that
 /// two clients that send the same get the same bytes.
@@ -81,6 +82,12 @@ impl StandIn {
         };
         let port = listen(None)?;
         let tls_port = listen(Some(tls::server_config()?))?;
+        // Packets come to the same number, where it is free for them.
+        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) {
+            let shared = Arc::clone(&shared);
+            acceptors
+                .push(thread::Builder::new().name("standin".into()).spawn(move || echo(&socket, &shared))?);
+        }
         Ok(Self { port, tls_port, shared, acceptors })
     }
 
@@ -110,11 +117,28 @@ impl Drop for StandIn {
         for port in [self.port, self.tls_port] {
             drop(TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
         }
+        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)) {
+            drop(socket.send_to(b"stop", (Ipv4Addr::LOCALHOST, self.port)));
+        }
         for acceptor in self.acceptors.drain(..) {
             drop(acceptor.join());
         }
         for socket in lock(&self.shared.sockets).drain(..) {
             drop(socket.shutdown(Shutdown::Both));
+        }
+    }
+}
+
+/// Sends packets back to where they came from, save those that begin with `silent`.
+fn echo(socket: &UdpSocket, shared: &Shared) {
+    let mut buffer = [0; 65_536];
+    loop {
+        let Ok((count, from)) = socket.recv_from(&mut buffer) else { continue };
+        if shared.stopping.load(Ordering::SeqCst) {
+            return;
+        }
+        if !buffer[..count].starts_with(b"silent") {
+            drop(socket.send_to(&buffer[..count], from));
         }
     }
 }

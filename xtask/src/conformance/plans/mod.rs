@@ -18,6 +18,7 @@ mod plugin_flow;
 mod plugin_groups;
 mod processors;
 mod rates;
+mod raw_samplers;
 mod results;
 mod samplers;
 mod threads;
@@ -144,6 +145,7 @@ fn all() -> Vec<Description> {
     all.extend(plugin_groups::cases());
     all.extend(processors::cases());
     all.extend(rates::cases());
+    all.extend(raw_samplers::cases());
     all.extend(results::cases());
     all.extend(samplers::cases());
     all.extend(threads::cases());

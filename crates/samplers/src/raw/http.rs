@@ -1,0 +1,249 @@
+//! The HTTP Raw Request sampler: a text over TCP, and what comes until the other side ends.
+
+use std::any::Any;
+use std::io;
+use std::time::Duration;
+
+use busyhour_engine::result::SampleResult;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::{StateId, UserState};
+use busyhour_http::{Failure, connect_plainly};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::{begin, fail, printed};
+use crate::java::{parse_int, truth};
+use crate::other::{Kept, OtherSampler, Sampling, Visit};
+
+/// The HTTP Raw Request sampler of jmeter-plugins.
+#[derive(Debug)]
+pub struct RawHttp {
+    /// `hostname`
+    pub host: Template,
+    /// `port`; what is no number is 80.
+    pub port: Template,
+    /// `timeout`, milliseconds, for connecting and for reading; 0: none.
+    pub timeout: Template,
+    /// `data`
+    pub data: Template,
+    /// `fileName`: sent after the data.
+    pub file: Template,
+    /// `keepalive`: the connection is used again, as long as it is there.
+    pub keep: Template,
+    /// `parse`: code, headers and body are told apart.
+    pub parse: Template,
+    /// Names this sampler's own connection among a user's.
+    pub id: StateId,
+}
+
+/// Connections a user has kept, by sampler; `None`: it has been closed, which the plugin does not notice.
+#[derive(Debug, Default)]
+struct Connections(Vec<(StateId, Option<TcpStream>)>);
+
+impl Kept for Connections {
+    fn visitor_changed(&mut self, _keep_connections: bool) {
+        self.0.clear();
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl RawHttp {
+    async fn run(&self, visit: Visit<'_>) {
+        let Visit { user, session, label, intended, .. } = visit;
+        let call = Call {
+            host: self.host.text(user).into_owned(),
+            port: parse_int(&self.port.text(user)).unwrap_or(80),
+            timeout: parse_int(&self.timeout.text(user))
+                .and_then(|ms| u64::try_from(ms).ok())
+                .filter(|ms| *ms > 0)
+                .map(Duration::from_millis),
+            data: self.data.text(user).into_owned(),
+            file: self.file.text(user).into_owned(),
+        };
+        let keeps = truth(&self.keep.text(user));
+        let parses = truth(&self.parse.text(user));
+        user.begin_result(label, intended);
+        begin(user, &call.data);
+        let connections = session.others.of::<Connections>();
+        let known = connections.0.iter().position(|(id, _)| *id == self.id);
+        let known = known.map(|at| connections.0.swap_remove(at).1).filter(|_| keeps);
+        let connected = match known {
+            Some(Some(stream)) => Ok(stream),
+            Some(None) => Err("java.nio.channels.ClosedChannelException".to_owned()),
+            None => call.connect(user).await,
+        };
+        let mut kept = None;
+        let exchanged = match connected {
+            Ok(mut stream) => {
+                let exchanged = call.exchange(&mut stream, user).await;
+                // A connection that brought nothing, or broke, is closed.
+                kept = Some(stream).filter(|_| exchanged.as_ref().is_ok_and(|bytes| !bytes.is_empty()));
+                exchanged
+            }
+            Err(exception) => Err(exception),
+        };
+        connections.0.push((self.id, kept));
+        user.result.end = user.now();
+        match exchanged {
+            Ok(bytes) => {
+                let received = bytes.len() as u64;
+                user.result.body = bytes;
+                if parses {
+                    parse(&mut user.result);
+                }
+                // Where nothing is left of it, what came counts.
+                let left = user.result.body.len() as u64;
+                user.result.body_bytes = if left == 0 { received } else { left };
+            }
+            Err(exception) => {
+                fail(user, &exception);
+                if parses {
+                    parse(&mut user.result);
+                }
+            }
+        }
+    }
+}
+
+/// What one call goes by.
+struct Call {
+    host: String,
+    port: i32,
+    timeout: Option<Duration>,
+    data: String,
+    file: String,
+}
+
+impl Call {
+    async fn connect(&self, user: &UserState) -> Result<TcpStream, String> {
+        let port = u16::try_from(self.port)
+            .map_err(|_| format!("java.lang.IllegalArgumentException: port out of range:{}", self.port))?;
+        let connected = connect_plainly(&self.host, port, self.timeout, &user.run.clock).await;
+        connected.map_err(|failure| match failure.class {
+            "java.net.SocketTimeoutException" => {
+                format!("{}: Failed to connect to {}:{port}", failure.class, self.host)
+            }
+            _ => printed(&failure),
+        })
+    }
+
+    async fn exchange(&self, stream: &mut TcpStream, user: &mut UserState) -> Result<Vec<u8>, String> {
+        let broken = |error: io::Error| match error.kind() {
+            io::ErrorKind::BrokenPipe => "java.io.IOException: Broken pipe".to_owned(),
+            _ => printed(&Failure::socket(&error)),
+        };
+        stream.write_all(self.data.as_bytes()).await.map_err(broken)?;
+        if !self.file.is_empty() {
+            let bytes = tokio::task::spawn_blocking({
+                let path = self.file.clone();
+                move || std::fs::read(path)
+            });
+            let bytes = bytes.await.map_err(|error| error.to_string())?.map_err(|error| {
+                let text = error.to_string();
+                let why = text.split(" (os error").next().unwrap_or(&text);
+                format!("java.io.FileNotFoundException: {} ({why})", self.file)
+            })?;
+            stream.write_all(&bytes).await.map_err(broken)?;
+        }
+        let mut received = Vec::new();
+        loop {
+            let read = stream.read_buf(&mut received);
+            let count = match self.timeout {
+                None => read.await,
+                Some(limit) => tokio::time::timeout(limit, read).await.map_err(|_| {
+                    "java.net.SocketTimeoutException: Timeout exceeded while reading from socket".to_owned()
+                })?,
+            };
+            match count.map_err(broken)? {
+                0 => return Ok(received),
+                count if received.len() == count => {
+                    user.result.latency_ns = user.now().since(user.result.start);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Takes code, message, headers and body from a response, if it begins as one. Of the body the first line (up to CR LF)
+/// is left, as the plugin has it.
+fn parse(result: &mut SampleResult) {
+    let text = String::from_utf8_lossy(&result.body).into_owned();
+    let Some((status, mut rest)) = next_line(&text) else { return };
+    let Some(first) = status.find(' ') else { return };
+    let Some(second) = status[first + 1..].find(' ').map(|at| first + 1 + at) else { return };
+    let code = status[first..second].trim();
+    if !parse_int(code).is_some_and(|code| (100..=599).contains(&code)) {
+        return;
+    }
+    result.code = code.to_owned();
+    result.message = status[second..].trim().to_owned();
+    if rest.is_empty() {
+        return;
+    }
+    let mut headers = String::new();
+    while let Some((line, after)) = next_line(rest) {
+        rest = after;
+        if line.is_empty() {
+            break;
+        }
+        headers.push_str(line);
+        headers.push_str("\r\n");
+    }
+    result.response_headers = headers;
+    let body = rest.strip_prefix("\r\n").unwrap_or(rest);
+    result.body = body.split("\r\n").next().unwrap_or_default().as_bytes().to_vec();
+}
+
+/// The first line of a text and what follows it; `None`: there is nothing.
+fn next_line(text: &str) -> Option<(&str, &str)> {
+    if text.is_empty() {
+        return None;
+    }
+    let ends = ['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}'];
+    match text.find(ends) {
+        None => Some((text, "")),
+        Some(at) => {
+            let after = &text[at..];
+            let end =
+                if after.starts_with("\r\n") { 2 } else { after.chars().next().map_or(0, char::len_utf8) };
+            Some((&text[..at], &after[end..]))
+        }
+    }
+}
+
+impl OtherSampler for RawHttp {
+    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
+        Box::pin(self.run(visit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> (String, String, String, String) {
+        let mut result = SampleResult { body: text.into(), code: "200".into(), ..SampleResult::default() };
+        parse(&mut result);
+        let body = String::from_utf8(result.body).unwrap();
+        (result.code, result.message, result.response_headers, body)
+    }
+
+    #[test]
+    fn responses_are_taken_apart_as_the_plugin_does() {
+        let texts = |code: &str, message: &str, headers: &str, body: &str| {
+            (code.to_owned(), message.to_owned(), headers.to_owned(), body.to_owned())
+        };
+        assert_eq!(
+            parsed("HTTP/1.1 404 Not Found\r\nA: b\r\n\r\nbody\nmore\r\nrest"),
+            texts("404", "Not Found", "A: b\r\n", "body\nmore")
+        );
+        assert_eq!(parsed("HTTP/1.1 200 OK\r\nA: b\r\n\r\n"), texts("200", "OK", "A: b\r\n", ""));
+        assert_eq!(parsed("SSH-2.0-x y\r\n"), texts("200", "", "", "SSH-2.0-x y\r\n"));
+        assert_eq!(parsed("HTTP/1.1 999 Odd\r\n"), texts("200", "", "", "HTTP/1.1 999 Odd\r\n"));
+        assert_eq!(parsed(""), texts("200", "", "", ""));
+    }
+}

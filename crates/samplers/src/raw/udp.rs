@@ -1,0 +1,252 @@
+//! The UDP Request sampler.
+
+use std::any::Any;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use busyhour_engine::template::Template;
+use busyhour_engine::user::{StateId, UserState};
+use busyhour_http::resolve_plainly;
+use tokio::net::UdpSocket;
+
+use super::{begin, fail, printed};
+use crate::java::{from_hex, hex, parse_int, truth};
+use crate::other::{Kept, OtherSampler, Sampling, Visit};
+
+/// How a text becomes a packet and a packet a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UdpCoder {
+    /// Text in Windows-1252 goes out, bytes come back as they are.
+    Raw,
+    /// Hexadecimal digits both ways.
+    Hex,
+}
+
+impl UdpCoder {
+    /// The coder of that class; `None`: it needs a Java machine.
+    pub fn named(class: &str) -> Option<Self> {
+        match class.trim() {
+            "" => Some(Self::Raw),
+            "kg.apc.jmeter.samplers.HexStringUDPDecoder" => Some(Self::Hex),
+            _ => None,
+        }
+    }
+
+    fn encode(self, text: &str) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Hex => from_hex(text).map_err(|why| format!("java.lang.IllegalArgumentException: {why}")),
+            Self::Raw => {
+                let mut bytes = Vec::with_capacity(text.len());
+                for character in text.chars() {
+                    let mut buffer = [0; 4];
+                    let one = &*character.encode_utf8(&mut buffer);
+                    match encoding_rs::WINDOWS_1252.encode(one) {
+                        (encoded, _, false) => bytes.extend_from_slice(&encoded),
+                        _ => bytes.push(b'?'),
+                    }
+                }
+                Ok(bytes)
+            }
+        }
+    }
+
+    fn decode(self, bytes: Vec<u8>) -> Vec<u8> {
+        match self {
+            Self::Raw => bytes,
+            Self::Hex => hex(&bytes).into_bytes(),
+        }
+    }
+}
+
+/// The UDP Request sampler of jmeter-plugins.
+#[derive(Debug)]
+pub struct Udp {
+    /// `hostname`
+    pub host: Template,
+    /// `port`
+    pub port: Template,
+    /// `waitresponse`
+    pub waits: Template,
+    /// `timeout`, milliseconds; 0: none.
+    pub timeout: Template,
+    /// `data`
+    pub data: Template,
+    /// `encodeclass`
+    pub coder: UdpCoder,
+    /// `closechannel`
+    pub close: Template,
+    /// `bind_address`; empty: any.
+    pub bind_address: Template,
+    /// `bind_port`; empty: any.
+    pub bind_port: Template,
+    /// Names this sampler's own socket among a user's.
+    pub id: StateId,
+}
+
+/// Sockets a user has open, by sampler.
+#[derive(Debug, Default)]
+struct Sockets(Vec<(StateId, UdpSocket)>);
+
+impl Kept for Sockets {
+    fn visitor_changed(&mut self, _keep_connections: bool) {
+        // An answer that is late for the visitor before is not the next one's.
+        self.0.clear();
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl Udp {
+    async fn run(&self, visit: Visit<'_>) {
+        let Visit { user, session, label, intended, .. } = visit;
+        let data = self.data.text(user).into_owned();
+        let waits = truth(&self.waits.text(user));
+        let closes = truth(&self.close.text(user));
+        let address = Address::new(self, user);
+        let timeout = parse_int(&self.timeout.text(user)).and_then(|ms| u64::try_from(ms).ok());
+        let timeout = timeout.filter(|ms| *ms > 0).map(Duration::from_millis);
+        user.begin_result(label, intended);
+        begin(user, &data);
+        let sockets = session.others.of::<Sockets>();
+        let known = sockets.0.iter().position(|(id, _)| *id == self.id);
+        let socket = match known {
+            Some(at) => Ok(sockets.0.swap_remove(at).1),
+            None => address.open(user).await,
+        };
+        let exchanged = match socket {
+            Err(exception) => Err(exception),
+            Ok(socket) => {
+                user.result.connect_ns = user.now().since(user.result.start);
+                let exchanged = self.exchange(&socket, &data, waits.then_some(timeout), user).await;
+                // Only reading closes the socket when it goes wrong.
+                let broken = matches!(&exchanged, Err(Broken { reading: true, .. }));
+                if !closes && !broken {
+                    sockets.0.push((self.id, socket));
+                }
+                exchanged.map_err(|broken| broken.exception)
+            }
+        };
+        match exchanged {
+            Ok(bytes) => {
+                user.result.body_bytes = bytes.len() as u64;
+                user.result.body = bytes;
+            }
+            Err(exception) => fail(user, &exception),
+        }
+        user.result.end = user.now();
+    }
+
+    /// `wait`: whether an answer is waited for, and how long.
+    async fn exchange(
+        &self,
+        socket: &UdpSocket,
+        data: &str,
+        wait: Option<Option<Duration>>,
+        user: &mut UserState,
+    ) -> Result<Vec<u8>, Broken> {
+        let sending = |exception: String| Broken { reading: false, exception };
+        let packet = self.coder.encode(data).map_err(sending)?;
+        if !packet.is_empty() {
+            socket.send(&packet).await.map_err(|error| sending(exception(&error)))?;
+        }
+        let received = match wait {
+            None => Vec::new(),
+            Some(timeout) => {
+                let mut buffer = vec![0; 4096];
+                let receive = socket.recv(&mut buffer);
+                let received = match timeout {
+                    None => receive.await,
+                    Some(limit) => match tokio::time::timeout(limit, receive).await {
+                        Ok(received) => received,
+                        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+                    },
+                };
+                let count =
+                    received.map_err(|error| Broken { reading: true, exception: exception(&error) })?;
+                buffer.truncate(count);
+                self.coder.decode(buffer)
+            }
+        };
+        user.result.latency_ns = user.now().since(user.result.start);
+        Ok(received)
+    }
+}
+
+/// What went wrong, and whether it was while an answer was waited for.
+struct Broken {
+    reading: bool,
+    exception: String,
+}
+
+fn exception(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::TimedOut => {
+            "java.net.SocketTimeoutException: Timeout exceeded while reading from socket".into()
+        }
+        io::ErrorKind::ConnectionRefused => "java.net.PortUnreachableException".into(),
+        _ => printed(&busyhour_http::Failure::socket(error)),
+    }
+}
+
+/// Where packets go, and from where.
+struct Address {
+    host: String,
+    port: String,
+    bind_address: String,
+    bind_port: i32,
+}
+
+impl Address {
+    fn new(sampler: &Udp, user: &mut UserState) -> Self {
+        let bind_address = sampler.bind_address.text(user).into_owned();
+        Self {
+            host: sampler.host.text(user).into_owned(),
+            port: sampler.port.text(user).into_owned(),
+            bind_address: if bind_address.is_empty() { "0.0.0.0".into() } else { bind_address },
+            bind_port: parse_int(&sampler.bind_port.text(user)).unwrap_or(0),
+        }
+    }
+
+    async fn open(&self, user: &UserState) -> Result<UdpSocket, String> {
+        // A socket that cannot be had is noticed when it is written to.
+        const NO_CHANNEL: &str = "java.lang.NullPointerException: Cannot invoke \
+                                  \"java.nio.channels.DatagramChannel.write(java.nio.ByteBuffer)\" because \
+                                  \"this.channel\" is null";
+        let clock = &user.run.clock;
+        let bind_port = u16::try_from(self.bind_port).map_err(|_| {
+            format!("java.lang.IllegalArgumentException: port out of range:{}", self.bind_port)
+        })?;
+        let from = resolve_plainly(&self.bind_address, bind_port, clock).await.map_err(|f| printed(&f))?;
+        let socket = UdpSocket::bind(from).await.map_err(|_| NO_CHANNEL.to_owned())?;
+        let number = parse_int(&self.port)
+            .ok_or_else(|| format!("java.lang.NumberFormatException: For input string: \"{}\"", self.port))?;
+        let port = u16::try_from(number)
+            .map_err(|_| format!("java.lang.IllegalArgumentException: port out of range:{number}"))?;
+        let to: SocketAddr = resolve_plainly(&self.host, port, clock).await.map_err(|f| printed(&f))?;
+        socket.connect(to).await.map_err(|_| NO_CHANNEL.to_owned())?;
+        Ok(socket)
+    }
+}
+
+impl OtherSampler for Udp {
+    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
+        Box::pin(self.run(visit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_coded_as_the_plugin_codes_them() {
+        assert_eq!(UdpCoder::Raw.encode("aü€\u{4e2d}"), Ok(vec![b'a', 0xfc, 0x80, b'?']));
+        assert_eq!(UdpCoder::Hex.encode("00ff"), Ok(vec![0, 255]));
+        assert!(UdpCoder::Hex.encode("0").unwrap_err().starts_with("java.lang.IllegalArgumentException: "));
+        assert_eq!(UdpCoder::Hex.decode(vec![1, 171]), b"01ab");
+        assert_eq!(UdpCoder::named("kg.apc.jmeter.samplers.DNSJavaDecoder"), None);
+    }
+}
