@@ -8,6 +8,7 @@ mod config;
 mod context;
 mod controllers;
 mod crowds;
+mod documents;
 mod groups;
 mod http;
 mod http_properties;

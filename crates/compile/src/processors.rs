@@ -14,7 +14,7 @@ use busyhour_processors::{
 };
 
 use crate::context::Context;
-use crate::steps;
+use crate::{documents, steps};
 
 /// The pre- or post-processor an element is.
 pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Processor>> {
@@ -48,7 +48,7 @@ pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
         "RegexExtractor" => regex_extractor(context, element),
         "JSONPostProcessor" => json_extractor(context, element),
         "BoundaryExtractor" => boundary_extractor(context, element),
-        _ => return None,
+        _ => documents::processor(context, element)?,
     };
     let made = accept(context, element, made);
     context.processors.insert(element.id(), made.clone());
@@ -76,7 +76,7 @@ pub(crate) fn assertion<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
             script_settings(context, element)
                 .and_then(|settings| Ok(Arc::new(ScriptAssertion::new(settings, name)?) as _))
         }
-        _ => return None,
+        _ => documents::assertion(context, element)?,
     };
     let made = accept(context, element, made);
     context.assertions.insert(element.id(), made.clone());
@@ -91,7 +91,12 @@ fn accept<T: ?Sized>(
     made.map_err(|refusal| context.refuse(element, &refusal)).ok()
 }
 
-fn scope<'p>(context: &mut Context<'p>, element: Element<'p>, property: &str) -> Result<Scope, Refusal> {
+/// Which results an element looks at, by its property of that name.
+pub(crate) fn scope<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    property: &str,
+) -> Result<Scope, Refusal> {
     let variable = context.text(element, "Scope.variable");
     Scope::of(element.text_or(property, ""), variable)
 }

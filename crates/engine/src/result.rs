@@ -208,8 +208,11 @@ impl SampleResult {
         String::from_utf8_lossy(&self.body)
     }
 
-    /// The message of the first assertion that failed, or nothing.
+    /// The message of the first assertion that failed; else of one that has a message all the same, or nothing.
     pub fn failure_message(&self) -> &str {
-        self.assertions.iter().find(|a| a.failure || a.error).map_or("", |a| a.message.as_str())
+        let failed = self.assertions.iter().find(|a| a.failure || a.error);
+        failed
+            .or_else(|| self.assertions.iter().find(|a| !a.message.is_empty()))
+            .map_or("", |a| a.message.as_str())
     }
 }

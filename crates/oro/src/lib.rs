@@ -87,6 +87,14 @@ impl<'t> Groups<'_, 't> {
             Found::Fancy(captures) => captures.get(group).map(|found| found.as_str()),
         }
     }
+
+    /// Where the whole match lies, in bytes.
+    pub fn whole(&self) -> std::ops::Range<usize> {
+        match &self.found {
+            Found::Plain(locations) => locations.get(0).map_or(0..0, |(start, end)| start..end),
+            Found::Fancy(captures) => captures.get(0).map_or(0..0, |found| found.range()),
+        }
+    }
 }
 
 /// A thread's own copy of a pattern's engine, so that threads share no scratch space.

@@ -36,13 +36,7 @@ impl ImmediateSampler for DebugSampler {
     fn sample(&self, user: &mut UserState, label: &Template, intended: Nanos) {
         user.begin_result(label, intended);
         let text = debug_sampler_text(user, self.settings);
-        let mut request = String::new();
-        for (shown, title) in sections(self.settings) {
-            if shown {
-                request.push_str(title);
-                request.push('\n');
-            }
-        }
+        let request = self.settings.request();
         let end = user.now();
         let result = &mut user.result;
         result.body_bytes = text.len() as u64;
@@ -52,6 +46,14 @@ impl ImmediateSampler for DebugSampler {
         result.code.push_str("200");
         result.message.push_str("OK");
         result.end = end;
+    }
+}
+
+impl DebugSamplerSettings {
+    /// The request that JMeter shows: what was asked for.
+    pub(crate) fn request(self) -> String {
+        let titles = sections(self).into_iter().filter(|(shown, _)| *shown);
+        titles.flat_map(|(_, title)| [title, "\n"]).collect()
     }
 }
 

@@ -222,7 +222,7 @@ impl JsonExtractor {
 }
 
 /// Removes `_matchNr` and `_1`, `_2`, … of an earlier search.
-fn clear_old(user: &mut UserState, name: &str) {
+pub(crate) fn clear_old(user: &mut UserState, name: &str) {
     let mut key = user.take_buffer();
     let _ = write!(key, "{name}_matchNr");
     user.variables.remove(&key);

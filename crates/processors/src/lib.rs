@@ -12,17 +12,25 @@
 //! | [`scope`] | which results and which part of them an element looks at |
 
 mod boundary_extractor;
+mod compare_assertion;
 mod counter;
+mod css_extractor;
 mod csv;
 mod debug;
+mod debug_post;
+mod html;
 mod java;
+mod jmespath;
+mod jmespath_extractor;
 mod json_assertion;
 mod json_extractor;
 pub mod jsonpath;
 mod limit_assertions;
 mod matches;
+mod md5_assertion;
 mod number_format;
 pub mod oro;
+mod plugin_json;
 mod random_variable;
 mod refusal;
 mod regex_extractor;
@@ -34,15 +42,29 @@ mod supported;
 #[cfg(test)]
 mod testing;
 mod user_parameters;
+mod xml;
+mod xml_assertion;
+mod xpath_assertion;
+mod xpath_extractor;
 
 pub use boundary_extractor::{BoundaryExtractor, BoundaryExtractorSettings};
+pub use compare_assertion::{CompareAssertion, CompareAssertionSettings};
 pub use counter::{CounterSettings, CounterStep};
+pub use css_extractor::{CssExtractor, CssExtractorSettings};
 pub use csv::{CsvDataSettings, CsvDataStep, CsvFiles};
 pub use debug::{DebugSampler, DebugSamplerSettings, debug_sampler_text};
+pub use debug_post::{DebugPostProcessor, DebugPostProcessorSettings};
+pub use jmespath_extractor::{
+    JmesAssertion, JmesAssertionSettings, JmesExtractor, JmesExtractorSettings, jmespath_problem,
+};
 pub use json_assertion::{JsonAssertion, JsonAssertionSettings};
 pub use json_extractor::{JsonExtractor, JsonExtractorSettings};
 pub use limit_assertions::{
     DurationAssertion, DurationAssertionSettings, SizeAssertion, SizeAssertionSettings, SizeOf,
+};
+pub use md5_assertion::Md5HexAssertion;
+pub use plugin_json::{
+    PluginJsonAssertion, PluginJsonAssertionSettings, PluginJsonExtractor, PluginJsonExtractorSettings,
 };
 pub use random_variable::{RandomVariableSettings, RandomVariableStep};
 pub use refusal::{Refusal, RefusalKind};
@@ -55,3 +77,6 @@ pub use script::{
 };
 pub use supported::{ElementInfo, supported};
 pub use user_parameters::{UserParameters, UserParametersSettings};
+pub use xml_assertion::XmlAssertion;
+pub use xpath_assertion::{XPathAssertion, XPathAssertionSettings};
+pub use xpath_extractor::{XPathExtractor, XPathExtractorSettings, XPathFlavour, xpath_problem};

@@ -18,8 +18,13 @@ const fn element(kind: &'static str, description: &'static str, note: &'static s
 const PATTERNS: &str = "regular expressions: all but repeated anchors, (?x), \\G and octal references; not the body as a document";
 const SCRIPTS: &str = "Groovy, BeanShell, JEXL and JavaScript without Java: what a script needs beyond the common classes of the JDK is refused";
 
+const JMESPATH: &str = "messages about wrong paths and documents are worded otherwise";
+const XPATH: &str = "tolerant: pages are read as browsers do, not as JTidy; no validation; messages about wrong expressions are worded otherwise";
+const XPATH2: &str =
+    "expressions that are XPath 1.0, too; a function that is given several nodes takes the first";
+
 /// Elements of this crate, by kind.
-const SUPPORTED: [ElementInfo; 30] = [
+const SUPPORTED: &[ElementInfo] = &[
     element("BSFAssertion", "judgement of a script", SCRIPTS),
     element("BSFListener", "script that hears of samples", SCRIPTS),
     element("BSFPostProcessor", "script after a sample", SCRIPTS),
@@ -38,13 +43,22 @@ const SUPPORTED: [ElementInfo; 30] = [
         "not from the body unescaped or as a document",
     ),
     element("CSVDataSet", "variables from the rows of a file", ""),
+    element("CompareAssertion", "fails results of an iteration that differ", ""),
     element("CounterConfig", "a number that counts up", ""),
+    element(
+        "DebugPostProcessor",
+        "sub-sample that shows variables and properties",
+        "properties of the sampler and of the system are empty lists; the time of showing is not counted into the sample",
+    ),
     element(
         "DebugSampler",
         "sample that shows variables and properties",
         "system properties are an empty list",
     ),
     element("DurationAssertion", "fails what took too long", ""),
+    element("HtmlExtractor", "variables from what a CSS selector selects", "jsoup's selectors; not Jodd's"),
+    element("JMESPathAssertion", "fails what a JMESPath does not find", JMESPATH),
+    element("JMESPathExtractor", "variables from JSON by JMESPath", JMESPATH),
     element(
         "JSONPathAssertion",
         "fails what a JSON path does not find",
@@ -57,6 +71,7 @@ const SUPPORTED: [ElementInfo; 30] = [
     element("JSR223PreProcessor", "script before a sample", SCRIPTS),
     element("JSR223Sampler", "sample made by a script", SCRIPTS),
     element("JSR223Timer", "pause of a script's making", SCRIPTS),
+    element("MD5HexAssertion", "fails a body with another MD5 sum", ""),
     element(
         "RandomVariableConfig",
         "a random number",
@@ -66,11 +81,16 @@ const SUPPORTED: [ElementInfo; 30] = [
     element("ResponseAssertion", "fails what does not hold a text or pattern", PATTERNS),
     element("SizeAssertion", "fails what is too large or small", ""),
     element("UserParameters", "values that differ from user to user", ""),
+    element("XMLAssertion", "fails what is not well-formed XML", "rare mistakes are told in other words"),
+    element("XPath2Assertion", "fails what an XPath 2 expression does not find", XPATH2),
+    element("XPath2Extractor", "variables from XML by XPath 2 expressions", XPATH2),
+    element("XPathAssertion", "fails what an XPath expression does not find", XPATH),
+    element("XPathExtractor", "variables from XML by XPath expressions", XPATH),
 ];
 
 /// The elements of this crate, by kind.
 pub fn supported() -> &'static [ElementInfo] {
-    &SUPPORTED
+    SUPPORTED
 }
 
 #[cfg(test)]

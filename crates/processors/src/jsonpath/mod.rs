@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use path::{Parser, Step};
 pub use read::{NotJson, read};
 pub use value::Value;
+pub(crate) use value::java_double;
 
 /// Why a text is no path for us.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,6 +4,7 @@ mod assertions;
 mod compressed;
 mod config;
 mod controllers;
+mod documents;
 mod embedded;
 mod flow;
 mod found;
@@ -131,6 +132,7 @@ fn all() -> Vec<Description> {
     all.extend(compressed::cases());
     all.extend(config::cases());
     all.extend(controllers::cases());
+    all.extend(documents::cases());
     all.extend(flow::cases());
     all.extend(embedded::cases());
     all.extend(found::cases());

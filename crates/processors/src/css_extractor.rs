@@ -1,0 +1,255 @@
+//! The CSS selector extractor.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use busyhour_engine::element::Processor;
+use busyhour_engine::result::Keep;
+use busyhour_engine::run::Level;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use rand::Rng as _;
+
+use crate::html::{self, Selector, SelectorError};
+use crate::java;
+use crate::refusal::Refusal;
+use crate::regex_extractor::take_count;
+use crate::scope::Scope;
+
+/// What a plan says of a CSS selector extractor.
+#[derive(Clone, Debug, Default)]
+pub struct CssExtractorSettings {
+    /// `TestElement.name`
+    pub name: String,
+    /// `HtmlExtractor.extractor_impl`: empty or `JSOUP`, or `JODD`.
+    pub implementation: String,
+    /// `HtmlExtractor.refname`
+    pub refname: Template,
+    /// `HtmlExtractor.expr`
+    pub selector: Template,
+    /// `HtmlExtractor.attribute`: blank for the text.
+    pub attribute: Template,
+    /// `HtmlExtractor.match_number`: 0 a random match, −1 all, else that one.
+    pub match_number: Template,
+    /// `HtmlExtractor.default`
+    pub default: Template,
+    /// `HtmlExtractor.default_empty_value`: an empty default counts too.
+    pub default_is_empty: bool,
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    pub scope: Scope,
+}
+
+/// The CSS selector extractor.
+#[derive(Debug)]
+pub struct CssExtractor {
+    settings: CssExtractorSettings,
+    selector: Option<Result<Selector, SelectorError>>,
+}
+
+/// Selectors kept per thread that are made of variables.
+const KEPT_MAX: usize = 400;
+
+type KeptSelector = Rc<Result<Selector, SelectorError>>;
+
+thread_local! {
+    static KEPT: RefCell<HashMap<String, KeptSelector>> = RefCell::default();
+}
+
+fn kept_selector(text: &str) -> KeptSelector {
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(selector) = kept.get(text) {
+            return Rc::clone(selector);
+        }
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        let selector = Rc::new(Selector::parse(text));
+        kept.insert(text.to_owned(), Rc::clone(&selector));
+        selector
+    })
+}
+
+impl CssExtractor {
+    /// Takes an extractor out of the plan.
+    ///
+    /// # Errors
+    /// For selectors of Jodd's library, whose reading of pages is its own.
+    pub fn new(settings: CssExtractorSettings) -> Result<Self, Refusal> {
+        match settings.implementation.as_str() {
+            "" | "JSOUP" => {}
+            "JODD" => {
+                return Err(Refusal::unsupported("selects with Jodd's library")
+                    .with_hint("choose JSOUP as its implementation: simple selectors mean the same"));
+            }
+            other => {
+                return Err(Refusal::invalid(format!(
+                    "has the implementation `{other}`, which is none of JMeter's"
+                )));
+            }
+        }
+        let selector = settings.selector.as_literal().map(Selector::parse);
+        Ok(Self { settings, selector })
+    }
+
+    /// Why JMeter would complain of the selector at each sample, if it would.
+    pub fn problem(&self) -> Option<String> {
+        Some(self.selector.as_ref()?.as_ref().err()?.to_string())
+    }
+
+    /// Adds what the selector selects in a page, up to the match that is wanted.
+    fn collect(
+        &self,
+        selector: &Selector,
+        page: &str,
+        attribute: &str,
+        wanted: i32,
+        matches: &mut Vec<String>,
+    ) {
+        let tree = html::parse(page);
+        let wanted = usize::try_from(wanted).unwrap_or(0);
+        for element in selector.select(&tree) {
+            if wanted > 0 && matches.len() == wanted {
+                return;
+            }
+            matches.push(if java::is_blank(attribute) {
+                html::element_text(&tree, element)
+            } else {
+                let attribute = attribute.to_ascii_lowercase();
+                tree.attribute(element, &attribute).unwrap_or("").to_owned()
+            });
+        }
+    }
+
+    fn matches(&self, user: &mut UserState, wanted: i32) -> Result<Vec<String>, SelectorError> {
+        let settings = &self.settings;
+        let kept;
+        let selector = match &self.selector {
+            Some(selector) => selector,
+            None => {
+                kept = kept_selector(&settings.selector.text(user));
+                kept.as_ref()
+            }
+        };
+        let attribute = settings.attribute.text(user).into_owned();
+        let mut matches = Vec::new();
+        if let Scope::Variable(name) = &settings.scope {
+            let name = name.text(user).into_owned();
+            match user.variables.get(&name).map(str::to_owned) {
+                None => user.log(
+                    Level::Warn,
+                    &format!(
+                        "No variable '{name}' found to process by CSS Selector Extractor '{}', skipping processing",
+                        settings.name
+                    ),
+                ),
+                Some(page) if page.is_empty() => {}
+                Some(page) => {
+                    let selector = selector.as_ref().map_err(Clone::clone)?;
+                    self.collect(selector, &page, &attribute, wanted, &mut matches);
+                }
+            }
+            return Ok(matches);
+        }
+        let selector = selector.as_ref().map_err(Clone::clone)?;
+        settings.scope.visit(&user.result, |result| {
+            self.collect(selector, &result.body_text(), &attribute, wanted, &mut matches);
+            let enough = usize::try_from(wanted).is_ok_and(|wanted| wanted > 0 && matches.len() == wanted);
+            if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        Ok(matches)
+    }
+}
+
+impl Processor for CssExtractor {
+    fn process(&self, user: &mut UserState) {
+        if !user.has_result {
+            return;
+        }
+        let settings = &self.settings;
+        let refname = settings.refname.text(user).into_owned();
+        let wanted = java::integer(&settings.match_number.text(user));
+        let default = settings.default.text(user).into_owned();
+        if !default.is_empty() || settings.default_is_empty {
+            user.variables.set(&refname, &default);
+        }
+        let matches = match self.matches(user, wanted) {
+            Ok(matches) => matches,
+            Err(error) => {
+                let line = format!("{}: Error while generating result. {error}", settings.name);
+                user.log(Level::Warn, &line);
+                return;
+            }
+        };
+        let mut name = user.take_buffer();
+        let before = take_count(user, &refname, &mut name);
+        let mut kept = 0;
+        match usize::try_from(wanted) {
+            Ok(0) if !matches.is_empty() => {
+                let chosen = user.random.random_range(0..matches.len());
+                user.variables.set(&refname, &matches[chosen]);
+            }
+            Ok(number) => {
+                if let Some(value) = number.checked_sub(1).and_then(|at| matches.get(at)) {
+                    user.variables.set(&refname, value);
+                }
+            }
+            Err(_) => {
+                kept = matches.len();
+                name.clear();
+                let _ = write!(name, "{refname}_matchNr");
+                user.variables.set(&name, &kept.to_string());
+                for (index, value) in matches.iter().enumerate() {
+                    name.clear();
+                    let _ = write!(name, "{refname}_{}", index + 1);
+                    user.variables.set(&name, value);
+                }
+            }
+        }
+        for number in kept + 1..=before {
+            name.clear();
+            let _ = write!(name, "{refname}_{number}");
+            user.variables.remove(&name);
+        }
+        user.give_back(name);
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{all_variables, user_with_body};
+
+    fn after(selector: &str, attribute: &str, number: &str) -> String {
+        let literal = Template::literal;
+        let extractor = CssExtractor::new(CssExtractorSettings {
+            refname: literal("v"),
+            selector: literal(selector),
+            attribute: literal(attribute),
+            match_number: literal(number),
+            default: literal("none"),
+            ..CssExtractorSettings::default()
+        });
+        let mut user = user_with_body("<p id=a>one<p ID=b>two<i>!</i><br>");
+        user.variables.set("v_matchNr", "3");
+        user.variables.set("v_3", "old");
+        extractor.expect("supported").process(&mut user);
+        all_variables(&user)
+    }
+
+    #[test]
+    fn texts_and_attributes() {
+        insta::assert_snapshot!(after("p", "", "-1"), @"v=none v_1=one v_2=two! v_matchNr=2");
+        insta::assert_snapshot!(after("p", "id", "2"), @"v=b");
+        insta::assert_snapshot!(after("p", "ID", "1"), @"v=a");
+        insta::assert_snapshot!(after("p", "class", "1"), @"v=");
+        insta::assert_snapshot!(after("p", "", "3"), @"v=none");
+        insta::assert_snapshot!(after("p[", "", "1"), @"v=none v_3=old v_matchNr=3");
+    }
+}

@@ -1,0 +1,66 @@
+//! The debug post-processor: a sub-sample whose body shows variables and properties.
+
+use busyhour_engine::element::Processor;
+use busyhour_engine::result::SampleResult;
+use busyhour_engine::user::UserState;
+use busyhour_record::DataType;
+
+use crate::debug::{DebugSamplerSettings, debug_sampler_text};
+
+/// What a plan says of a debug post-processor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DebugPostProcessorSettings {
+    /// `displaySamplerProperties`: the list of the sampler's own properties is empty here.
+    pub sampler_properties: bool,
+    /// `displayJMeterVariables` and its like.
+    pub shown: DebugSamplerSettings,
+}
+
+/// The debug post-processor.
+#[derive(Debug)]
+pub struct DebugPostProcessor {
+    settings: DebugPostProcessorSettings,
+}
+
+impl DebugPostProcessor {
+    /// Takes a post-processor out of the plan.
+    pub fn new(settings: DebugPostProcessorSettings) -> Self {
+        Self { settings }
+    }
+}
+
+impl Processor for DebugPostProcessor {
+    fn process(&self, user: &mut UserState) {
+        if !user.has_result {
+            return;
+        }
+        let mut text = String::new();
+        let mut request = String::new();
+        if self.settings.sampler_properties {
+            request.push_str("SamplerProperties\n");
+            text.push_str("SamplerProperties:\n\n");
+        }
+        text.push_str(&debug_sampler_text(user, self.settings.shown));
+        request.push_str(&self.settings.shown.request());
+        let now = user.now();
+        let parent = &mut user.result;
+        let sub = SampleResult {
+            label: format!("{}-{}", parent.label, parent.sub_results.len()),
+            intended: now,
+            start: now,
+            end: now,
+            code: "200".to_owned(),
+            message: "OK".to_owned(),
+            success: true,
+            data_type: DataType::Text,
+            body_bytes: text.len() as u64,
+            body: text.into_bytes(),
+            request_data: request,
+            users_group: parent.users_group,
+            users_all: parent.users_all,
+            ..SampleResult::default()
+        };
+        parent.body_bytes += sub.body_bytes;
+        parent.sub_results.push(sub);
+    }
+}

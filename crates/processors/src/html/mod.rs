@@ -1,0 +1,14 @@
+//! HTML: trees, what jsoup's selectors select in them, and their use as XML documents.
+
+mod select;
+mod text;
+mod tidy;
+mod tree;
+
+pub(crate) use select::{Selector, SelectorError};
+pub(crate) use text::element_text;
+pub(crate) use tidy::tolerant;
+pub(crate) use tree::parse;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! HTML as an XML document, for XPath in tolerant mode. JMeter has JTidy repair the page; here it is read as browsers
+//! do and then brought near to JTidy's tree: no `tbody` that is not in the page, white space joined.
+
+use std::borrow::Cow;
+
+use uppsala::{Attribute, Document, NodeId, QName};
+
+use super::tree::{Id, Kind, ROOT, Tree, parse};
+use crate::xml::{Reading, XmlDocument, read};
+
+/// The document that a page is taken for.
+pub(crate) fn tolerant(text: &str) -> XmlDocument<'static> {
+    // A document that says it is XML is read as that, if it is well-formed.
+    if text.starts_with("<?xml ")
+        && let Ok(document) = read(text, Reading::default())
+    {
+        return XmlDocument { tree: document.tree.into_static(), declared: Vec::new() };
+    }
+    let tree = parse(text);
+    let lower = text.to_ascii_lowercase();
+    let made = Made { has_bodies: lower.contains("<tbody"), tree: &tree };
+    let mut document = Document::new();
+    let root = document.root();
+    made.copy(ROOT, root, false, &mut document);
+    document.prepare_xpath();
+    XmlDocument { tree: document, declared: Vec::new() }
+}
+
+struct Made<'t> {
+    tree: &'t Tree,
+    /// Bodies of tables stand in the page.
+    has_bodies: bool,
+}
+
+/// Elements whose text is kept as it is.
+fn keeps_space(name: &str) -> bool {
+    matches!(name, "pre" | "textarea" | "script" | "style" | "listing" | "xmp")
+}
+
+/// Elements inside a line of text.
+fn is_inline(name: &str) -> bool {
+    const INLINE: [&str; 33] = [
+        "a", "abbr", "acronym", "b", "bdo", "big", "br", "button", "cite", "code", "del", "dfn", "em",
+        "font", "i", "img", "input", "ins", "kbd", "label", "q", "s", "samp", "select", "small", "span",
+        "strike", "strong", "sub", "sup", "tt", "u", "var",
+    ];
+    INLINE.contains(&name)
+}
+
+impl Made<'_> {
+    fn copy(&self, from: Id, to: NodeId, verbatim: bool, document: &mut Document<'static>) {
+        let children = &self.tree.nodes[from].children;
+        for (at, &child) in children.iter().enumerate() {
+            match &self.tree.nodes[child].kind {
+                Kind::Document => {}
+                Kind::Comment(text) => {
+                    let comment = document.create_comment(text.clone());
+                    document.append_child(to, comment);
+                }
+                Kind::Text(text) => {
+                    let text =
+                        if verbatim { Cow::Borrowed(text.as_str()) } else { self.line(children, at, text) };
+                    if !text.is_empty() {
+                        let text = document.create_text(text.into_owned());
+                        document.append_child(to, text);
+                    }
+                }
+                Kind::Element { name, .. } if name == "tbody" && !self.has_bodies => {
+                    self.copy(child, to, verbatim, document);
+                }
+                Kind::Element { name, attributes } => {
+                    let element = document.create_element(QName::local(name.clone()));
+                    if let Some(element) = document.element_mut(element) {
+                        element.attributes = attributes
+                            .iter()
+                            .map(|(name, value)| Attribute {
+                                name: QName::local(name.clone()),
+                                value: Cow::Owned(value.clone()),
+                            })
+                            .collect();
+                    }
+                    document.append_child(to, element);
+                    self.copy(child, element, verbatim || keeps_space(name), document);
+                }
+            }
+        }
+    }
+
+    /// A text with its white space joined; none at the edges of blocks.
+    fn line<'x>(&self, siblings: &[Id], at: usize, text: &'x str) -> Cow<'x, str> {
+        let inline = |id: Option<&Id>| id.is_some_and(|id| self.tree.name(*id).is_some_and(is_inline));
+        let mut out = String::with_capacity(text.len());
+        let space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n' | '\x0c');
+        if text.starts_with(space) && inline(at.checked_sub(1).and_then(|before| siblings.get(before))) {
+            out.push(' ');
+        }
+        let mut words = text.split(space).filter(|word| !word.is_empty()).peekable();
+        if words.peek().is_none() {
+            let between = !out.is_empty() && inline(siblings.get(at + 1));
+            return Cow::Borrowed(if between { " " } else { "" });
+        }
+        while let Some(word) = words.next() {
+            out.push_str(word);
+            if words.peek().is_some() {
+                out.push(' ');
+            }
+        }
+        if text.ends_with(space) && inline(siblings.get(at + 1)) {
+            out.push(' ');
+        }
+        Cow::Owned(out)
+    }
+}

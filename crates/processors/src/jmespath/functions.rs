@@ -1,0 +1,340 @@
+//! The functions of JMESPath.
+
+use std::cmp::Ordering;
+
+use jmespath::ast::Ast;
+
+use super::eval::{equal, evaluate};
+use super::json;
+use crate::jsonpath::Value;
+
+const NAMES: [&str; 26] = [
+    "abs",
+    "avg",
+    "ceil",
+    "contains",
+    "ends_with",
+    "floor",
+    "join",
+    "keys",
+    "length",
+    "map",
+    "max",
+    "max_by",
+    "merge",
+    "min",
+    "min_by",
+    "not_null",
+    "reverse",
+    "sort",
+    "sort_by",
+    "starts_with",
+    "sum",
+    "to_array",
+    "to_number",
+    "to_string",
+    "type",
+    "values",
+];
+
+/// Whether there is such a function.
+pub(super) fn is_known(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+type Called = Result<Value, String>;
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Text(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        _ => "number",
+    }
+}
+
+struct Call<'c> {
+    name: &'c str,
+    arguments: &'c [Ast],
+    data: &'c Value,
+}
+
+/// Calls a function with arguments that are evaluated over `data`.
+pub(super) fn call(name: &str, arguments: &[Ast], data: &Value) -> Called {
+    Call { name, arguments, data }.run()
+}
+
+impl Call<'_> {
+    fn wrong<T>(&self, expected: &str, value: &Value) -> Result<T, String> {
+        Err(format!(
+            "Invalid argument type calling \"{}\": expected {expected} but was {}",
+            self.name,
+            type_of(value)
+        ))
+    }
+
+    fn count(&self, wanted: usize) -> Result<(), String> {
+        if self.arguments.len() == wanted {
+            return Ok(());
+        }
+        let plural = if wanted == 1 { "" } else { "s" };
+        Err(format!(
+            "Invalid arity calling \"{}\": expected {wanted} argument{plural} but was {}",
+            self.name,
+            self.arguments.len()
+        ))
+    }
+
+    fn argument(&self, at: usize) -> Called {
+        match self.arguments.get(at) {
+            Some(ast) => evaluate(ast, self.data),
+            None => Err(format!("Invalid arity calling \"{}\"", self.name)),
+        }
+    }
+
+    fn array(&self, at: usize) -> Result<Vec<Value>, String> {
+        match self.argument(at)? {
+            Value::Array(items) => Ok(items),
+            other => self.wrong("array", &other),
+        }
+    }
+
+    fn numbers(&self) -> Result<Vec<(f64, Value)>, String> {
+        let mut numbers = Vec::new();
+        for item in self.array(0)? {
+            match item.as_f64() {
+                Some(number) => numbers.push((number, item)),
+                None => return self.wrong("array of number", &item),
+            }
+        }
+        Ok(numbers)
+    }
+
+    fn number(&self) -> Result<f64, String> {
+        let value = self.argument(0)?;
+        match value.as_f64() {
+            Some(number) => Ok(number),
+            None => self.wrong("number", &value),
+        }
+    }
+
+    fn text(&self, at: usize) -> Result<String, String> {
+        match self.argument(at)? {
+            Value::Text(text) => Ok(text),
+            other => self.wrong("string", &other),
+        }
+    }
+
+    /// The expression that follows `&`.
+    fn expression(&self, at: usize) -> Result<&Ast, String> {
+        match self.arguments.get(at) {
+            Some(Ast::Expref { ast, .. }) => Ok(ast),
+            _ => Err(format!("Invalid argument type calling \"{}\": expected expression", self.name)),
+        }
+    }
+
+    fn run(&self) -> Called {
+        match self.name {
+            "not_null" | "merge" => {}
+            "contains" | "ends_with" | "join" | "map" | "max_by" | "min_by" | "sort_by" | "starts_with" => {
+                self.count(2)?;
+            }
+            _ => self.count(1)?,
+        }
+        Ok(match self.name {
+            "abs" => whole_or_double(self.number()?.abs()),
+            "ceil" => whole_or_double(self.number()?.ceil()),
+            "floor" => whole_or_double(self.number()?.floor()),
+            "avg" => {
+                let numbers = self.numbers()?;
+                if numbers.is_empty() {
+                    return Ok(Value::Null);
+                }
+                #[allow(clippy::cast_precision_loss, reason = "a list is never that long")]
+                let count = numbers.len() as f64;
+                Value::Double(numbers.iter().map(|(number, _)| number).sum::<f64>() / count)
+            }
+            "sum" => Value::Double(self.numbers()?.iter().map(|(number, _)| number).sum()),
+            "contains" => {
+                let wanted = self.argument(1)?;
+                match self.argument(0)? {
+                    Value::Array(items) => Value::Bool(items.iter().any(|item| equal(item, &wanted))),
+                    Value::Text(text) => match wanted {
+                        Value::Text(wanted) => Value::Bool(text.contains(&wanted)),
+                        _ => Value::Bool(false),
+                    },
+                    other => return self.wrong("array or string", &other),
+                }
+            }
+            "ends_with" => Value::Bool(self.text(0)?.ends_with(&self.text(1)?)),
+            "starts_with" => Value::Bool(self.text(0)?.starts_with(&self.text(1)?)),
+            "join" => {
+                let glue = self.text(0)?;
+                let mut parts = Vec::new();
+                for item in self.array(1)? {
+                    match item {
+                        Value::Text(text) => parts.push(text),
+                        other => return self.wrong("array of string", &other),
+                    }
+                }
+                Value::Text(parts.join(&glue))
+            }
+            "keys" => match self.argument(0)? {
+                Value::Object(members) => {
+                    Value::Array(members.into_iter().map(|(key, _)| Value::Text(key)).collect())
+                }
+                other => return self.wrong("object", &other),
+            },
+            "values" => match self.argument(0)? {
+                Value::Object(members) => Value::Array(members.into_iter().map(|(_, value)| value).collect()),
+                other => return self.wrong("object", &other),
+            },
+            "length" => {
+                let length = match self.argument(0)? {
+                    Value::Array(items) => items.len(),
+                    Value::Object(members) => members.len(),
+                    Value::Text(text) => crate::java::length(&text),
+                    other => return self.wrong("string, array or object", &other),
+                };
+                Value::Integer(i64::try_from(length).unwrap_or(i64::MAX))
+            }
+            "map" => {
+                let expression = self.expression(0)?;
+                let mapped: Result<_, _> =
+                    self.array(1)?.iter().map(|item| evaluate(expression, item)).collect();
+                Value::Array(mapped?)
+            }
+            "max" => self.extreme(Ordering::Greater)?,
+            "min" => self.extreme(Ordering::Less)?,
+            "max_by" => self.extreme_by(Ordering::Greater)?,
+            "min_by" => self.extreme_by(Ordering::Less)?,
+            "sort" => {
+                let mut items = self.array(0)?;
+                self.comparable(&items)?;
+                items.sort_by(order);
+                Value::Array(items)
+            }
+            "sort_by" => {
+                let keys = self.keys(&self.array(0)?)?;
+                self.comparable(&keys)?;
+                let mut pairs: Vec<_> = keys.into_iter().zip(self.array(0)?).collect();
+                pairs.sort_by(|left, right| order(&left.0, &right.0));
+                Value::Array(pairs.into_iter().map(|(_, item)| item).collect())
+            }
+            "merge" => {
+                let mut members: Vec<(String, Value)> = Vec::new();
+                for at in 0..self.arguments.len() {
+                    let Value::Object(own) = self.argument(at)? else {
+                        return self.wrong("object", &self.argument(at)?);
+                    };
+                    for (key, value) in own {
+                        match members.iter_mut().find(|(known, _)| *known == key) {
+                            Some(member) => member.1 = value,
+                            None => members.push((key, value)),
+                        }
+                    }
+                }
+                Value::Object(members)
+            }
+            "not_null" => {
+                for at in 0..self.arguments.len() {
+                    let value = self.argument(at)?;
+                    if !matches!(value, Value::Null) {
+                        return Ok(value);
+                    }
+                }
+                Value::Null
+            }
+            "reverse" => match self.argument(0)? {
+                Value::Array(mut items) => {
+                    items.reverse();
+                    Value::Array(items)
+                }
+                Value::Text(text) => Value::Text(text.chars().rev().collect()),
+                other => return self.wrong("array or string", &other),
+            },
+            "to_array" => match self.argument(0)? {
+                Value::Array(items) => Value::Array(items),
+                other => Value::Array(vec![other]),
+            },
+            "to_string" => match self.argument(0)? {
+                Value::Text(text) => Value::Text(text),
+                other => {
+                    let mut out = String::new();
+                    json::write_json(&other, &mut out);
+                    Value::Text(out)
+                }
+            },
+            "to_number" => match self.argument(0)? {
+                Value::Text(text) => text.parse::<f64>().map_or(Value::Null, whole_or_double),
+                other if other.as_f64().is_some() => other,
+                _ => Value::Null,
+            },
+            "type" => Value::Text(type_of(&self.argument(0)?).to_owned()),
+            other => return Err(format!("unknown function {other}")),
+        })
+    }
+
+    fn keys(&self, items: &[Value]) -> Result<Vec<Value>, String> {
+        let expression = self.expression(1)?;
+        items.iter().map(|item| evaluate(expression, item)).collect()
+    }
+
+    /// All numbers, or all texts.
+    fn comparable(&self, items: &[Value]) -> Result<(), String> {
+        let kind = |value: &Value| type_of(value);
+        match items
+            .iter()
+            .find(|item| kind(item) != kind(&items[0]) || !matches!(kind(item), "number" | "string"))
+        {
+            Some(odd) => self.wrong("array of number or string", odd),
+            None => Ok(()),
+        }
+    }
+
+    fn extreme(&self, wanted: Ordering) -> Called {
+        let items = self.array(0)?;
+        self.comparable(&items)?;
+        Ok(best(items.iter().zip(&items), wanted))
+    }
+
+    fn extreme_by(&self, wanted: Ordering) -> Called {
+        let items = self.array(0)?;
+        let keys = self.keys(&items)?;
+        self.comparable(&keys)?;
+        Ok(best(keys.iter().zip(&items), wanted))
+    }
+}
+
+fn best<'v>(pairs: impl Iterator<Item = (&'v Value, &'v Value)>, wanted: Ordering) -> Value {
+    let mut best: Option<(&Value, &Value)> = None;
+    for pair in pairs {
+        if best.is_none_or(|best| order(pair.0, best.0) == wanted) {
+            best = Some(pair);
+        }
+    }
+    best.map_or(Value::Null, |(_, item)| item.clone())
+}
+
+fn order(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Text(left), Value::Text(right)) => left.encode_utf16().cmp(right.encode_utf16()),
+        _ => left
+            .as_f64()
+            .unwrap_or(f64::NAN)
+            .partial_cmp(&right.as_f64().unwrap_or(f64::NAN))
+            .unwrap_or(Ordering::Equal),
+    }
+}
+
+/// A whole number as one.
+fn whole_or_double(number: f64) -> Value {
+    #[allow(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
+    if number.fract() == 0.0 && number.abs() < 9e15 {
+        Value::Integer(number as i64)
+    } else {
+        Value::Double(number)
+    }
+}

@@ -1,0 +1,71 @@
+//! JMESPath as jmespath-java over Jackson follows it, the libraries behind JMeter's JMESPath elements. The grammar is
+//! a library's; following a path is done here, since objects keep the order of their members and numbers their type.
+
+mod eval;
+mod functions;
+mod json;
+
+use jmespath::ast::Ast;
+
+use crate::jsonpath::Value;
+
+pub(crate) use json::{read, write};
+
+/// A path, ready to be followed.
+#[derive(Clone, Debug)]
+pub(crate) struct JmesPath {
+    ast: Ast,
+}
+
+impl JmesPath {
+    /// Reads a path.
+    ///
+    /// # Errors
+    /// When it is none, or calls a function that is not known.
+    pub(crate) fn compile(text: &str) -> Result<Self, String> {
+        let unable = |why: &str| format!("Unable to compile expression \"{text}\": {why}");
+        let ast = jmespath::parse(text).map_err(|error| unable(&error.reason.to_string()))?;
+        match unknown_function(&ast) {
+            Some(name) => Err(unable(&format!("unknown function \"{name}\""))),
+            None => Ok(Self { ast }),
+        }
+    }
+
+    /// What the path finds; nothing is null.
+    ///
+    /// # Errors
+    /// When a function is given what it cannot take.
+    pub(crate) fn search(&self, document: &Value) -> Result<Value, String> {
+        eval::evaluate(&self.ast, document)
+    }
+}
+
+fn unknown_function(ast: &Ast) -> Option<&str> {
+    match ast {
+        Ast::Function { name, args, .. } => {
+            if functions::is_known(name) {
+                args.iter().find_map(unknown_function)
+            } else {
+                Some(name)
+            }
+        }
+        Ast::Comparison { lhs, rhs, .. }
+        | Ast::Projection { lhs, rhs, .. }
+        | Ast::And { lhs, rhs, .. }
+        | Ast::Or { lhs, rhs, .. }
+        | Ast::Subexpr { lhs, rhs, .. } => unknown_function(lhs).or_else(|| unknown_function(rhs)),
+        Ast::Condition { predicate, then, .. } => {
+            unknown_function(predicate).or_else(|| unknown_function(then))
+        }
+        Ast::Expref { ast, .. } => unknown_function(ast),
+        Ast::Flatten { node, .. } | Ast::Not { node, .. } | Ast::ObjectValues { node, .. } => {
+            unknown_function(node)
+        }
+        Ast::MultiList { elements, .. } => elements.iter().find_map(unknown_function),
+        Ast::MultiHash { elements, .. } => elements.iter().find_map(|pair| unknown_function(&pair.value)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

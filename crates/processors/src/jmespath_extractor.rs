@@ -1,0 +1,275 @@
+//! The JMESPath extractor and assertion.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use busyhour_engine::element::{Assertion, Processor};
+use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
+use busyhour_engine::run::Level;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use rand::Rng as _;
+
+use crate::java;
+use crate::jmespath::{JmesPath, read, write};
+use crate::json_extractor::clear_old;
+use crate::jsonpath::Value;
+use crate::oro::{PatternText, bad_expression};
+use crate::refusal::Refusal;
+use crate::scope::Scope;
+
+/// What a plan says of a JMESPath extractor.
+#[derive(Clone, Debug, Default)]
+pub struct JmesExtractorSettings {
+    /// `TestElement.name`
+    pub name: String,
+    /// `JMESExtractor.referenceName`
+    pub refname: Template,
+    /// `JMESExtractor.jmesPathExpr`
+    pub path: Template,
+    /// `JMESExtractor.matchNumber`: 0 a random match, −1 all, else that one; blank means 0.
+    pub match_number: Template,
+    /// `JMESExtractor.defaultValue`
+    pub default: Template,
+    /// `Sample.scope` with `Scope.variable`, through [`Scope::of`].
+    pub scope: Scope,
+}
+
+/// The JMESPath extractor.
+#[derive(Debug)]
+pub struct JmesExtractor {
+    settings: JmesExtractorSettings,
+}
+
+/// Paths kept per thread.
+const KEPT_MAX: usize = 400;
+
+type KeptPath = Rc<Result<JmesPath, String>>;
+
+thread_local! {
+    static KEPT: RefCell<HashMap<String, KeptPath>> = RefCell::default();
+}
+
+fn kept_path(text: &str) -> KeptPath {
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(path) = kept.get(text) {
+            return Rc::clone(path);
+        }
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        let path = Rc::new(JmesPath::compile(text));
+        kept.insert(text.to_owned(), Rc::clone(&path));
+        path
+    })
+}
+
+/// Why JMeter would complain of this path at each sample, if it would.
+pub fn jmespath_problem(path: &Template) -> Option<String> {
+    JmesPath::compile(java::trim(path.as_literal()?)).err()
+}
+
+impl JmesExtractor {
+    /// Takes an extractor out of the plan.
+    pub fn new(settings: JmesExtractorSettings) -> Self {
+        Self { settings }
+    }
+
+    fn documents(&self, user: &mut UserState) -> Vec<String> {
+        if let Scope::Variable(name) = &self.settings.scope {
+            let name = name.text(user).into_owned();
+            return vec![user.variables.get(&name).unwrap_or_default().to_owned()];
+        }
+        let mut documents = Vec::new();
+        if user.has_result {
+            self.settings.scope.visit(&user.result, |result| {
+                let text = result.body_text();
+                if !java::is_blank(&text) {
+                    documents.push(text.into_owned());
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        documents
+    }
+}
+
+/// All that a path finds in all documents; the items of a list one by one.
+fn extract(documents: &[String], path: &str) -> Result<Vec<String>, String> {
+    let path = kept_path(path);
+    let path = path.as_ref().as_ref().map_err(Clone::clone)?;
+    let mut found = Vec::new();
+    for document in documents {
+        match path.search(&read(document)?)? {
+            Value::Null => {}
+            Value::Array(items) => found.extend(items.iter().map(write)),
+            single => found.push(write(&single)),
+        }
+    }
+    Ok(found)
+}
+
+impl Processor for JmesExtractor {
+    fn process(&self, user: &mut UserState) {
+        let settings = &self.settings;
+        let documents = self.documents(user);
+        let refname = settings.refname.text(user).into_owned();
+        let default = settings.default.text(user).into_owned();
+        let number = settings.match_number.text(user).into_owned();
+        let wanted: i32 = if java::is_blank(&number) {
+            0
+        } else if let Ok(number) = number.parse() {
+            number
+        } else {
+            // JMeter gives up the post-processors that follow, too.
+            user.log(Level::Error, &format!("{}: For input string: \"{number}\"", settings.name));
+            return;
+        };
+        let path = settings.path.text(user).into_owned();
+        clear_old(user, &refname);
+        if documents.is_empty() {
+            user.variables.set(&refname, &default);
+            return;
+        }
+        let found = match extract(&documents, java::trim(&path)) {
+            Ok(found) => found,
+            Err(why) => {
+                let line = format!("Error processing JSON content in {}, message: {why}", settings.name);
+                user.log(Level::Error, &line);
+                user.variables.set(&refname, &default);
+                return;
+            }
+        };
+        let mut name = user.take_buffer();
+        match (usize::try_from(wanted), found.len()) {
+            (_, 0) => user.variables.set(&refname, &default),
+            (Ok(_), 1) => user.variables.set(&refname, &found[0]),
+            (Ok(0), count) => {
+                let chosen = user.random.random_range(0..count);
+                user.variables.set(&refname, &found[chosen]);
+            }
+            (Ok(number), _) => {
+                user.variables.set(&refname, found.get(number - 1).unwrap_or(&default));
+            }
+            (Err(_), _) => {
+                for (index, text) in found.iter().enumerate() {
+                    name.clear();
+                    let _ = write!(name, "{refname}_{}", index + 1);
+                    user.variables.set(&name, text);
+                }
+            }
+        }
+        name.clear();
+        let _ = write!(name, "{refname}_matchNr");
+        user.variables.set(&name, &found.len().to_string());
+        user.give_back(name);
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    }
+}
+
+/// What a plan says of a JMESPath assertion.
+#[derive(Clone, Debug)]
+pub struct JmesAssertionSettings {
+    /// `TestElement.name`
+    pub name: Template,
+    /// `JMES_PATH`
+    pub path: Template,
+    /// `JSONVALIDATION`: also compare the value.
+    pub validate: bool,
+    /// `EXPECTED_VALUE`
+    pub expected: Template,
+    /// `ISREGEX`: the expected value is a regular expression; true when absent.
+    pub is_regex: bool,
+    /// `EXPECT_NULL`: null is what is expected.
+    pub expect_null: bool,
+    /// `INVERT`: fail when all is as described.
+    pub invert: bool,
+}
+
+/// The JMESPath assertion.
+#[derive(Debug)]
+pub struct JmesAssertion {
+    settings: JmesAssertionSettings,
+    pattern: Option<PatternText>,
+}
+
+impl JmesAssertion {
+    /// Takes an assertion out of the plan.
+    ///
+    /// # Errors
+    /// For regular expressions whose matches are not promised.
+    pub fn new(settings: JmesAssertionSettings) -> Result<Self, Refusal> {
+        let uses_pattern = settings.validate && settings.is_regex && !settings.expect_null;
+        let pattern = uses_pattern.then(|| PatternText::new(settings.expected.clone(), false)).transpose()?;
+        Ok(Self { settings, pattern })
+    }
+
+    fn holds(&self, user: &mut UserState, text: &str, path: &str, expected: &str) -> Result<bool, String> {
+        let settings = &self.settings;
+        let document = read(text)?;
+        let path = kept_path(path);
+        let found = path.as_ref().as_ref().map_err(Clone::clone)?.search(&document)?;
+        let is_null = matches!(found, Value::Null);
+        if !settings.validate {
+            return Ok(!is_null);
+        }
+        if settings.expect_null {
+            return Ok(is_null);
+        }
+        let text = write(&found);
+        if let Some(pattern) = &self.pattern {
+            let ready = pattern.get(user);
+            let pattern = ready.pattern().map_err(|error| bad_expression(ready.source(), error))?;
+            return pattern.matches(&text).map_err(|error| error.to_string());
+        }
+        Ok(text == expected || read(expected)? == found)
+    }
+
+    fn message(&self, path: &str, expected: &str) -> String {
+        let settings = &self.settings;
+        let not = if settings.invert { " not" } else { "" };
+        if !settings.validate {
+            format!("JMESPATH {path} expected{not} to exist")
+        } else if settings.expect_null {
+            format!("Value expected{not} to be null")
+        } else if settings.is_regex {
+            format!("Value expected{not} to match {expected}")
+        } else {
+            format!("Value expected{not} to be equal to {expected}")
+        }
+    }
+}
+
+impl Assertion for JmesAssertion {
+    fn name(&self, user: &mut UserState) -> String {
+        self.settings.name.text(user).into_owned()
+    }
+
+    fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
+        let text = result.body_text();
+        let failure =
+            |message: String| AssertionResult { failure: true, message, ..AssertionResult::default() };
+        if text.is_empty() {
+            return failure("Response was null".to_owned());
+        }
+        let path = self.settings.path.text(user).into_owned();
+        let expected = self.settings.expected.text(user).into_owned();
+        match self.holds(user, &text, &path, &expected) {
+            Ok(holds) if holds == self.settings.invert => failure(self.message(&path, &expected)),
+            Err(message) if !self.settings.invert => {
+                AssertionResult { error: true, message, ..AssertionResult::default() }
+            }
+            _ => AssertionResult::default(),
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: true, ..Keep::default() }
+    }
+}

@@ -1,0 +1,74 @@
+//! The MD5Hex assertion.
+
+use std::fmt::Write as _;
+
+use busyhour_engine::element::Assertion;
+use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use md5::{Digest as _, Md5};
+
+/// Fails a body whose MD5 sum is another.
+#[derive(Debug)]
+pub struct Md5HexAssertion {
+    name: Template,
+    expected: Template,
+}
+
+impl Md5HexAssertion {
+    /// Takes an assertion out of the plan: `TestElement.name` and `MD5HexAssertion.size`, the sum in hexadecimal
+    /// digits.
+    pub fn new(name: Template, expected: Template) -> Self {
+        Self { name, expected }
+    }
+}
+
+impl Assertion for Md5HexAssertion {
+    fn name(&self, user: &mut UserState) -> String {
+        self.name.text(user).into_owned()
+    }
+
+    fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
+        let failure =
+            |message: String| AssertionResult { failure: true, message, ..AssertionResult::default() };
+        if result.body.is_empty() {
+            return failure("Response was null".to_owned());
+        }
+        let expected = self.expected.text(user);
+        if expected.is_empty() {
+            return failure("MD5Hex to test against is empty".to_owned());
+        }
+        let mut sum = String::with_capacity(32);
+        for byte in Md5::digest(&result.body) {
+            let _ = write!(sum, "{byte:02x}");
+        }
+        if sum.eq_ignore_ascii_case(&expected) {
+            return AssertionResult::default();
+        }
+        failure(format!("Error asserting MD5 sum : got {sum} but should have been {expected}"))
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: true, ..Keep::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::user_with_body;
+
+    #[test]
+    fn sums_are_compared_in_any_case() {
+        let mut user = user_with_body("");
+        let result = SampleResult { body: b"abc".to_vec(), ..SampleResult::default() };
+        let mut message = |expected: &str| {
+            Md5HexAssertion::new(Template::default(), Template::literal(expected))
+                .check(&mut user, &result)
+                .message
+        };
+        assert_eq!(message("900150983CD24FB0D6963F7D28E17F72"), "");
+        assert_eq!(message(""), "MD5Hex to test against is empty");
+        insta::assert_snapshot!(message("00"), @"Error asserting MD5 sum : got 900150983cd24fb0d6963f7d28e17f72 but should have been 00");
+    }
+}

@@ -1,0 +1,296 @@
+//! What Java's parser (Xerces) says of a document that is not well-formed. Its words stand in results, so the
+//! mistakes that responses are full of are looked for here; the library that reads documents has words of its own.
+
+use super::Reading;
+
+struct Scan<'t> {
+    rest: &'t str,
+    open: Vec<&'t str>,
+    /// Entities that the document itself declares.
+    declares_entities: bool,
+}
+
+/// Xerces's words for the first mistake, if it is one of the usual ones.
+pub(crate) fn complaint(text: &str, reading: Reading) -> Option<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Some("Premature end of file.".to_owned());
+    }
+    let mut scan = Scan { rest: text, open: Vec::new(), declares_entities: false };
+    scan.document(reading).err()?
+}
+
+/// `Err(None)`: some other mistake.
+type Scanned = Result<(), Option<String>>;
+
+fn says<T>(words: impl Into<String>) -> Result<T, Option<String>> {
+    Err(Some(words.into()))
+}
+
+fn is_name_start(character: char) -> bool {
+    character.is_alphabetic() || character == '_' || character == ':'
+}
+
+fn name_length(text: &str) -> usize {
+    if !text.starts_with(is_name_start) {
+        return 0;
+    }
+    text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':' | '-' | '.' | '\u{b7}')))
+        .unwrap_or(text.len())
+}
+
+impl<'t> Scan<'t> {
+    fn skip_past(&mut self, mark: &str) -> Scanned {
+        match self.rest.find(mark) {
+            Some(at) => {
+                self.rest = &self.rest[at + mark.len()..];
+                Ok(())
+            }
+            None => says("XML document structures must start and end within the same entity."),
+        }
+    }
+
+    fn space(&mut self) -> bool {
+        let rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
+        let any = rest.len() < self.rest.len();
+        self.rest = rest;
+        any
+    }
+
+    fn name(&mut self) -> &'t str {
+        let (name, rest) = self.rest.split_at(name_length(self.rest));
+        self.rest = rest;
+        name
+    }
+
+    fn document(&mut self, reading: Reading) -> Scanned {
+        if self.rest.starts_with("<?xml ") {
+            self.skip_past("?>")?;
+        }
+        self.prolog(reading)?;
+        self.content()?;
+        self.space();
+        while !self.rest.is_empty() {
+            if self.rest.starts_with("<!--") {
+                self.skip_past("-->")?;
+            } else if self.rest.starts_with("<?") {
+                self.skip_past("?>")?;
+            } else if self.rest.starts_with('<') {
+                return says("The markup in the document following the root element must be well-formed.");
+            } else {
+                return says("Content is not allowed in trailing section.");
+            }
+            self.space();
+        }
+        Err(None)
+    }
+
+    fn prolog(&mut self, reading: Reading) -> Scanned {
+        loop {
+            self.space();
+            if self.rest.is_empty() {
+                return says("Premature end of file.");
+            } else if self.rest.starts_with("<?xml ") {
+                return says("The processing instruction target matching \"[xX][mM][lL]\" is not allowed.");
+            } else if self.rest.starts_with("<!--") {
+                self.skip_past("-->")?;
+            } else if self.rest.starts_with("<?") {
+                self.skip_past("?>")?;
+            } else if self.rest.starts_with("<!DOCTYPE") {
+                if reading.no_doctype {
+                    return says(
+                        "DOCTYPE is disallowed when the feature \
+                         \"http://apache.org/xml/features/disallow-doctype-decl\" set to true.",
+                    );
+                }
+                let end = self.rest.find('>').unwrap_or(self.rest.len());
+                if self.rest[..end].contains('[') {
+                    self.declares_entities = true;
+                    self.skip_past("]")?;
+                }
+                self.skip_past(">")?;
+            } else if !self.rest.starts_with('<') {
+                return says("Content is not allowed in prolog.");
+            } else if name_length(&self.rest[1..]) == 0 {
+                return says("The markup in the document preceding the root element must be well-formed.");
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The root element with all that is in it.
+    fn content(&mut self) -> Scanned {
+        loop {
+            if self.rest.starts_with("<!--") {
+                self.skip_past("-->")?;
+            } else if self.rest.starts_with("<![CDATA[") {
+                self.skip_past("]]>")?;
+            } else if self.rest.starts_with("<?") {
+                self.skip_past("?>")?;
+            } else if let Some(rest) = self.rest.strip_prefix("</") {
+                self.rest = rest;
+                self.end_tag()?;
+            } else if let Some(rest) = self.rest.strip_prefix('<') {
+                self.rest = rest;
+                self.start_tag()?;
+            } else {
+                self.text()?;
+            }
+            if self.open.is_empty() {
+                return Ok(());
+            }
+            if self.rest.is_empty() {
+                return says("XML document structures must start and end within the same entity.");
+            }
+        }
+    }
+
+    fn end_tag(&mut self) -> Scanned {
+        let name = self.name();
+        match self.open.pop() {
+            Some(open) if open == name => {
+                self.space();
+                match self.rest.strip_prefix('>') {
+                    Some(rest) => {
+                        self.rest = rest;
+                        Ok(())
+                    }
+                    None => says(format!(
+                        "The end-tag for element type \"{name}\" must end with a '>' delimiter."
+                    )),
+                }
+            }
+            Some(open) => says(format!(
+                "The element type \"{open}\" must be terminated by the matching end-tag \"</{open}>\"."
+            )),
+            None => Err(None),
+        }
+    }
+
+    fn start_tag(&mut self) -> Scanned {
+        let element = self.name();
+        if element.is_empty() {
+            return says("The content of elements must consist of well-formed character data or markup.");
+        }
+        let mut seen = Vec::new();
+        loop {
+            let spaced = self.space();
+            if let Some(rest) = self.rest.strip_prefix("/>") {
+                self.rest = rest;
+                return Ok(());
+            }
+            if let Some(rest) = self.rest.strip_prefix('>') {
+                self.rest = rest;
+                self.open.push(element);
+                return Ok(());
+            }
+            if self.rest.is_empty() {
+                return says("XML document structures must start and end within the same entity.");
+            }
+            if !spaced || name_length(self.rest) == 0 {
+                return says(format!(
+                    "Element type \"{element}\" must be followed by either attribute specifications, \">\" or \"/>\"."
+                ));
+            }
+            let name = self.name();
+            self.attribute(element, name)?;
+            if seen.contains(&name) {
+                return says(format!(
+                    "Attribute \"{name}\" was already specified for element \"{element}\"."
+                ));
+            }
+            seen.push(name);
+        }
+    }
+
+    fn attribute(&mut self, element: &str, name: &str) -> Scanned {
+        self.space();
+        let Some(rest) = self.rest.strip_prefix('=') else {
+            return says(format!(
+                "Attribute name \"{name}\" associated with an element type \"{element}\" must be followed by the ' = ' \
+                 character."
+            ));
+        };
+        self.rest = rest;
+        self.space();
+        let Some(quote) = self.rest.chars().next().filter(|quote| matches!(quote, '"' | '\'')) else {
+            return says(format!(
+                "Open quote is expected for attribute \"{name}\" associated with an  element type  \"{element}\"."
+            ));
+        };
+        self.rest = &self.rest[1..];
+        let Some(end) = self.rest.find([quote, '<', '&']) else {
+            return says(format!(
+                "Close quote is expected for attribute \"{name}\" associated with an  element type  \"{element}\"."
+            ));
+        };
+        self.rest = &self.rest[end..];
+        match self.rest.chars().next() {
+            Some('<') => says(format!(
+                "The value of attribute \"{name}\" associated with an element type \"{element}\" must not contain the \
+                 '<' character."
+            )),
+            Some('&') => {
+                self.reference()?;
+                while let Some(at) = self.rest.find([quote, '<', '&']) {
+                    self.rest = &self.rest[at..];
+                    if !self.rest.starts_with('&') {
+                        break;
+                    }
+                    self.reference()?;
+                }
+                match self.rest.strip_prefix(quote) {
+                    Some(rest) => {
+                        self.rest = rest;
+                        Ok(())
+                    }
+                    None => Err(None),
+                }
+            }
+            _ => {
+                self.rest = &self.rest[1..];
+                Ok(())
+            }
+        }
+    }
+
+    /// Text up to the next tag.
+    fn text(&mut self) -> Scanned {
+        while !self.rest.is_empty() && !self.rest.starts_with('<') {
+            if self.rest.starts_with('&') {
+                self.reference()?;
+                continue;
+            }
+            let end = self.rest.find(['<', '&']).unwrap_or(self.rest.len());
+            if self.rest[..end].contains("]]>") {
+                return says(
+                    "The character sequence \"]]>\" must not appear in content unless used to mark the end of a CDATA \
+                     section.",
+                );
+            }
+            self.rest = &self.rest[end..];
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self) -> Scanned {
+        self.rest = &self.rest[1..];
+        if let Some(rest) = self.rest.strip_prefix('#') {
+            self.rest = rest;
+            return self.skip_past(";");
+        }
+        let name = self.name();
+        if name.is_empty() {
+            return says("The entity name must immediately follow the '&' in the entity reference.");
+        }
+        let Some(rest) = self.rest.strip_prefix(';') else {
+            return says(format!("The reference to entity \"{name}\" must end with the ';' delimiter."));
+        };
+        self.rest = rest;
+        if self.declares_entities || matches!(name, "amp" | "lt" | "gt" | "quot" | "apos") {
+            return Ok(());
+        }
+        says(format!("The entity \"{name}\" was referenced, but not declared."))
+    }
+}

@@ -1,0 +1,188 @@
+//! XML documents as Java's parser hands them to JMeter, and XPath 1.0 over them as Xalan evaluates it.
+
+mod complaint;
+mod expression;
+mod query;
+mod write;
+
+use std::borrow::Cow;
+
+use uppsala::{Document, NodeId, NodeKind, Parser, QName};
+
+pub(crate) use complaint::complaint;
+pub(crate) use query::{Answer, evaluate, problem};
+pub(crate) use write::{write_item, write_node};
+
+/// Stands in the names of elements with a prefix, where a document is read without regard to namespaces: such names
+/// have a local part, but no test of a name finds them by it.
+const NO_NAMESPACE: &str = "\u{1}";
+
+/// A document that was read.
+pub(crate) struct XmlDocument<'t> {
+    pub(crate) tree: Document<'t>,
+    /// What the root element declares: prefix (empty for the default) and namespace.
+    pub(crate) declared: Vec<(String, String)>,
+}
+
+/// How a document is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// With regard to namespaces.
+    pub(crate) namespaces: bool,
+    /// A document type declaration is an error.
+    pub(crate) no_doctype: bool,
+    /// Attributes are sorted by name, as DOM trees have them.
+    pub(crate) sorted: bool,
+}
+
+/// The bytes of a document as text, by its byte order mark or the encoding that its declaration names.
+pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    if let Some((encoding, length)) = encoding_rs::Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(&bytes[length..]).0;
+    }
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+    let label = head
+        .strip_prefix("<?xml")
+        .and_then(|rest| rest.split_once("?>"))
+        .and_then(|(declaration, _)| declaration.split_once("encoding"))
+        .and_then(|(_, behind)| {
+            let behind = behind.trim_start().strip_prefix('=')?.trim_start();
+            let quote = behind.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+            behind[1..].split_once(quote).map(|(label, _)| label)
+        });
+    match label.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes())) {
+        Some(encoding) => encoding.decode_without_bom_handling(bytes).0,
+        None => String::from_utf8_lossy(bytes),
+    }
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// With the words of Java's parser when it is not well-formed.
+pub(crate) fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, String> {
+    let parser = Parser::with_namespace_aware(reading.namespaces).with_forbid_dtd(reading.no_doctype);
+    let mut tree = parser
+        .parse(text)
+        .map_err(|error| complaint(text, reading).unwrap_or_else(|| without_place(&error.to_string())))?;
+    if !reading.namespaces {
+        forget_namespaces(&mut tree);
+    }
+    if reading.sorted {
+        sort_attributes(&mut tree);
+    }
+    // Without regard to namespaces there are none to declare.
+    let declared =
+        match tree.document_element().filter(|_| reading.namespaces).and_then(|root| tree.element(root)) {
+            Some(root) => {
+                let text =
+                    |(prefix, uri): &(Cow<'_, str>, Cow<'_, str>)| (prefix.to_string(), uri.to_string());
+                root.namespace_declarations.iter().map(text).collect()
+            }
+            None => Vec::new(),
+        };
+    tree.prepare_xpath();
+    Ok(XmlDocument { tree, declared })
+}
+
+/// The library's message without line and column, which JMeter's have not either.
+fn without_place(message: &str) -> String {
+    match message.split_once(" at ").and_then(|(_, rest)| rest.split_once(": ")) {
+        Some((_, what)) => what.to_owned(),
+        None => message.to_owned(),
+    }
+}
+
+fn elements(tree: &Document<'_>) -> Vec<NodeId> {
+    let Some(root) = tree.document_element() else { return Vec::new() };
+    let mut elements = vec![root];
+    elements.extend(tree.descendants(root).into_iter().filter(|id| is_element(tree, *id)));
+    elements
+}
+
+fn sort_attributes(tree: &mut Document<'_>) {
+    for id in elements(tree) {
+        let many = |element: &uppsala::Element<'_>| {
+            element.attributes.len() > 1 || element.namespace_declarations.len() > 1
+        };
+        if tree.element(id).is_some_and(many)
+            && let Some(element) = tree.element_mut(id)
+        {
+            element.namespace_declarations.sort();
+            element
+                .attributes
+                .sort_by(|left, right| left.name.prefixed_name().cmp(&right.name.prefixed_name()));
+        }
+    }
+}
+
+/// Names as a reader without regard to namespaces sees them; declarations are no attributes for XPath either way.
+fn forget_namespaces(tree: &mut Document<'_>) {
+    for id in elements(tree) {
+        let touched = tree.element(id).is_some_and(|element| {
+            element.name.local_name.contains(':')
+                || element.attributes.iter().any(|attribute| {
+                    attribute.name.local_name.contains(':') || attribute.name.local_name.starts_with("xmlns")
+                })
+        });
+        if !touched {
+            continue;
+        }
+        let Some(element) = tree.element_mut(id) else { continue };
+        split_name(&mut element.name);
+        let mut declarations = Vec::new();
+        element.attributes.retain(|attribute| {
+            let name = attribute.name.prefixed_name();
+            let prefix = if name == "xmlns" { Some("") } else { name.strip_prefix("xmlns:") };
+            if let Some(prefix) = prefix {
+                declarations.push((Cow::Owned(prefix.to_owned()), attribute.value.clone()));
+            }
+            prefix.is_none()
+        });
+        element.namespace_declarations.extend(declarations);
+        for attribute in &mut element.attributes {
+            split_name(&mut attribute.name);
+        }
+    }
+}
+
+fn split_name(name: &mut QName<'_>) {
+    if let Some((prefix, local)) = name.local_name.split_once(':') {
+        *name = QName {
+            namespace_uri: Some(Cow::Borrowed(NO_NAMESPACE)),
+            prefix: Some(Cow::Owned(prefix.to_owned())),
+            local_name: Cow::Owned(local.to_owned()),
+        };
+    }
+}
+
+/// The text that JMeter takes an element for: the value of its first child, which is `None` for an element.
+/// For other nodes their value.
+pub(crate) fn first_value<'d>(tree: &'d Document<'_>, node: NodeId) -> Option<&'d str> {
+    let own = |id: NodeId| match tree.node_kind(id)? {
+        NodeKind::Text(text) | NodeKind::CData(text) | NodeKind::Comment(text) => Some(text.as_ref()),
+        NodeKind::ProcessingInstruction(instruction) => Some(instruction.data.as_deref().unwrap_or("")),
+        NodeKind::Attribute(_, value) => Some(value.as_ref()),
+        NodeKind::Element(_) | NodeKind::Document => None,
+    };
+    match tree.node_kind(node)? {
+        NodeKind::Element(_) => tree.first_child(node).and_then(own),
+        _ => own(node),
+    }
+}
+
+/// All text below a node.
+pub(crate) fn string_value(tree: &Document<'_>, node: NodeId) -> String {
+    match tree.node_kind(node) {
+        Some(NodeKind::Element(_) | NodeKind::Document) => tree.text_content_deep(node),
+        _ => first_value(tree, node).unwrap_or_default().to_owned(),
+    }
+}
+
+/// Whether the node is an element.
+pub(crate) fn is_element(tree: &Document<'_>, node: NodeId) -> bool {
+    matches!(tree.node_kind(node), Some(NodeKind::Element(_)))
+}
+
+#[cfg(test)]
+mod tests;

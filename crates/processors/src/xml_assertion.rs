@@ -1,0 +1,48 @@
+//! The XML assertion (well-formed or not).
+
+use busyhour_engine::element::Assertion;
+use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+
+use crate::xml::{self, Reading};
+
+/// Fails a response that is not well-formed XML, or has a document type declaration.
+#[derive(Debug)]
+pub struct XmlAssertion {
+    name: Template,
+}
+
+impl XmlAssertion {
+    /// Takes an assertion out of the plan; `name` is `TestElement.name`.
+    pub fn new(name: Template) -> Self {
+        Self { name }
+    }
+}
+
+fn null() -> AssertionResult {
+    AssertionResult { failure: true, message: "Response was null".to_owned(), ..AssertionResult::default() }
+}
+
+impl Assertion for XmlAssertion {
+    fn name(&self, user: &mut UserState) -> String {
+        self.name.text(user).into_owned()
+    }
+
+    fn check(&self, _: &mut UserState, result: &SampleResult) -> AssertionResult {
+        let text = result.body_text();
+        if text.is_empty() {
+            return null();
+        }
+        match xml::read(&text, Reading { no_doctype: true, ..Reading::default() }) {
+            Ok(_) => AssertionResult::default(),
+            Err(message) => {
+                AssertionResult { failure: true, error: true, message, ..AssertionResult::default() }
+            }
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: true, ..Keep::default() }
+    }
+}

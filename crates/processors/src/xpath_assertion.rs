@@ -1,0 +1,151 @@
+//! The XPath assertions: XPath 1.0 over DOM trees, and what of XPath 2 is XPath 1.0, too.
+
+use std::borrow::Cow;
+
+use busyhour_engine::element::{Assertion, AssertionScope};
+use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+
+use crate::html;
+use crate::refusal::Refusal;
+use crate::scope::Scope;
+use crate::xml::{self, Answer, Reading, XmlDocument};
+use crate::xpath_extractor::{XPathFlavour, namespace_lines, refuse_later_xpath};
+
+/// What a plan says of an XPath assertion.
+#[derive(Clone, Debug)]
+pub struct XPathAssertionSettings {
+    /// `TestElement.name`
+    pub name: Template,
+    /// Which of JMeter's two, with `XPath.tolerant`, `XPath.namespace` or `XPath.namespaces`.
+    pub flavour: XPathFlavour,
+    /// `XPath.xpath`; `/` when absent.
+    pub query: Template,
+    /// `XPath.negate`
+    pub negate: bool,
+    /// `Assertion.scope` with `Scope.variable`, through [`Scope::of`].
+    pub scope: Scope,
+}
+
+/// An XPath assertion.
+#[derive(Debug)]
+pub struct XPathAssertion {
+    settings: XPathAssertionSettings,
+}
+
+impl XPathAssertion {
+    /// Takes an assertion out of the plan.
+    ///
+    /// # Errors
+    /// For expressions of XPath 2 that XPath 1.0 does not know.
+    pub fn new(settings: XPathAssertionSettings) -> Result<Self, Refusal> {
+        if matches!(settings.flavour, XPathFlavour::Two { .. }) {
+            refuse_later_xpath(&settings.query)?;
+        }
+        Ok(Self { settings })
+    }
+
+    fn first(&self, document: &XmlDocument<'_>, query: &str) -> AssertionResult {
+        let negate = self.settings.negate;
+        match xml::evaluate(document, query, &document.declared) {
+            Err(why) => error(format!("TransformerException: {why} for: {query}")),
+            Ok(Answer::Nodes(nodes)) if nodes.is_empty() => {
+                outcome(!negate, format!("No Nodes Matched {query}"))
+            }
+            Ok(Answer::Nodes(_)) if !negate => AssertionResult::default(),
+            Ok(Answer::Nodes(_)) => outcome(
+                negate,
+                "Specified XPath was found... Turn off negate if this is not desired".to_owned(),
+            ),
+            Ok(Answer::Bool(flag)) => outcome(flag == negate, self.nodes_matched(query)),
+            Ok(_) => outcome(true, format!("Cannot understand: {query}")),
+        }
+    }
+
+    fn second(&self, text: &str, query: &str, prefixes: &[(String, String)]) -> AssertionResult {
+        let reading = Reading { namespaces: true, ..Reading::default() };
+        let answer = xml::read(text, reading).and_then(|document| xml::evaluate(&document, query, prefixes));
+        let holds = match answer {
+            Err(why) => {
+                return error(format!(
+                    "Exception occurred computing assertion with XPath:{query}, error:{why}"
+                ));
+            }
+            Ok(Answer::Nodes(nodes)) => !nodes.is_empty(),
+            Ok(Answer::Bool(flag)) => flag,
+            Ok(_) => true,
+        };
+        outcome(holds == self.settings.negate, self.nodes_matched(query))
+    }
+
+    fn nodes_matched(&self, query: &str) -> String {
+        let no = if self.settings.negate { "" } else { "No " };
+        format!("{no}Nodes Matched for {query}")
+    }
+}
+
+/// Most of JMeter's messages are there whether the assertion fails or not.
+fn outcome(failure: bool, message: String) -> AssertionResult {
+    AssertionResult { failure, message, ..AssertionResult::default() }
+}
+
+fn error(message: String) -> AssertionResult {
+    AssertionResult { error: true, message, ..AssertionResult::default() }
+}
+
+impl Assertion for XPathAssertion {
+    fn name(&self, user: &mut UserState) -> String {
+        self.settings.name.text(user).into_owned()
+    }
+
+    fn scope(&self) -> AssertionScope {
+        self.settings.scope.for_assertion()
+    }
+
+    fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
+        let settings = &self.settings;
+        let query = settings.query.text(user).into_owned();
+        let variable = match &settings.scope {
+            Scope::Variable(name) => {
+                let name = name.text(user).into_owned();
+                Some(user.variables.get(&name).unwrap_or_default().to_owned())
+            }
+            _ => None,
+        };
+        let null = || outcome(true, "Response was null".to_owned());
+        match &settings.flavour {
+            XPathFlavour::One { tolerant, namespaces } => {
+                let bytes = variable.as_ref().map_or(result.body.as_slice(), |text| text.as_bytes());
+                if bytes.is_empty() {
+                    return null();
+                }
+                let text = xml::decode(bytes);
+                if *tolerant {
+                    return self.first(&html::tolerant(&text), &query);
+                }
+                let reading = Reading { namespaces: *namespaces, no_doctype: false, sorted: true };
+                match xml::read(&text, reading) {
+                    Ok(document) => self.first(&document, &query),
+                    Err(why) => error(format!("SAXException: {why}")),
+                }
+            }
+            XPathFlavour::Two { namespaces } => {
+                let text = match &variable {
+                    Some(text) if text.is_empty() => return null(),
+                    Some(text) => Cow::Borrowed(text.as_str()),
+                    None => result.body_text(),
+                };
+                if query.is_empty() {
+                    return AssertionResult::default();
+                }
+                let prefixes = namespace_lines(&namespaces.text(user));
+                self.second(&text, &query, &prefixes)
+            }
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: !self.settings.scope.is_variable(), ..Keep::default() }
+    }
+}
