@@ -219,7 +219,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("RandomVariableConfig", "Random Variable", Role::Step, ""),
     ("CSVDataSet", "CSV Data Set Config", Role::Step, ""),
     ("UserParameters", "User Parameters", Role::PreProcessor, ""),
-    ("SampleTimeout", "Sample Timeout", Role::PreProcessor, ""),
+    ("SampleTimeout", "Sample Timeout", Role::PreProcessor, "interrupts HTTP requests and pauses"),
     (
         "kg.apc.jmeter.modifiers.FifoPopPreProcessor",
         "Inter-Thread Communication PreProcessor (jmeter-plugins)",
