@@ -255,7 +255,7 @@ impl<'c, 'p> Builder<'c, 'p> {
                         Box::default()
                     },
                     listeners: context.listener_set(listeners),
-                    hearers: if parent { samplers::hearers(context, &stack) } else { Box::default() },
+                    hearers: if parent { samplers::hearers(context, stack) } else { Box::default() },
                 }))
             }
             _ => ControllerKind::Simple,

@@ -150,8 +150,10 @@ pub fn compile(plan: &TestPlan, options: &Options) -> (Option<Compiled>, Vec<Dia
     let mut context = context::Context::new(plan, options);
     for finding in findings {
         match finding.left_out {
-            true if finding.diagnostic.severity == Severity::Error => context.unsupported(finding.diagnostic),
-            _ => context.tell(finding.diagnostic),
+            true if finding.diagnostic.severity == Severity::Error => {
+                context.unsupported(*finding.diagnostic)
+            }
+            _ => context.tell(*finding.diagnostic),
         }
     }
     let compiled = groups::compile_plan(&mut context);

@@ -19,10 +19,17 @@ const PREFIX_PROPERTY: &str = "includecontroller.prefix";
 const FILES_MAX: usize = 1_000;
 
 /// What was found wrong, and whether it is only that something is left out.
+#[derive(Clone)]
 pub(crate) struct Finding {
-    pub(crate) diagnostic: Diagnostic,
+    pub(crate) diagnostic: Box<Diagnostic>,
     /// JMeter goes on without it.
     pub(crate) left_out: bool,
+}
+
+impl Finding {
+    fn new(diagnostic: Diagnostic, left_out: bool) -> Self {
+        Self { diagnostic: Box::new(diagnostic), left_out }
+    }
 }
 
 /// The plan with modules and included files in their places; `None` when it has neither.
@@ -67,7 +74,7 @@ pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>,
             );
             let hint = "JMeter dies of it, too; disable one of the controllers that refer to one another";
             let diagnostic = library.element(id).locate(finding).with_hint(hint);
-            findings.push(Finding { diagnostic, left_out: false });
+            findings.push(Finding::new(diagnostic, false));
             (None, findings)
         }
     }
@@ -115,13 +122,13 @@ fn no_target(module: Element<'_>) -> Finding {
     };
     let hint = "JMeter does not start either; was an element on the path renamed?";
     let diagnostic = module.locate(Diagnostic::error("no-module", message)).with_hint(hint);
-    Finding { diagnostic, left_out: false }
+    Finding::new(diagnostic, false)
 }
 
 fn not_followed(module: Element<'_>) -> Finding {
     let message = "a Module Controller of an included file runs nothing, as in JMeter";
     let diagnostic = module.locate(Diagnostic::warning("module-in-included-file", message));
-    Finding { diagnostic, left_out: true }
+    Finding::new(diagnostic, true)
 }
 
 /// Included files.
@@ -131,12 +138,6 @@ struct Files<'o> {
     known: HashMap<PathBuf, Vec<ElementId>>,
     /// What takes the place of what stands below each Include Controller.
     included: HashMap<ElementId, Result<Vec<ElementId>, Finding>>,
-}
-
-impl Clone for Finding {
-    fn clone(&self) -> Self {
-        Self { diagnostic: self.diagnostic.clone(), left_out: self.left_out }
-    }
 }
 
 impl Files<'_> {
@@ -167,7 +168,7 @@ impl Files<'_> {
             let message = format!("the file {name} of the Include Controller cannot be included: {why}");
             let hint = "JMeter would go on without it; correct the name, or disable the element";
             let diagnostic = element.locate(Diagnostic::error("no-included-file", message)).with_hint(hint);
-            Finding { diagnostic, left_out: true }
+            Finding::new(diagnostic, true)
         };
         if self.known.len() >= FILES_MAX {
             return Err(failed(format!("more than {FILES_MAX} files")));
@@ -175,7 +176,7 @@ impl Files<'_> {
         let bytes = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
         let (plan, findings) = busyhour_plan::parse(&bytes, path.display().to_string().as_str());
         if let Some(error) = findings.into_iter().find(|finding| finding.severity == Severity::Error) {
-            return Err(Finding { diagnostic: error, left_out: false });
+            return Err(Finding::new(error, false));
         }
         let roots = library.absorb(&plan);
         let Some(fragment) = fragment(library, &roots) else {
@@ -183,7 +184,7 @@ impl Files<'_> {
             let hint = "JMeter does not start either; put what is to be included into a Test Fragment";
             let finding = Diagnostic::error("no-fragment", message);
             let diagnostic = library.element(include).locate(finding).with_hint(hint);
-            return Err(Finding { diagnostic, left_out: false });
+            return Err(Finding::new(diagnostic, false));
         };
         self.known.insert(path, fragment.clone());
         Ok(fragment)
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!(below_module(&assembled.unwrap()), ["twice", "second"]);
         let (assembled, _) = assemble(&plan(&["root", "P", "F"]), &options());
         let assembled = assembled.unwrap();
-        let copy = assembled.elements().filter(|element| element.name() == "F").last().unwrap();
+        let copy = assembled.elements().rfind(|element| element.name() == "F").unwrap();
         assert!(copy.is_active(), "a target that is disabled runs");
     }
 

@@ -6,6 +6,8 @@
 mod choosing;
 mod critical;
 mod kinds;
+mod leaving;
+mod loops;
 mod state;
 mod transactions;
 

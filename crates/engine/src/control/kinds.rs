@@ -1,10 +1,10 @@
 //! What each kind of controller does around its children.
 
-use busyhour_record::Nanos;
 use rand::Rng as _;
 
 use super::choosing::{assign, seconds_of};
 use super::critical::leave_section;
+use super::loops::{end_index, start_index};
 use super::state::LOOPS_UNKNOWN;
 use super::{Entry, Flags, Next, ROOT, Step, Walk};
 use crate::crowd::Crowd;
@@ -452,174 +452,6 @@ impl<P> Walk<'_, P> {
             _ => {}
         }
     }
-
-    pub(crate) fn reset_loop_count(&mut self, id: ControllerId) {
-        let controller = self.group_controller(id);
-        match &controller.kind {
-            ControllerKind::ForEach { start, .. } => {
-                let start = start_index(start, self.user);
-                self.state(id).loops_done = start;
-            }
-            ControllerKind::While { .. } => self.state(id).iterations = 0,
-            ControllerKind::Runtime { begun, .. } => {
-                *self.user.state(*begun, || None::<Nanos>) = None;
-                self.state(id).loops_done = 0;
-            }
-            _ => {
-                let state = self.state(id);
-                state.loops_done = 0;
-                state.loops = LOOPS_UNKNOWN;
-            }
-        }
-    }
-
-    fn loop_is_over(&mut self, id: ControllerId) -> bool {
-        let controller = self.group_controller(id);
-        let ControllerKind::Loop { count, .. } = &controller.kind else { return false };
-        let state = self.state(id);
-        let broken = state.flags.contains(Flags::BREAK);
-        let mut loops = state.loops;
-        if matches!(loops, LOOPS_UNKNOWN | 0 | -1) {
-            loops = i32::try_from(count.integer(self.user, 0)).unwrap_or(i32::MAX);
-            self.state(id).loops = loops;
-        }
-        broken || (loops > -1 && self.state(id).loops_done >= loops)
-    }
-
-    fn while_is_over(&mut self, id: ControllerId, at_end: bool) -> bool {
-        let controller = self.group_controller(id);
-        let ControllerKind::While { condition } = &controller.kind else { return false };
-        if self.state(id).flags.contains(Flags::BREAK) {
-            return true;
-        }
-        let text = condition.text(self.user);
-        let text = text.trim();
-        if (at_end && text.is_empty()) || text.eq_ignore_ascii_case("LAST") {
-            let ok = self.user.variables.get(LAST_SAMPLE_OK);
-            ok.is_some_and(|ok| ok.eq_ignore_ascii_case("false"))
-        } else {
-            text.eq_ignore_ascii_case("false")
-        }
-    }
-
-    fn for_each_input(&mut self, id: ControllerId) -> Option<String> {
-        use std::fmt::Write as _;
-        let controller = self.group_controller(id);
-        let ControllerKind::ForEach { input, separator, .. } = &controller.kind else { return None };
-        let mut name = self.user.take_buffer();
-        input.render(self.user, &mut name);
-        if *separator {
-            name.push('_');
-        }
-        let _ = write!(name, "{}", self.state(id).loops_done.saturating_add(1));
-        Some(name)
-    }
-
-    fn for_each_has_next(&mut self, id: ControllerId) -> bool {
-        let Some(name) = self.for_each_input(id) else { return false };
-        let found = self.user.variables.value(&name).is_some();
-        self.user.give_back(name);
-        found
-    }
-
-    /// Copies the element that is next to the output variable; false when there is none.
-    fn for_each_take(&mut self, id: ControllerId) -> bool {
-        let controller = self.group_controller(id);
-        let ControllerKind::ForEach { output, .. } = &controller.kind else { return false };
-        let Some(name) = self.for_each_input(id) else { return false };
-        let value = self.user.variables.value(&name).cloned();
-        self.user.give_back(name);
-        let Some(value) = value else { return false };
-        let output = output.text(self.user);
-        self.user.variables.set_value(&output, value);
-        true
-    }
-
-    /// Writes the number of the pass to the loop's variable.
-    fn write_index(&mut self, id: ControllerId) {
-        use std::fmt::Write as _;
-        let controller = self.group_controller(id);
-        let Some(slot) = controller.index_slot else { return };
-        let state = self.state(id);
-        let index = if matches!(controller.kind, ControllerKind::While { .. }) {
-            state.iterations
-        } else {
-            state.loops_done
-        };
-        self.user.variables.write_slot(slot, |text| {
-            let _ = write!(text, "{index}");
-        });
-    }
-
-    /// JMeter's `triggerEndOfLoop`: a jump leaves this controller in mid-pass.
-    pub(crate) fn leave(&mut self, id: ControllerId) {
-        let controller = self.group_controller(id);
-        match &controller.kind {
-            ControllerKind::If { .. } => {
-                self.initialize_children(id);
-                self.start_pass_again(id);
-            }
-            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } | ControllerKind::Runtime { .. } => {
-                self.start_pass_again(id);
-                self.reset_loop_count(id);
-            }
-            ControllerKind::While { .. } => {
-                self.start_pass_again(id);
-                // JMeter evaluates the condition here once more, for its side effects.
-                let _ = self.while_is_over(id, true);
-                self.reset_loop_count(id);
-            }
-            ControllerKind::Transaction(settings) => {
-                let now = self.user.now();
-                if let Some(mut transaction) = self.state(id).transaction.take() {
-                    if settings.parent {
-                        if let Next::Transaction(child) = transaction.sub
-                            && let Some(at) = self.place.ended.iter().position(|(id, _)| *id == child)
-                        {
-                            let (_, child) = self.place.ended.remove(at);
-                            transaction.add_child(child.result, true);
-                        }
-                        transaction.finish_parent(now, settings.include_timers);
-                        self.place.ended.push((id, transaction));
-                    } else {
-                        transaction.result.idle_ns += transaction.time_ns;
-                        transaction.result.end = now;
-                        let ok = self.user.variables.get(LAST_SAMPLE_OK);
-                        transaction.result.success = ok == Some("true");
-                        transaction.write_message();
-                        transaction.open = false;
-                        self.place.made.push(transaction);
-                    }
-                }
-                self.start_pass_again(id);
-            }
-            _ => self.start_pass_again(id),
-        }
-    }
-
-    /// Starts the next pass of a loop from the middle of one.
-    pub(crate) fn start_next_loop(&mut self, id: ControllerId) {
-        self.start_pass_again(id);
-    }
-
-    /// Leaves a loop from the middle of a pass.
-    pub(crate) fn break_loop(&mut self, id: ControllerId) {
-        {
-            let state = self.state(id);
-            state.flags.insert(Flags::BREAK);
-            state.flags.insert(Flags::FIRST);
-            state.current = 0;
-        }
-        self.reset_loop_count(id);
-    }
-
-    /// Whether a controller is a loop in the sense of "current loop".
-    pub(crate) fn iterates(&self, id: ControllerId) -> bool {
-        matches!(
-            self.group_controller(id).kind,
-            ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. }
-        )
-    }
 }
 
 /// The variable that tells whether the last sample passed.
@@ -627,14 +459,6 @@ pub const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-fn start_index(start: &crate::template::Template, user: &mut UserState) -> i32 {
-    i32::try_from(start.integer(user, 0)).unwrap_or(0)
-}
-
-fn end_index(end: &crate::template::Template, user: &mut UserState) -> i64 {
-    end.integer(user, i64::from(i32::MAX))
 }
 
 fn percent_of(percent: &crate::template::Template, user: &mut UserState) -> f32 {

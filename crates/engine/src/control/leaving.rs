@@ -1,0 +1,76 @@
+//! Jumps out of controllers in mid-pass.
+
+use super::{Flags, LAST_SAMPLE_OK, Next, Walk};
+use crate::program::{ControllerId, ControllerKind};
+
+impl<P> Walk<'_, P> {
+    /// JMeter's `triggerEndOfLoop`: a jump leaves this controller in mid-pass.
+    pub(crate) fn leave(&mut self, id: ControllerId) {
+        let controller = self.group_controller(id);
+        match &controller.kind {
+            ControllerKind::If { .. } => {
+                self.initialize_children(id);
+                self.start_pass_again(id);
+            }
+            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. } | ControllerKind::Runtime { .. } => {
+                self.start_pass_again(id);
+                self.reset_loop_count(id);
+            }
+            ControllerKind::While { .. } => {
+                self.start_pass_again(id);
+                // JMeter evaluates the condition here once more, for its side effects.
+                let _ = self.while_is_over(id, true);
+                self.reset_loop_count(id);
+            }
+            ControllerKind::Transaction(settings) => {
+                let now = self.user.now();
+                if let Some(mut transaction) = self.state(id).transaction.take() {
+                    if settings.parent {
+                        if let Next::Transaction(child) = transaction.sub
+                            && let Some(at) = self.place.ended.iter().position(|(id, _)| *id == child)
+                        {
+                            let (_, child) = self.place.ended.remove(at);
+                            transaction.add_child(child.result, true);
+                        }
+                        transaction.finish_parent(now, settings.include_timers);
+                        self.place.ended.push((id, transaction));
+                    } else {
+                        transaction.result.idle_ns += transaction.time_ns;
+                        transaction.result.end = now;
+                        let ok = self.user.variables.get(LAST_SAMPLE_OK);
+                        transaction.result.success = ok == Some("true");
+                        transaction.write_message();
+                        transaction.open = false;
+                        self.place.made.push(transaction);
+                    }
+                }
+                self.start_pass_again(id);
+            }
+            _ => self.start_pass_again(id),
+        }
+    }
+
+    /// Starts the next pass of a loop from the middle of one.
+    pub(crate) fn start_next_loop(&mut self, id: ControllerId) {
+        self.start_pass_again(id);
+    }
+
+    /// Leaves a loop from the middle of a pass.
+    pub(crate) fn break_loop(&mut self, id: ControllerId) {
+        {
+            let state = self.state(id);
+            state.flags.insert(Flags::BREAK);
+            state.flags.insert(Flags::FIRST);
+            state.current = 0;
+        }
+        self.reset_loop_count(id);
+    }
+
+    /// Whether a controller is a loop in the sense of "current loop".
+    pub(crate) fn iterates(&self, id: ControllerId) -> bool {
+        matches!(
+            self.group_controller(id).kind,
+            ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. }
+        )
+    }
+}
