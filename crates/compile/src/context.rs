@@ -13,12 +13,13 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::{GroupShared, Properties, RunShared};
 use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::{Segment, Template};
-use busyhour_engine::user::UserState;
+use busyhour_engine::user::{StateId, UserState};
 use busyhour_engine::variables::Names;
 use busyhour_functions::{Problem, ProblemKind};
 use busyhour_http::auth::AuthManager;
 use busyhour_http::cache::CacheManager;
 use busyhour_http::cookies::CookieManager;
+use busyhour_http::dns::DnsManager;
 use busyhour_http::{Proxy, SharedHttp};
 use busyhour_plan::{Element, Property, TestPlan};
 use busyhour_processors::CsvFiles;
@@ -47,6 +48,9 @@ pub(crate) struct Context<'p> {
     pub(crate) cookies: Once<CookieManager>,
     pub(crate) caches: Once<CacheManager>,
     pub(crate) auths: Once<AuthManager>,
+    pub(crate) dns: Once<DnsManager>,
+    /// Where each HTTP URL Re-writing Modifier keeps its value.
+    pub(crate) kept_values: HashMap<busyhour_plan::ElementId, StateId>,
     pub(crate) schedule_all: Arc<SharedSchedule>,
     pub(crate) schedules: Arc<[SharedSchedule]>,
     pub(crate) schedules_precise: Arc<PreciseSchedules>,
@@ -104,6 +108,8 @@ impl<'p> Context<'p> {
             cookies: HashMap::new(),
             caches: HashMap::new(),
             auths: HashMap::new(),
+            dns: HashMap::new(),
+            kept_values: HashMap::new(),
             schedule_all: Arc::default(),
             schedules: (0..groups).map(|_| SharedSchedule::default()).collect(),
             schedules_precise: Arc::new(PreciseSchedules::new(groups)),
@@ -378,7 +384,9 @@ fn kept_for_scripts(plan: &TestPlan) -> Keep {
     let source = plan.source();
     let mentions = |word: &str| source.contains(word);
     Keep {
-        body: mentions("getResponseData") || mentions("responseData") || mentions("__regexFunction"),
+        body: ["getResponseData", "responseData", "__regexFunction", "<URLRewritingModifier"]
+            .iter()
+            .any(|word| mentions(word)),
         response_headers: mentions("getResponseHeaders") || mentions("responseHeaders}"),
         request: mentions("getRequestHeaders") || mentions("getSamplerData"),
         http: false,

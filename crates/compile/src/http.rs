@@ -2,6 +2,8 @@
 
 use busyhour_engine::template::Template;
 use busyhour_http::embedded::Embedded;
+use busyhour_http::modify::{Modifier, UrlRewriting};
+use busyhour_http::source::{Source, SourceKind};
 use busyhour_http::{Argument, Charset, FileArgument, Header, HttpSampler, Proxy, Redirects};
 use busyhour_plan::{Element, Property};
 
@@ -50,9 +52,16 @@ impl<'p> Merged<'p> {
     }
 }
 
+/// The HTTP/2 Request of BlazeMeter's plugin, which has the properties of JMeter's own HTTP Request.
+pub(crate) const HTTP2: &str = "com.blazemeter.jmeter.http2.sampler.HTTP2Sampler";
+
 /// The HTTP sampler at the end of `stack`.
 pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
     let element = *stack.path.last()?;
+    if element.kind() == HTTP2 {
+        let what = "the plugin's HTTP/2 requests are sent over HTTP/1.1: the same requests, one at a time on a connection";
+        context.warn(element, "http2", what.to_owned());
+    }
     let scope = stack.nearest_first();
     let defaults = scope
         .iter()
@@ -60,7 +69,10 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
         .filter(|element| element.kind() == "ConfigTestElement" && element.gui_kind() == "HttpDefaultsGui")
         .collect();
     let merged = Merged { sampler: element, defaults };
-    refuse_unsupported(context, &merged);
+    if merged.property("HTTPSampler.implementation").and_then(Property::text) == Some("Java") {
+        let message = "the implementation Java is taken for HttpClient4, whose headers are others";
+        context.warn(merged.sampler, "http-implementation", message);
+    }
     let arguments = merged
         .items("HTTPsampler.Arguments", "Arguments.arguments")
         .into_iter()
@@ -89,6 +101,7 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
     // JMeter applies managers from the sampler outwards, and of these each takes the place of the one before.
     let last = |kind: &str| scope.iter().copied().rfind(|element| element.kind() == kind);
     let (cookies, cache, auth) = (last("CookieManager"), last("CacheManager"), last("AuthManager"));
+    let dns = last("DNSCacheManager");
     Some(HttpSampler {
         shared: std::sync::Arc::clone(&context.shared_http),
         method,
@@ -111,6 +124,9 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
         cookies: cookies.and_then(|element| managers::cookies(context, element)),
         cache: cache.and_then(|element| managers::cache(context, element)),
         auth: auth.and_then(|element| managers::auth(context, element)),
+        modifiers: modifiers(context, stack),
+        dns: dns.and_then(|element| managers::dns(context, element)),
+        source: source(context, &merged),
         embedded: embedded(context, &merged),
         md5: merged.flag(context, "HTTPSampler.md5", false),
     })
@@ -162,7 +178,8 @@ fn charset<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Charset {
                 owner,
                 PROPERTY,
                 &format!(
-                    "the content encoding {text:?} is not supported, only UTF-8, ISO-8859-1 and US-ASCII"
+                    "the content encoding {text:?} is not supported: it is none of those that Java and the web know by \
+                     the same name"
                 ),
             );
             Charset::Utf8
@@ -207,17 +224,42 @@ fn embedded<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Box<Em
     }))
 }
 
-fn refuse_unsupported<'p>(context: &mut Context<'p>, merged: &Merged<'p>) {
-    if merged.property("HTTPSampler.implementation").and_then(Property::text) == Some("Java") {
-        let message = "the implementation Java is taken for HttpClient4, whose headers are others";
-        context.warn(merged.sampler, "http-implementation", message);
+/// Pre-processors in scope that change the sampler, in the order they run.
+fn modifiers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Modifier]> {
+    let mut all = Vec::new();
+    for element in stack.outermost_first() {
+        match element.kind() {
+            "URLRewritingModifier" => all.push(Modifier::UrlRewriting(UrlRewriting {
+                argument: context.text_or(element, "argument_name", ""),
+                in_path: context.flag(element, "path_extension", false),
+                no_equals: context.flag(element, "path_extension_no_equals", false),
+                ends_at_question_mark: context.flag(element, "path_extension_no_questionmark", false),
+                keeps: context.flag(element, "cache_value", true),
+                encoded: context.flag(element, "encode", false),
+                kept: *context.kept_values.entry(element.id()).or_insert_with(|| context.symbols.state()),
+            })),
+            "RegExUserParameters" => all.push(Modifier::RegexParameters {
+                name: context.name(element),
+                variable: context.text_or(element, "RegExUserParameters.regex_ref_name", ""),
+                names_group: context.text_or(element, "RegExUserParameters.param_names_gr_nr", ""),
+                values_group: context.text_or(element, "RegExUserParameters.param_values_gr_nr", ""),
+            }),
+            _ => {}
+        }
     }
-    let source = merged.text(context, "HTTPSampler.ipSource");
-    if !source.is_empty() {
-        context.unsupported_setting(
-            merged.sampler,
-            "HTTPSampler.ipSource",
-            "a source address per sampler is not supported",
-        );
+    all.into()
+}
+
+/// The local address of the sampler's connections, if the plan names one.
+fn source<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Box<Source>> {
+    let text = merged.text(context, "HTTPSampler.ipSource");
+    if text.is_empty() {
+        return None;
     }
+    let number = match merged.property("HTTPSampler.ipSourceType").and_then(Property::text) {
+        Some(number) => context.now(number),
+        None => String::new(),
+    };
+    let kind = number.trim().parse().ok().and_then(SourceKind::numbered).unwrap_or_default();
+    Some(Box::new(Source { text, kind }))
 }

@@ -8,6 +8,29 @@ use busyhour_engine::run::Properties;
 use busyhour_http::embedded::{EmbeddedRules, Parser, Parsers};
 use busyhour_http::{FileStore, SharedHttp, TlsPolicy};
 
+/// Properties that change what JMeter's HTTP samplers do, and not ours, with the value that changes nothing.
+const UNHEEDED: [(&str, &str); 19] = [
+    ("httpclient4.retrycount", "0"),
+    ("httpclient4.gzip_relax_mode", "false"),
+    ("httpclient4.deflate_relax_mode", "false"),
+    ("httpclient.localaddress", ""),
+    ("httpclient.loopback", "false"),
+    ("httpclient.socket.http.cps", "0"),
+    ("httpclient.socket.https.cps", "0"),
+    ("http.java.sampler.retries", "0"),
+    ("https.default.protocol", "TLS"),
+    ("https.socket.protocols", ""),
+    ("https.socket.ciphers", ""),
+    ("https.cipherSuites", ""),
+    ("https.sessioncontext.shared", "false"),
+    ("https.use.cached.ssl.context", "true"),
+    ("httpsampler.redirect.removeslashdotdot", "true"),
+    ("httpsampler.user_defined_methods", ""),
+    ("CookieManager.allow_variable_cookies", "true"),
+    ("jmeter.regex.engine", "oro"),
+    ("javax.net.ssl.keyStore", ""),
+];
+
 /// What all HTTP samplers share, and which properties are not heeded.
 pub(crate) fn shared(
     properties: &Properties,
@@ -19,7 +42,20 @@ pub(crate) fn shared(
     http.redirects_max =
         properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
     http.body_bytes_max = properties.number("httpsampler.max_bytes_to_store_per_request", 0);
+    http.connection_ms_max =
+        properties.get("httpclient4.time_to_live").and_then(|text| text.trim().parse().ok());
+    http.idle_ms_max = properties.number("httpclient4.idletimeout", 0);
+    http.no_user_agent = properties.flag("httpclient4.default_user_agent_disabled", false);
     let mut told = Vec::new();
+    for (name, same_as_unset) in UNHEEDED {
+        let Some(value) = properties.get(name) else { continue };
+        let value = value.trim();
+        if !value.is_empty() && !value.eq_ignore_ascii_case(same_as_unset) {
+            let message =
+                format!("the property {name}={value} is not heeded: HTTP samplers do as without it");
+            told.push(Diagnostic::warning("http-property", message));
+        }
+    }
     http.embedded = EmbeddedRules {
         parsers: parsers(properties, &mut told),
         depth_max: properties.number("httpsampler.max_frame_depth", 5),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use busyhour_http::auth::{AuthManager, Authorization};
 use busyhour_http::cache::{CacheManager, WhenFresh};
 use busyhour_http::cookies::{CookieManager, InitialCookie};
+use busyhour_http::dns::DnsManager;
 use busyhour_plan::Element;
 
 use crate::context::Context;
@@ -105,6 +106,35 @@ pub(crate) fn cache<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
     Some(manager)
 }
 
+/// The DNS cache manager an element is.
+pub(crate) fn dns<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<DnsManager>> {
+    const SERVERS: &str = "DNSCacheManager.servers";
+    if let Some(known) = context.dns.get(&element.id()) {
+        return known.clone();
+    }
+    let has_servers = element.collection(SERVERS).is_some_and(|list| list.items().next().is_some());
+    if has_servers && context.flag(element, "DNSCacheManager.isCustomResolver", false) {
+        context.unsupported_setting(
+            element,
+            SERVERS,
+            "asking DNS servers of the plan's own is not supported: names are looked up as the system does it; names that \
+             only those servers know can stand in the table of static hosts",
+        );
+    }
+    let mut hosts = Vec::new();
+    if let Some(list) = element.collection("DNSCacheManager.hosts") {
+        for host in list.items() {
+            hosts.push((context.item(host, "StaticHost.Name"), context.item(host, "StaticHost.Address")));
+        }
+    }
+    let manager = Arc::new(DnsManager {
+        clear_each_iteration: context.flag(element, "DNSCacheManager.clearEachIteration", false),
+        hosts,
+    });
+    context.dns.insert(element.id(), Some(Arc::clone(&manager)));
+    Some(manager)
+}
+
 /// The authorization manager an element is.
 pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<AuthManager>> {
     if let Some(known) = context.auths.get(&element.id()) {
@@ -114,11 +144,14 @@ pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
     if let Some(list) = element.collection("AuthManager.auth_list") {
         for entry in list.items() {
             let mechanism = entry.item_text("Authorization.mechanism").unwrap_or("").to_owned();
-            if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST") {
+            if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST" | "DIGEST") {
                 context.unsupported_setting(
                     element,
                     "AuthManager.auth_list",
-                    &format!("the authorization mechanism {mechanism} is not supported, only Basic"),
+                    &format!(
+                        "the authorization mechanism {mechanism} is not supported, only Basic and Digest: it needs the \
+                         machine's Kerberos logins"
+                    ),
                 );
                 continue;
             }
@@ -126,10 +159,13 @@ pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
                 url: context.item(entry, "Authorization.url"),
                 user: context.item(entry, "Authorization.username"),
                 password: context.item(entry, "Authorization.password"),
+                realm: context.item(entry, "Authorization.realm"),
+                basic: mechanism != "DIGEST",
             });
         }
     }
-    let manager = Arc::new(AuthManager { entries });
+    let waits = !context.options.properties.flag("httpclient4.auth.preemptive", true);
+    let manager = Arc::new(AuthManager { entries, waits });
     context.auths.insert(element.id(), Some(Arc::clone(&manager)));
     Some(manager)
 }

@@ -57,6 +57,18 @@ const REFUSED: &[(&str, &str)] = &[
         "AccessLogSampler",
         "it chooses requests with Java classes; busyhour can replay times of a log, see `busyhour run --help`",
     ),
+    (
+        "AnchorModifier",
+        "it follows links as JTidy reads pages; take the link with a Regular Expression or CSS Extractor, and use the variable",
+    ),
+    (
+        "KeystoreConfig",
+        "client certificates are not supported yet: disable the element if the servers do not ask for them",
+    ),
+    (
+        "com.blazemeter.jmeter.http2.sampler.HTTP2Controller",
+        "requests side by side on one HTTP/2 connection are not supported; use a Parallel Controller with HTTP requests",
+    ),
     ("SoapSampler", "JMeter has removed it; say the same as a HTTP request with a raw body"),
     ("WebServiceSampler", "JMeter has removed it; say the same as a HTTP request with a raw body"),
     (

@@ -25,7 +25,7 @@ pub(crate) fn package<'p>(
 ) -> Option<SamplerPackage<AnySampler>> {
     let element = *stack.path.last()?;
     let kind = match element.kind() {
-        "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" => {
+        "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" | http::HTTP2 => {
             SamplerKind::Protocol(AnySampler::Http(http::sampler(context, stack)?))
         }
         "DebugSampler" => SamplerKind::Immediate(Arc::new(DebugSampler::new(DebugSamplerSettings {

@@ -111,7 +111,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
         "HTTPSamplerProxy",
         "HTTP Request",
         Role::Sampler,
-        "without source addresses; encodings UTF-8, ISO-8859-1, US-ASCII",
+        "HTTP/1.1; content encodings that Java and the web know by the same name",
     ),
     ("DebugSampler", "Debug Sampler", Role::Sampler, ""),
     ("JSR223Sampler", "JSR223 Sampler", Role::Sampler, ""),
@@ -195,7 +195,8 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("HeaderManager", "HTTP Header Manager", Role::Config, ""),
     ("CookieManager", "HTTP Cookie Manager", Role::Config, "RFC 6265; older policies are taken for it"),
     ("CacheManager", "HTTP Cache Manager", Role::Config, ""),
-    ("AuthManager", "HTTP Authorization Manager", Role::Config, "Basic"),
+    ("AuthManager", "HTTP Authorization Manager", Role::Config, "Basic and Digest"),
+    ("DNSCacheManager", "DNS Cache Manager", Role::Config, "without DNS servers of its own"),
     ("JavaConfig", "Java Request Defaults", Role::Config, ""),
     (
         "eu.luminis.jmeter.wssampler.PingFrameFilter",
@@ -219,6 +220,8 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ("RandomVariableConfig", "Random Variable", Role::Step, ""),
     ("CSVDataSet", "CSV Data Set Config", Role::Step, ""),
     ("UserParameters", "User Parameters", Role::PreProcessor, ""),
+    ("URLRewritingModifier", "HTTP URL Re-writing Modifier", Role::PreProcessor, ""),
+    ("RegExUserParameters", "RegEx User Parameters", Role::PreProcessor, ""),
     ("SampleTimeout", "Sample Timeout", Role::PreProcessor, "interrupts HTTP requests and pauses"),
     (
         "kg.apc.jmeter.modifiers.FifoPopPreProcessor",
@@ -307,13 +310,11 @@ pub(crate) fn role(element: Element<'_>) -> Role {
         "TestPlan" => Role::Inert("stands where a test plan cannot stand"),
         "TestFragmentController" => Role::Fragment,
         "HTTPSampler" | "HTTPSampler2" => Role::Sampler,
+        crate::http::HTTP2 => Role::Sampler,
         "WorkBench" | "ProxyControl" | "HttpMirrorControl" | "PropertyControl" | "PropertyDisplay" => {
             Role::Inert("has no part in a run without a window")
         }
         "Summariser" => Role::Inert("is left out: every run prints its summary lines"),
-        "DNSCacheManager" => {
-            Role::Inert("is left out: names are looked up by the system and remembered for 30 seconds")
-        }
         "BackendListener" => Role::SilentListener,
         kind if kind.ends_with("ResultCollector") => Role::Listener,
         kind if is_listener_by_name(kind) => Role::SilentListener,

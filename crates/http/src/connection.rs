@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -34,8 +35,8 @@ const SKIP_BYTES_MIN: u64 = 8 * 1024;
 /// Most bytes thrown away at once.
 const SKIP_BYTES_MAX: usize = 1 << 20;
 
-/// JMeter's `httpclient4.time_to_live`: no connection is used for longer, in seconds.
-const TIME_TO_LIVE_S: u64 = 60;
+/// JMeter's `httpclient4.time_to_live`: no connection is used for longer, in milliseconds.
+const TIME_TO_LIVE_MS: u64 = 60_000;
 
 thread_local! {
     /// The read buffer of all connections of a thread.
@@ -66,6 +67,8 @@ pub(crate) struct Connection {
     pub(crate) origin: Arc<Origin>,
     /// Through whom.
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
+    /// What the plan says it comes from.
+    pub(crate) source: Option<IpAddr>,
     expires: Nanos,
 }
 
@@ -77,6 +80,8 @@ pub(crate) struct ConnectOptions<'a> {
     pub(crate) clock: &'a Clock,
     /// Connect timeout.
     pub(crate) timeout: Option<Duration>,
+    /// Local address.
+    pub(crate) source: Option<IpAddr>,
 }
 
 impl Connection {
@@ -85,15 +90,23 @@ impl Connection {
     pub(crate) async fn open(
         origin: &Arc<Origin>,
         proxy: Option<&Arc<ProxyAddress>>,
+        addresses: Option<&[SocketAddr]>,
         options: &ConnectOptions<'_>,
     ) -> Result<Self, Failure> {
         let (host, port) = match proxy {
             Some(proxy) => (proxy.host.as_str(), proxy.port),
             None => (origin.bare_host(), origin.port),
         };
-        let stream = Stream::Plain(dial::connect(host, port, options).await?);
-        let expires = options.clock.now() + Nanos::from_secs(TIME_TO_LIVE_S).0;
-        let opened = Self { stream, origin: Arc::clone(origin), proxy: proxy.cloned(), expires };
+        let stream = Stream::Plain(dial::connect(host, port, addresses, options).await?);
+        let most_ms = options.shared.connection_ms_max.unwrap_or(TIME_TO_LIVE_MS);
+        let expires = options.clock.now() + Nanos::from_millis(most_ms).0;
+        let opened = Self {
+            stream,
+            origin: Arc::clone(origin),
+            proxy: proxy.cloned(),
+            source: options.source,
+            expires,
+        };
         if origin.secure && proxy.is_none() { opened.secured(options).await } else { Ok(opened) }
     }
 
@@ -123,9 +136,9 @@ impl Connection {
         }
     }
 
-    /// The server promised to keep the idle connection for so many seconds.
-    pub(crate) fn promised(&mut self, now: Nanos, seconds: u64) {
-        self.expires = self.expires.min(now + Nanos::from_secs(seconds).0);
+    /// The idle connection is kept for so many milliseconds, as the server promised or the properties say.
+    pub(crate) fn promised(&mut self, now: Nanos, ms: u64) {
+        self.expires = self.expires.min(now + Nanos::from_millis(ms).0);
     }
 
     /// Sends a rendered request.

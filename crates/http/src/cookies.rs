@@ -146,7 +146,7 @@ impl Jar {
             }
             out.extend_from_slice(cookie.name.as_bytes());
             out.push(b'=');
-            out.extend_from_slice(cookie.value.as_bytes());
+            write_value(&cookie.value, out);
         }
         !fitting.is_empty()
     }
@@ -184,6 +184,23 @@ impl Jar {
         self.cookies.push(cookie);
         Ok(kept)
     }
+}
+
+/// A value as HttpClient writes it: quoted when something special is in it.
+fn write_value(value: &str, out: &mut Vec<u8>) {
+    const SPECIAL: [u8; 5] = *b" \",;\\";
+    if !value.bytes().any(|byte| SPECIAL.contains(&byte)) {
+        out.extend_from_slice(value.as_bytes());
+        return;
+    }
+    out.push(b'"');
+    for byte in value.bytes() {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
 }
 
 fn path_only(target: &str) -> &str {

@@ -4,7 +4,9 @@
 //! that is what JMeter records. Whether somebody keeps the text or not, a body that cannot be unpacked fails its sample.
 
 use std::cell::RefCell;
+use std::io::Write as _;
 
+use brotli_decompressor::DecompressorWriter;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use crate::failure::Failure;
@@ -14,6 +16,9 @@ const POOL_MAX: usize = 32;
 
 /// Bytes unpacked at once.
 const PLAIN_BYTES: usize = 32 * 1024;
+
+/// What is unpacked of brotli's format at once.
+const BROTLI_BUFFER_BYTES: usize = 16 * 1024;
 
 /// Bytes of gzip's head without its optional fields, and of its trailer.
 const GZIP_HEAD: usize = 10;
@@ -39,12 +44,14 @@ thread_local! {
 enum Format {
     Gzip,
     Deflate,
+    Brotli,
 }
 
 impl Format {
     fn named(name: &[u8]) -> Option<Self> {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match name.len() {
+            2 if is("br") => Some(Self::Brotli),
             4 if is("gzip") => Some(Self::Gzip),
             6 if is("x-gzip") => Some(Self::Gzip),
             7 if is("deflate") => Some(Self::Deflate),
@@ -142,13 +149,15 @@ struct Decoder {
     /// The last bytes of head or trailer.
     bytes: [u8; GZIP_HEAD],
     failure: Option<Failure>,
+    /// Of the one format that zlib does not know.
+    brotli: Option<Box<DecompressorWriter<Vec<u8>>>>,
     /// The text is compressed, too.
     next: Option<Box<Self>>,
 }
 
 impl Decoder {
     fn boxed(format: Format) -> Box<Self> {
-        Box::new(Self {
+        let mut decoder = Box::new(Self {
             format,
             state: State::Head(0),
             member_read: false,
@@ -156,8 +165,11 @@ impl Decoder {
             crc: Crc::new(),
             bytes: [0; GZIP_HEAD],
             failure: None,
+            brotli: None,
             next: None,
-        })
+        });
+        decoder.begin(format);
+        decoder
     }
 
     fn begin(&mut self, format: Format) {
@@ -167,9 +179,29 @@ impl Decoder {
         self.inflate.reset(false);
         self.crc.reset();
         self.failure = None;
+        self.brotli = (format == Format::Brotli)
+            .then(|| Box::new(DecompressorWriter::new(Vec::new(), BROTLI_BUFFER_BYTES)));
+    }
+
+    /// A piece of a body in the format that zlib does not know.
+    fn feed_brotli(&mut self, piece: &[u8], plain: Option<&mut Vec<u8>>) {
+        let Some(brotli) = self.brotli.as_deref_mut().filter(|_| self.failure.is_none()) else { return };
+        let written = brotli.write_all(piece);
+        let text = std::mem::take(brotli.get_mut());
+        match (&mut self.next, plain) {
+            (Some(next), plain) => next.feed(&text, plain),
+            (None, Some(plain)) => plain.extend_from_slice(&text),
+            (None, None) => {}
+        }
+        if written.is_err() {
+            self.failure = Some(brotli_failure());
+        }
     }
 
     fn feed(&mut self, mut piece: &[u8], mut plain: Option<&mut Vec<u8>>) {
+        if self.brotli.is_some() {
+            return self.feed_brotli(piece, plain);
+        }
         while !piece.is_empty() && self.failure.is_none() && self.state != State::Tail {
             let used = match self.state {
                 State::Data => self.data(piece, plain.as_deref_mut()),
@@ -185,6 +217,10 @@ impl Decoder {
     fn end(&mut self) -> Result<(), Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
+        }
+        if let Some(mut brotli) = self.brotli.take() {
+            brotli.close().map_err(|_| brotli_failure())?;
+            return self.next.as_deref_mut().map_or(Ok(()), Self::end);
         }
         match self.state {
             State::Tail => {}
@@ -272,7 +308,7 @@ impl Decoder {
                     State::Head(0)
                 }
             }
-            (_, state @ (State::Data | State::Tail)) => state,
+            (_, state) => state,
         };
         Ok(())
     }
@@ -363,6 +399,10 @@ fn reason(error: &flate2::DecompressError) -> &str {
 /// Whether deflate comes in zlib's frame, as HttpClient finds out.
 fn is_zlib(start: [u8; 2]) -> bool {
     start[0] & 0x0F == 8 && start[0] >> 4 <= 7 && u16::from_be_bytes(start).is_multiple_of(31)
+}
+
+fn brotli_failure() -> Failure {
+    Failure::new("java.io.IOException", "Brotli stream decoding failed")
 }
 
 fn broken(message: &str) -> Failure {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use tokio::net::{TcpSocket, TcpStream};
@@ -25,16 +25,24 @@ thread_local! {
     static GOOD: Cell<u8> = const { Cell::new(*OTHERS.start()) };
 }
 
-/// Connects to a host, whose addresses are tried in turn.
+/// Connects to a host, whose addresses are tried in turn; `own` are those, if they are known already.
 pub(crate) async fn connect(
     host: &str,
     port: u16,
+    own: Option<&[SocketAddr]>,
     options: &ConnectOptions<'_>,
 ) -> Result<TcpStream, Failure> {
-    let addresses = crate::dns::resolve(host, port, options.clock.now()).await?;
+    let addresses = match own {
+        Some(own) => own.iter().map(|address| SocketAddr::new(address.ip(), port)).collect(),
+        None => crate::dns::resolve(host, port, options.clock.now()).await?,
+    };
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in &addresses {
-        match connect_to(*address, options.timeout).await {
+        let attempt = match options.source {
+            Some(source) => bound(*address, source, options.timeout).await?,
+            None => connect_to(*address, options.timeout).await,
+        };
+        match attempt {
             Ok(stream) => {
                 // Without it a request sent in two pieces could wait for an acknowledgement.
                 let _ = stream.set_nodelay(true);
@@ -86,6 +94,41 @@ async fn from_another<S>(
     None
 }
 
+/// Connects from the address that the plan names.
+async fn bound(
+    address: SocketAddr,
+    source: IpAddr,
+    timeout: Option<Duration>,
+) -> Result<io::Result<TcpStream>, Failure> {
+    let failed = |error: io::Error| {
+        let why = match error.raw_os_error() {
+            Some(ADDRESS_NOT_AVAILABLE) => "Cannot assign requested address".to_owned(),
+            Some(ADDRESS_IN_USE) => "Address already in use".to_owned(),
+            _ => error.to_string(),
+        };
+        Failure::new("java.net.BindException", why)
+    };
+    if address.is_ipv4() != source.is_ipv4() {
+        return Err(Failure::new("java.net.SocketException", "Network is unreachable"));
+    }
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }.map_err(failed)?;
+    socket.bind(SocketAddr::new(source, 0)).map_err(failed)?;
+    Ok(within(socket.connect(address), timeout).await)
+}
+
+async fn within(
+    attempt: impl Future<Output = io::Result<TcpStream>>,
+    timeout: Option<Duration>,
+) -> io::Result<TcpStream> {
+    match timeout {
+        None => attempt.await,
+        Some(timeout) => match tokio::time::timeout(timeout, attempt).await {
+            Ok(connected) => connected,
+            Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut)),
+        },
+    }
+}
+
 async fn open_socket(
     address: SocketAddr,
     source: Option<Ipv4Addr>,
@@ -95,14 +138,7 @@ async fn open_socket(
     if let Some(source) = source {
         socket.bind(SocketAddr::from((source, 0)))?;
     }
-    let attempt = socket.connect(address);
-    match timeout {
-        None => attempt.await,
-        Some(timeout) => match tokio::time::timeout(timeout, attempt).await {
-            Ok(connected) => connected,
-            Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut)),
-        },
-    }
+    within(socket.connect(address), timeout).await
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
-//! Names to addresses, off the executor and remembered for a while, as a Java machine does.
+//! Names to addresses, off the executor and remembered for a while, as a Java machine does; and the DNS Cache Manager,
+//! with which each user remembers them for itself.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
 use busyhour_record::Nanos;
 
 use crate::failure::Failure;
@@ -26,11 +30,7 @@ pub(crate) async fn resolve(host: &str, port: u16, now: Nanos) -> Result<Vec<Soc
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
-    let known = REMEMBERED.with_borrow(|all| {
-        let (until, addresses) = all.get(host)?;
-        (now < *until).then(|| addresses.iter().map(|ip| SocketAddr::new(*ip, port)).collect())
-    });
-    if let Some(known) = known {
+    if let Some(known) = remembered(host, port, now) {
         return Ok(known);
     }
     let found = tokio::net::lookup_host((host, port)).await.map_err(|error| {
@@ -54,4 +54,73 @@ pub(crate) async fn resolve(host: &str, port: u16, now: Nanos) -> Result<Vec<Soc
         all.insert(host.into(), (until, addresses))
     });
     Ok(found)
+}
+
+/// The addresses of a host that was looked up a short while ago.
+pub(crate) fn remembered(host: &str, port: u16, now: Nanos) -> Option<Vec<SocketAddr>> {
+    REMEMBERED.with_borrow(|all| {
+        let (until, addresses) = all.get(host)?;
+        (now < *until).then(|| addresses.iter().map(|ip| SocketAddr::new(*ip, port)).collect())
+    })
+}
+
+/// A DNS Cache Manager.
+#[derive(Debug, Clone, Default)]
+pub struct DnsManager {
+    /// `DNSCacheManager.clearEachIteration`
+    pub clear_each_iteration: bool,
+    /// `DNSCacheManager.hosts`: names and the addresses they have here, separated by commas.
+    pub hosts: Vec<(Template, Template)>,
+}
+
+/// What a user has looked up under a manager, for good or until its next iteration.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) manager: Arc<DnsManager>,
+    pub(crate) known: HashMap<Box<str>, Arc<[SocketAddr]>>,
+}
+
+/// A name that a manager is to look up.
+#[derive(Debug)]
+pub(crate) struct Name {
+    pub(crate) manager: Arc<DnsManager>,
+    pub(crate) host: Box<str>,
+    /// What the plan says to look up in its place.
+    instead: Option<Vec<String>>,
+    /// The addresses, once they are known.
+    pub(crate) addresses: Option<Arc<[SocketAddr]>>,
+}
+
+impl Name {
+    /// A name with what the plan says about it.
+    pub(crate) fn new(manager: &Arc<DnsManager>, host: &str, user: &mut UserState) -> Self {
+        let mut instead = None;
+        for (name, addresses) in &manager.hosts {
+            if *name.text(user) == *host {
+                let addresses = addresses.text(user);
+                instead = Some(addresses.split(',').map(|one| one.trim().to_owned()).collect());
+                break;
+            }
+        }
+        Self { manager: Arc::clone(manager), host: host.into(), instead, addresses: None }
+    }
+
+    /// The addresses, looked up if they are not known.
+    pub(crate) async fn resolve(&mut self, port: u16, now: Nanos) -> Result<Arc<[SocketAddr]>, Failure> {
+        if let Some(known) = &self.addresses {
+            return Ok(Arc::clone(known));
+        }
+        let found: Arc<[SocketAddr]> = match &self.instead {
+            None => resolve(&self.host, port, now).await?.into(),
+            Some(names) => {
+                let mut all = Vec::new();
+                for name in names {
+                    // What cannot be looked up is left out.
+                    all.extend(resolve(name, port, now).await.unwrap_or_default());
+                }
+                all.into()
+            }
+        };
+        Ok(Arc::clone(self.addresses.insert(found)))
+    }
 }

@@ -8,6 +8,7 @@ use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
+use crate::auth::{Reply, Used};
 use crate::cache::WhenFresh;
 use crate::failure::Failure;
 use crate::file_page;
@@ -19,6 +20,7 @@ use crate::render::render;
 use crate::sampler::{HttpSampler, Redirects};
 use crate::session::HttpSession;
 use crate::sink::{Head, forget_answer, latin, look_for_encoding};
+use crate::source::Source;
 use crate::visit::{Direct, complete};
 
 /// Makes one sample; the result is in `user.result` afterwards.
@@ -79,6 +81,9 @@ pub(crate) async fn one(
         Box::pin(file_page::read(sampler, &request.url, &mut user.result, &clock, keep)).await;
         return None;
     }
+    if let Some(source) = &sampler.source {
+        Box::pin(Source::look_up(source.name(user), user.now())).await;
+    }
     let mut step = prepare(sampler, user, session, request, origin, keep)?;
     loop {
         let outcome = step.line.transfer(&mut user.result, request, &mut step.head, &clock).await;
@@ -99,6 +104,10 @@ pub(crate) struct Step<'s> {
     /// What the proxy had said to these credentials before.
     said: ProxyAuth,
     asking: bool,
+    /// What the request has been authorized with.
+    used: Option<Used>,
+    /// Length of the plan's own headers: what follows them is for the cache.
+    own_headers: usize,
     /// Of the body its MD5 sum is kept.
     pub(crate) md5: bool,
 }
@@ -175,10 +184,18 @@ pub(crate) fn prepare<'s>(
         request.assemble(origin, proxy.as_deref(), sampler.keep_alive);
     }
     let own_headers = request.headers.len() - conditional;
-    request.headers.truncate(own_headers);
+    let used = request.authorization.is_some().then_some(Used::Basic);
     let head = Head::new(sampler);
-    let line = Line::new(sampler, user, session, origin, proxy, said, keep);
-    Some(Step { line, head, now_ms, told: false, said, asking, md5: sampler.md5 })
+    let line = match Line::new(sampler, user, session, origin, proxy, said, keep) {
+        Ok(line) => line,
+        Err(failure) => {
+            request.headers.truncate(own_headers);
+            user.result.end = user.now();
+            failure.write_to(&mut user.result, keep.body);
+            return None;
+        }
+    };
+    Some(Step { line, head, now_ms, told: false, said, asking, used, own_headers, md5: sampler.md5 })
 }
 
 /// Everything after the last byte.
@@ -197,17 +214,26 @@ pub(crate) fn settle(
             if again {
                 step.told = true;
                 request.proxy_authorized = true;
-                request.assemble(&line.origin, Some(&*proxy), sampler.keep_alive);
-                forget_answer(&mut user.result);
-                line.again(user.now());
-                step.head = Head::new(sampler);
-                return Next::Again;
+                return once_more(user, request, step);
             }
             line.said = now_said;
         }
         if line.origin.secure || step.asking {
             session.proxy_said(&line.origin, &proxy, line.said);
         }
+    }
+    if outcome.is_ok()
+        && head.status == 401
+        && let Some(manager) = &sampler.auth
+        && let Reply::Again(header, used) = manager.reply(user, request, &head.challenges, step.used.as_ref())
+    {
+        request.authorization = header;
+        step.used = Some(used);
+        return once_more(user, request, step);
+    }
+    request.headers.truncate(step.own_headers);
+    if let Some(name) = line.special.as_mut().and_then(|special| special.name.take()) {
+        session.remember_addresses(name);
     }
     if let Some(connection) = line.connection.take() {
         session.keep(connection);
@@ -269,6 +295,19 @@ pub(crate) fn settle(
         Failure::new("java.lang.IllegalArgumentException", message).write_to(&mut user.result, keep.body);
     }
     Next::Done(head.location.take())
+}
+
+/// Puts the request together anew, to be sent once more.
+fn once_more(user: &mut UserState, request: &mut Rendered, step: &mut Step<'_>) -> Next {
+    let line = &mut step.line;
+    let lines = request.assemble(&line.origin, line.proxy.as_deref(), line.sampler.keep_alive);
+    if line.keep.request {
+        describe(request, lines, &mut user.result);
+    }
+    forget_answer(&mut user.result);
+    line.again(user.now());
+    step.head = Head::new(line.sampler);
+    Next::Again
 }
 
 /// Keeps as much of a body as the plan and the properties say.

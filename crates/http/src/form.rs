@@ -2,10 +2,11 @@
 
 use busyhour_engine::user::UserState;
 
+use crate::charset::Charset;
 use crate::encode;
 use crate::failure::Failure;
 use crate::head::Rendered;
-use crate::sampler::{Argument, Charset, HttpSampler};
+use crate::sampler::{Argument, HttpSampler};
 
 /// Appends the query that a sampler's arguments make (`getQueryString`).
 pub(crate) fn query(arguments: &[Argument], user: &mut UserState, out: &mut String) {

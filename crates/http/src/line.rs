@@ -1,5 +1,6 @@
 //! One request over the wire: what an exchange needs between preparing it and looking at its answer, without the user.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use busyhour_engine::user::UserState;
 use busyhour_record::Nanos;
 
 use crate::connection::{ConnectOptions, Connection};
+use crate::dns::Name;
 use crate::failure::Failure;
 use crate::head::Rendered;
 use crate::origin::Origin;
@@ -30,12 +32,61 @@ pub(crate) struct Line<'s> {
     /// An idle connection before the transfer, one that can be used again after it.
     pub(crate) connection: Option<Connection>,
     pub(crate) keep: Keep,
+    /// What the plan says about names and local addresses.
+    pub(crate) special: Option<Box<Special>>,
     connect_timeout: Option<Duration>,
     response_timeout: Option<Duration>,
 }
 
+/// What few plans say about connections.
+#[derive(Default)]
+pub(crate) struct Special {
+    /// The name to look up under the plan's DNS cache manager.
+    pub(crate) name: Option<Name>,
+    /// What connections come from.
+    pub(crate) source: Option<IpAddr>,
+}
+
+impl Special {
+    fn new(
+        sampler: &HttpSampler,
+        user: &mut UserState,
+        session: &mut HttpSession,
+        host: &str,
+    ) -> Result<Self, Failure> {
+        let mut special = Self::default();
+        if let Some(manager) = &sampler.dns {
+            let mut name = Name::new(manager, host, user);
+            name.addresses = session.looked_up(&name);
+            special.name = Some(name);
+        }
+        if let Some(source) = &sampler.source {
+            special.source = source.address(user)?;
+        }
+        Ok(special)
+    }
+}
+
+impl Special {
+    /// Addresses of the host, if the plan has them looked up, and the local address.
+    async fn look_up(
+        &mut self,
+        clock: &Clock,
+        options: &mut ConnectOptions<'_>,
+    ) -> Result<Option<Arc<[SocketAddr]>>, Failure> {
+        options.source = self.source;
+        match &mut self.name {
+            Some(name) => name.resolve(0, clock.now()).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
 impl<'s> Line<'s> {
     /// The way to `origin`, over an idle connection if the user has one.
+    ///
+    /// # Errors
+    /// A local address that this machine does not have.
     pub(crate) fn new(
         sampler: &'s HttpSampler,
         user: &mut UserState,
@@ -44,21 +95,28 @@ impl<'s> Line<'s> {
         proxy: Option<Arc<ProxyAddress>>,
         said: ProxyAuth,
         keep: Keep,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
+        let mut special = None;
+        if sampler.dns.is_some() || sampler.source.is_some() {
+            let host = proxy.as_ref().map_or(origin.bare_host(), |proxy| &proxy.host);
+            special = Some(Box::new(Special::new(sampler, user, session, host)?));
+        }
+        let source = special.as_ref().and_then(|special| special.source);
         let milliseconds = |template: &Template, user: &mut UserState| {
             let ms = if template.is_empty() { 0 } else { template.integer(user, 0) };
             u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
         };
-        Self {
+        Ok(Self {
             sampler,
             origin: Arc::clone(origin),
             said,
-            connection: session.take(origin, proxy.as_ref(), user.result.start),
+            connection: session.take(origin, proxy.as_ref(), source, user.result.start),
+            special,
             proxy,
             keep,
             connect_timeout: milliseconds(&sampler.connect_timeout, user),
             response_timeout: milliseconds(&sampler.response_timeout, user),
-        }
+        })
     }
 
     /// The request is to be sent once more: over the same connection, unless that has ended since.
@@ -97,8 +155,12 @@ impl<'s> Line<'s> {
                 result.end = last;
             }
             if reader.keeps_alive && sampler.keep_alive && !request.closes {
-                if let Some(seconds) = reader.keep_alive_s {
-                    connection.promised(clock.now(), seconds);
+                match reader.keep_alive_s {
+                    Some(seconds) => connection.promised(clock.now(), seconds.saturating_mul(1000)),
+                    None if sampler.shared.idle_ms_max > 0 => {
+                        connection.promised(clock.now(), sampler.shared.idle_ms_max);
+                    }
+                    None => {}
                 }
                 self.connection = Some(connection);
             }
@@ -127,9 +189,16 @@ impl<'s> Line<'s> {
         started: Nanos,
     ) -> Result<Option<Connection>, Failure> {
         let sampler = self.sampler;
-        let options = ConnectOptions { shared: &sampler.shared, clock, timeout: self.connect_timeout };
+        let mut options =
+            ConnectOptions { shared: &sampler.shared, clock, timeout: self.connect_timeout, source: None };
+        let mut addresses = None;
+        if let Some(special) = &mut self.special {
+            let looked = Box::pin(special.look_up(clock, &mut options)).await;
+            addresses = looked.inspect_err(|_| result.connect_ns = clock.now().since(started))?;
+        }
+        let addresses = addresses.as_deref();
         let Some(proxy) = self.proxy.as_ref().filter(|_| self.origin.secure) else {
-            let opened = Connection::open(&self.origin, self.proxy.as_ref(), &options).await;
+            let opened = Connection::open(&self.origin, self.proxy.as_ref(), addresses, &options).await;
             result.connect_ns = clock.now().since(started);
             return opened.map(Some);
         };
@@ -138,6 +207,7 @@ impl<'s> Line<'s> {
             origin: &self.origin,
             proxy,
             options,
+            addresses,
             response_timeout: self.response_timeout,
             started,
             keep: self.keep,

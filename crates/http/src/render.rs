@@ -243,6 +243,8 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Ren
         request.has_content_type |= is_content_type && !value.is_empty();
     }
     request.scratch = text;
+    // Without one of its own the client says nothing.
+    request.has_user_agent |= sampler.shared.no_user_agent;
 }
 
 /// A `Host` of the plan's: its own port or the URL's, unless that is the scheme's.

@@ -10,12 +10,16 @@ use busyhour_engine::user::UserState;
 
 use crate::auth::AuthManager;
 use crate::cache::CacheManager;
+use crate::charset::Charset;
 use crate::cookies::CookieManager;
+use crate::dns::DnsManager;
 use crate::embedded::{Embedded, EmbeddedRules};
 use crate::exchange;
 use crate::failure::Failure;
 use crate::files::FileStore;
+use crate::modify::{Modifier, modified};
 use crate::session::HttpSession;
+use crate::source::Source;
 use crate::tls::{TlsPolicy, tls_config};
 
 /// What all HTTP samplers of a run share.
@@ -35,6 +39,12 @@ pub struct SharedHttp {
     pub redirects_max: Option<u32>,
     /// How embedded resources are found and judged.
     pub embedded: EmbeddedRules,
+    /// `httpclient4.time_to_live`, milliseconds: no connection is used for longer. `None`: JMeter's 60 seconds.
+    pub connection_ms_max: Option<u64>,
+    /// `httpclient4.idletimeout`, milliseconds: how long an idle connection is kept when the server says nothing; 0: on.
+    pub idle_ms_max: u64,
+    /// `httpclient4.default_user_agent_disabled`
+    pub no_user_agent: bool,
     /// `httpsampler.max_bytes_to_store_per_request`; 0: all.
     pub body_bytes_max: usize,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
@@ -67,60 +77,6 @@ pub struct Proxy {
     pub user: Template,
     /// Password.
     pub password: Template,
-}
-
-/// How texts become bytes (`HTTPSampler.contentEncoding`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Charset {
-    /// UTF-8, JMeter's default.
-    #[default]
-    Utf8,
-    /// ISO-8859-1.
-    Latin1,
-    /// US-ASCII.
-    Ascii,
-}
-
-impl Charset {
-    /// The charset of that name, if it is supported.
-    pub fn named(name: &str) -> Option<Self> {
-        let name = name.trim();
-        let is = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-        if is(&["", "UTF-8", "UTF8"]) {
-            Some(Self::Utf8)
-        } else if is(&["ISO-8859-1", "ISO8859-1", "ISO8859_1", "latin1"]) {
-            Some(Self::Latin1)
-        } else if is(&["US-ASCII", "ASCII"]) {
-            Some(Self::Ascii)
-        } else {
-            None
-        }
-    }
-
-    /// Java's name of it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Utf8 => "UTF-8",
-            Self::Latin1 => "ISO-8859-1",
-            Self::Ascii => "US-ASCII",
-        }
-    }
-
-    /// Appends `text`; what the charset lacks becomes `?`, as in Java.
-    pub(crate) fn encode(self, text: &str, out: &mut Vec<u8>) {
-        let most = match self {
-            Self::Utf8 => {
-                out.extend_from_slice(text.as_bytes());
-                return;
-            }
-            Self::Latin1 => 0xFF,
-            Self::Ascii => 0x7F,
-        };
-        out.extend(text.chars().map(|character| match u32::from(character) {
-            code if code <= most => code as u8,
-            _ => b'?',
-        }));
-    }
 }
 
 /// One argument of a sampler.
@@ -171,7 +127,7 @@ pub enum Redirects {
 }
 
 /// An HTTP Request sampler with the config elements of its scope merged in.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct HttpSampler {
     /// What all samplers share.
     pub shared: Arc<SharedHttp>,
@@ -215,6 +171,12 @@ pub struct HttpSampler {
     pub cache: Option<Arc<CacheManager>>,
     /// The nearest authorization manager.
     pub auth: Option<Arc<AuthManager>>,
+    /// Pre-processors in scope that change the sampler, in their order.
+    pub modifiers: Box<[Modifier]>,
+    /// The nearest DNS cache manager.
+    pub dns: Option<Arc<DnsManager>>,
+    /// `HTTPSampler.ipSource`: the address that connections are made from.
+    pub source: Option<Box<Source>>,
     /// `HTTPSampler.image_parser`: resources of pages are fetched, too.
     pub embedded: Option<Box<Embedded>>,
     /// `HTTPSampler.md5`: of a body its MD5 sum is kept.
@@ -252,7 +214,12 @@ impl Protocol for HttpSampler {
         intended: Nanos,
         keep: Keep,
     ) {
-        exchange::sample(self, user, session, label, intended, keep).await;
+        if self.modifiers.is_empty() {
+            exchange::sample(self, user, session, label, intended, keep).await;
+        } else {
+            let own = Box::new(modified(self, user));
+            Box::pin(exchange::sample(&own, user, session, label, intended, keep)).await;
+        }
     }
 
     fn branch(session: &HttpSession, branch: &mut HttpSession) {

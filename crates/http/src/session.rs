@@ -1,5 +1,7 @@
 //! What a user keeps between requests: connections, cookies, caches.
 
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use busyhour_engine::user::UserState;
@@ -8,6 +10,7 @@ use busyhour_record::Nanos;
 use crate::cache::{Cache, CacheManager};
 use crate::connection::Connection;
 use crate::cookies::{CookieManager, Jar};
+use crate::dns::{Looked, Name};
 use crate::origin::Origin;
 use crate::proxy::{ProxyAddress, ProxyAuth};
 
@@ -18,12 +21,21 @@ pub struct HttpSession {
     origins: Vec<(Box<str>, Arc<Origin>)>,
     jars: Vec<Jar>,
     caches: Vec<Cache>,
-    /// What proxies have said, where they have said anything.
-    proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
+    /// What few users have.
+    rare: Option<Box<Rare>>,
     /// The cookies that a branch began with.
     begun_with: Option<Box<Vec<Jar>>>,
     /// The iteration is a new visitor's: connections are closed before the next request.
     new_visitor: bool,
+}
+
+/// What few users have.
+#[derive(Default)]
+struct Rare {
+    /// What proxies have said, where they have said anything.
+    proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
+    /// What was looked up under DNS cache managers.
+    looked: Vec<Looked>,
 }
 
 impl std::fmt::Debug for HttpSession {
@@ -48,12 +60,20 @@ impl HttpSession {
         for cache in &mut self.caches {
             cache.iteration_started(same_user);
         }
+        for looked in self.rare.iter_mut().flat_map(|rare| &mut rare.looked) {
+            if looked.manager.clear_each_iteration {
+                looked.known.clear();
+            }
+        }
     }
 
     /// Another visitor takes the user's place.
     pub fn visitor_changed(&mut self, keep_connections: bool) {
         self.jars.clear();
         self.caches.clear();
+        if let Some(rare) = &mut self.rare {
+            rare.looked.clear();
+        }
         self.new_visitor = !keep_connections;
     }
 
@@ -69,13 +89,16 @@ impl HttpSession {
         &mut self,
         origin: &Arc<Origin>,
         proxy: Option<&Arc<ProxyAddress>>,
+        source: Option<IpAddr>,
         now: Nanos,
     ) -> Option<Connection> {
         let mut at = 0;
         while at < self.idle.len() {
             let leads_there = {
                 let idle = &self.idle[at];
-                (Arc::ptr_eq(&idle.origin, origin) || idle.origin == *origin) && idle.proxy.as_ref() == proxy
+                (Arc::ptr_eq(&idle.origin, origin) || idle.origin == *origin)
+                    && idle.proxy.as_ref() == proxy
+                    && idle.source == source
             };
             if leads_there {
                 let mut connection = self.idle.swap_remove(at);
@@ -118,22 +141,46 @@ impl HttpSession {
 
     /// What the proxy has said about credentials for this server.
     pub(crate) fn proxy_auth(&self, origin: &Arc<Origin>, proxy: &Arc<ProxyAddress>) -> ProxyAuth {
-        let known = self.proxies.iter().find(|(server, known, _)| server == origin && known == proxy);
+        let Some(rare) = &self.rare else { return ProxyAuth::Unasked };
+        let known = rare.proxies.iter().find(|(server, known, _)| server == origin && known == proxy);
         known.map_or(ProxyAuth::Unasked, |(_, _, said)| *said)
     }
 
     /// Remembers what the proxy has said.
     pub(crate) fn proxy_said(&mut self, origin: &Arc<Origin>, proxy: &Arc<ProxyAddress>, said: ProxyAuth) {
-        match self.proxies.iter_mut().find(|(server, known, _)| server == origin && known == proxy) {
+        if said == ProxyAuth::Unasked && self.rare.is_none() {
+            return;
+        }
+        let proxies = &mut self.rare.get_or_insert_default().proxies;
+        match proxies.iter_mut().find(|(server, known, _)| server == origin && known == proxy) {
             Some((_, _, before)) => *before = said,
             None if said == ProxyAuth::Unasked => {}
             None => {
-                if self.proxies.len() >= ORIGINS_MAX {
-                    self.proxies.clear();
+                if proxies.len() >= ORIGINS_MAX {
+                    proxies.clear();
                 }
-                self.proxies.push((Arc::clone(origin), Arc::clone(proxy), said));
+                proxies.push((Arc::clone(origin), Arc::clone(proxy), said));
             }
         }
+    }
+
+    /// The addresses of a name, if they were looked up under its manager.
+    pub(crate) fn looked_up(&self, name: &Name) -> Option<Arc<[SocketAddr]>> {
+        let mut all = self.rare.as_ref()?.looked.iter();
+        let looked = all.find(|looked| Arc::ptr_eq(&looked.manager, &name.manager))?;
+        looked.known.get(&name.host).map(Arc::clone)
+    }
+
+    /// Remembers what was looked up.
+    pub(crate) fn remember_addresses(&mut self, name: Name) {
+        let Some(addresses) = name.addresses else { return };
+        let all = &mut self.rare.get_or_insert_default().looked;
+        let at = all.iter().position(|looked| Arc::ptr_eq(&looked.manager, &name.manager));
+        let at = at.unwrap_or_else(|| {
+            all.push(Looked { manager: Arc::clone(&name.manager), known: HashMap::new() });
+            all.len() - 1
+        });
+        all[at].known.insert(name.host, addresses);
     }
 
     /// The user's jars.

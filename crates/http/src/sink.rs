@@ -15,6 +15,8 @@ pub(crate) struct Head {
     pub(crate) location: Option<String>,
     /// The body comes compressed.
     pub(crate) decoding: Option<Decoding>,
+    /// The server asks who is there, in these ways.
+    pub(crate) challenges: Vec<String>,
     /// A proxy asks who is there, and Basic authorization will do.
     pub(crate) proxy_asks: bool,
     pub(crate) wants_cookies: bool,
@@ -30,6 +32,7 @@ impl Head {
             http_1_0: false,
             location: None,
             decoding: None,
+            challenges: Vec::new(),
             proxy_asks: false,
             wants_cookies: sampler.cookies.is_some(),
             wants_cache: sampler.cache.is_some(),
@@ -79,6 +82,9 @@ impl Sink for ResponseSink<'_> {
                 }
                 16 if head.decoding.is_none() && name.eq_ignore_ascii_case("content-encoding") => {
                     head.decoding = Decoding::named(header.value);
+                }
+                16 if head.status == 401 && name.eq_ignore_ascii_case("www-authenticate") => {
+                    head.challenges.extend(text());
                 }
                 18 if head.status == 407 && name.eq_ignore_ascii_case("proxy-authenticate") => {
                     let scheme = header.value.trim_ascii().split(|byte| *byte == b' ').next();

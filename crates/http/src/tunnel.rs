@@ -1,5 +1,6 @@
 //! Tunnels through a proxy (CONNECT).
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) origin: &'a Arc<Origin>,
     pub(crate) proxy: &'a Arc<ProxyAddress>,
     pub(crate) options: ConnectOptions<'a>,
+    /// The proxy's addresses, if they are known already.
+    pub(crate) addresses: Option<&'a [SocketAddr]>,
     /// Longest silence of the proxy.
     pub(crate) response_timeout: Option<Duration>,
     /// When the sample began.
@@ -44,7 +47,7 @@ pub(crate) async fn open(
         let mut connection = match usable.take() {
             Some(connection) => connection,
             None => {
-                let opened = Connection::open(origin, Some(proxy), options).await;
+                let opened = Connection::open(origin, Some(proxy), wanted.addresses, options).await;
                 // As in JMeter: what follows, the handshake included, is latency.
                 result.connect_ns = options.clock.now().since(wanted.started);
                 opened?

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::anything;
 use crate::compressed;
+use crate::digest;
 use crate::pages;
 use crate::proxy;
 use crate::request::Request;
@@ -131,6 +132,8 @@ impl State {
     /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie; attributes, percent-encoded, follow the value |
     /// | `/set-cookie/NAME/VALUE` | the same with `Path=/` |
     /// | `/auth` | 401 unless `user:secret` come by Basic authorization |
+    /// | `/digest/KIND` | 401 unless the same come by Digest authorization, see the `digest` module |
+    /// | `/brotli/KIND` | `hello`, compressed, whole or not |
     /// | `/gzip`, `/gzip-chunked`, `/deflate` | a compressed text |
     /// | `/broken/KIND`, `/broken/KIND/chunked` | one that cannot be unpacked, see the `compressed` module |
     /// | `/chunked`, `/close`, `/until-close`, `/drop`, `/truncated`, `/garbage` | framings, some broken |
@@ -183,6 +186,16 @@ impl State {
                 let mut answer = Response::text("slow").sized(request);
                 answer.delay = Some(Duration::from_millis(ms.parse().unwrap_or(0)));
                 answer
+            }
+            ["digest", kind] => digest::answer(kind, request).sized(request),
+            ["brotli", kind] => {
+                const HELLO: &[u8] = b"\x0b\x02\x80hello\x03";
+                let body = match *kind {
+                    "good" => HELLO,
+                    "cut" => &HELLO[..6],
+                    _ => b"\xff\xff\xff\xff",
+                };
+                Response::text(body).with("Content-Encoding", "br").sized(request)
             }
             ["auth"] => authorize(request).sized(request),
             ["set-cookie", name, value] => set_cookies(&[name, value, "; Path=/"]).sized(request),

@@ -11,6 +11,7 @@ mod anything;
 mod case;
 mod compare;
 mod compressed;
+mod digest;
 mod mask;
 mod pages;
 mod peer;

@@ -72,7 +72,6 @@ fn heads_with_and_without_their_optional_fields() {
 #[test]
 fn names_of_encodings() {
     assert!(Decoding::named(b"identity").is_none());
-    assert!(Decoding::named(b"br").is_none());
     assert!(Decoding::named(b"").is_none());
     let text = b"twice twice twice";
     let body = gzip(GzBuilder::new(), &zlib(text));

@@ -27,6 +27,7 @@ use crate::origin::Origin;
 use crate::render::{locate, with_entity_of_get};
 use crate::sampler::HttpSampler;
 use crate::session::HttpSession;
+use crate::source::Source;
 use crate::url_parts;
 use crate::visit::{Visit, complete};
 
@@ -34,7 +35,7 @@ use crate::visit::{Visit, complete};
 pub type UrlMatch = fn(pattern: &str, url: &str) -> Option<bool>;
 
 /// Which embedded resources a sampler fetches, and how many at a time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Embedded {
     /// `HTTPSampler.embedded_url_re`: only these; empty: all.
     pub allow: Template,
@@ -325,6 +326,10 @@ impl Visit for Download<'_, '_> {
         if origin.is_file {
             file_page::read(sampler, &request.url, result, &all.clock, keep).await;
             return None;
+        }
+        if let Some(source) = &sampler.source {
+            let name = all.with(lane, result, |user, _| source.name(user));
+            Source::look_up(name, all.clock.now()).await;
         }
         let mut step =
             all.with(lane, result, |user, session| prepare(sampler, user, session, request, origin, keep))?;

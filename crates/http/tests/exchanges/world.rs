@@ -52,6 +52,9 @@ pub fn get(port: u16, path: &str) -> HttpSampler {
         cookies: None,
         cache: None,
         auth: None,
+        modifiers: Box::default(),
+        dns: None,
+        source: None,
         embedded: None,
         md5: false,
     }

@@ -10,6 +10,7 @@ mod flow;
 mod found;
 mod functions;
 mod http;
+mod http_more;
 mod invocation;
 mod listeners;
 mod managers;
@@ -138,6 +139,7 @@ fn all() -> Vec<Description> {
     all.extend(found::cases());
     all.extend(functions::cases());
     all.extend(http::cases());
+    all.extend(http_more::cases());
     all.extend(invocation::cases());
     all.extend(listeners::cases());
     all.extend(managers::cases());

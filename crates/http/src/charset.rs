@@ -1,0 +1,125 @@
+//! How texts become bytes.
+
+use encoding_rs::{EncoderResult, Encoding};
+
+/// How texts become bytes (`HTTPSampler.contentEncoding`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Charset {
+    /// UTF-8, JMeter's default.
+    #[default]
+    Utf8,
+    /// ISO-8859-1.
+    Latin1,
+    /// US-ASCII.
+    Ascii,
+    /// Any other that the web knows by Java's name.
+    Other(&'static Encoding),
+}
+
+impl Charset {
+    /// The charset of that name, if it is supported.
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.trim();
+        let is = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        if is(&["", "UTF-8", "UTF8"]) {
+            return Some(Self::Utf8);
+        }
+        if is(&["ISO-8859-1", "ISO8859-1", "ISO8859_1", "latin1"]) {
+            return Some(Self::Latin1);
+        }
+        if is(&["US-ASCII", "ASCII"]) {
+            return Some(Self::Ascii);
+        }
+        // Java's names of a few; elsewhere the web's label may stand for another charset than Java's.
+        let label = match name.to_ascii_lowercase().as_str() {
+            "cp1250" => "windows-1250".to_owned(),
+            "cp1251" => "windows-1251".to_owned(),
+            "cp1252" => "windows-1252".to_owned(),
+            "sjis" => "shift_jis".to_owned(),
+            lower => lower.to_owned(),
+        };
+        let encoding = Encoding::for_label(label.as_bytes())?;
+        let same = encoding.name().eq_ignore_ascii_case(&label);
+        (same && encoding.output_encoding() == encoding).then_some(Self::Other(encoding))
+    }
+
+    /// Java's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "UTF-8",
+            Self::Latin1 => "ISO-8859-1",
+            Self::Ascii => "US-ASCII",
+            Self::Other(encoding) if encoding == encoding_rs::GB18030 => "GB18030",
+            Self::Other(encoding) => encoding.name(),
+        }
+    }
+
+    /// Appends `text`; what the charset lacks becomes `?`, as in Java.
+    pub(crate) fn encode(self, text: &str, out: &mut Vec<u8>) {
+        let most = match self {
+            Self::Utf8 => {
+                out.extend_from_slice(text.as_bytes());
+                return;
+            }
+            Self::Other(encoding) => return encode_other(encoding, text, out),
+            Self::Latin1 => 0xFF,
+            Self::Ascii => 0x7F,
+        };
+        out.extend(text.chars().map(|character| match u32::from(character) {
+            code if code <= most => code as u8,
+            _ => b'?',
+        }));
+    }
+}
+
+fn encode_other(encoding: &'static Encoding, text: &str, out: &mut Vec<u8>) {
+    if encoding == encoding_rs::GBK
+        && let Some((before, after)) = text.split_once('€')
+    {
+        // The one character that the web has elsewhere.
+        encode_other(encoding, before, out);
+        out.extend_from_slice(b"\xa2\xe3");
+        return encode_other(encoding, after, out);
+    }
+    let mut encoder = encoding.new_encoder();
+    let mut rest = text;
+    loop {
+        let most =
+            encoder.max_buffer_length_from_utf8_without_replacement(rest.len()).unwrap_or(rest.len() * 4);
+        out.reserve(most);
+        let (result, read) = encoder.encode_from_utf8_to_vec_without_replacement(rest, out, true);
+        rest = &rest[read..];
+        match result {
+            EncoderResult::InputEmpty => return,
+            EncoderResult::OutputFull => {}
+            EncoderResult::Unmappable(_) => out.push(b'?'),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charsets_have_javas_names_and_replacement() {
+        for (name, java, bytes) in [
+            ("windows-1252", "windows-1252", &b"\x80?"[..]),
+            ("Cp1252", "windows-1252", b"\x80?"),
+            ("ISO-8859-15", "ISO-8859-15", b"\xa4?"),
+            ("Shift_JIS", "Shift_JIS", b"?\x93\xfa"),
+            ("gb18030", "GB18030", b"\xa2\xe3\xc8\xd5"),
+            ("GBK", "GBK", b"\xa2\xe3\xc8\xd5"),
+            ("utf8", "UTF-8", "€日".as_bytes()),
+        ] {
+            let charset = Charset::named(name).unwrap();
+            let mut out = Vec::new();
+            charset.encode("€日", &mut out);
+            assert_eq!((charset.name(), &out[..]), (java, bytes), "{name}");
+        }
+        // The web takes the first two for others, and writes no UTF-16.
+        for name in ["iso-8859-9", "tis-620", "UTF-16", "nonsense"] {
+            assert_eq!(Charset::named(name), None, "{name}");
+        }
+    }
+}
