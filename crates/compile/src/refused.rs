@@ -3,6 +3,16 @@
 /// Class and why it is refused, with a hint.
 const REFUSED: &[(&str, &str)] = &[
     (
+        "HTMLAssertion",
+        "it counts the errors and warnings of JTidy, whose rules no other reader of HTML shares; disable the element, or \
+         check the page's parts with a Response Assertion or an XPath Assertion",
+    ),
+    (
+        "XMLSchemaAssertion",
+        "documents are not validated against schemas here; an XML Assertion checks that they are well-formed",
+    ),
+    ("SMIMEAssertion", "signed mail is not read here; disable the element"),
+    (
         "FTPSampler",
         "FTP is not spoken here; load an FTP server with a tool of its own, or disable the element",
     ),
