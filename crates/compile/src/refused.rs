@@ -87,6 +87,10 @@ const REFUSED: &[(&str, &str)] = &[
          by Peter Doornbosch (eu.luminis), which run here",
     ),
     (
+        "kg.apc.jmeter.modifiers.DummySubPostProcessor",
+        "it waits inside a post-processor, where nothing waits here; put a Dummy Sampler behind the sampler instead",
+    ),
+    (
         "com.googlecode.jmeter.plugins.webdriver.sampler.WebDriverSampler",
         "it drives a browser from a script of Java; measure the browser with a tool of its own",
     ),
