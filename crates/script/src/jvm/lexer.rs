@@ -141,8 +141,8 @@ impl Lexer<'_> {
             let rest = self.rest();
             if rest.starts_with("//") || (self.at == 0 && rest.starts_with("#!")) {
                 self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                let Some(len) = rest[2..].find("*/") else {
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let Some(len) = comment.find("*/") else {
                     return Err(syntax(self.text, self.at, "the comment has no end"));
                 };
                 self.at += len + 4;

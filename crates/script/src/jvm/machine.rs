@@ -1,14 +1,15 @@
 //! The machine: frames of variables, statements, calls of closures and methods.
 
+mod branches;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::classes::Class;
 use super::fault::{Cause, Fault, Outcome, limit, thrown, unsupported};
 use super::objects::Object;
-use super::tree::{Catch, Expr, Function, Kind, Name, Stmt, Tree, Type};
+use super::tree::{Expr, Function, Kind, Name, Stmt, Tree, Type};
 use super::value::{Closure, Host, V};
 use super::{Language, library, operators, types};
 use crate::{Place, Scope, ScriptError, Value};
@@ -461,75 +462,6 @@ impl Machine<'_> {
             Flow::Break => Some(Flow::Next(V::NULL)),
             Flow::Return(value) => Some(Flow::Return(value)),
         })
-    }
-
-    fn switch(
-        &mut self,
-        value: &Expr,
-        cases: &[(Option<Expr>, Vec<Stmt>)],
-        frame: &Rc<Frame>,
-    ) -> Result<Flow, Fault> {
-        let value = self.value(value, frame)?;
-        let mut from = None;
-        for (at, (label, _)) in cases.iter().enumerate() {
-            let Some(label) = label else { continue };
-            let label_value = self.value(label, frame)?;
-            let fits = if self.groovy() {
-                operators::is_case(self, &label_value, &value)
-            } else {
-                operators::java_case(&label_value, &value)
-            };
-            if fits.map_err(|fault| fault.at(label.at))? {
-                from = Some(at);
-                break;
-            }
-        }
-        let from = from.or_else(|| cases.iter().position(|(label, _)| label.is_none()));
-        let Some(from) = from else { return Ok(Flow::Next(V::NULL)) };
-        let inner = self.inner(frame);
-        let mut last = V::NULL;
-        for (_, body) in &cases[from..] {
-            match self.statements(body, &inner)? {
-                Flow::Next(value) => last = value,
-                Flow::Break => return Ok(Flow::Next(last)),
-                other => return Ok(other),
-            }
-        }
-        Ok(Flow::Next(last))
-    }
-
-    fn attempt(
-        &mut self,
-        body: &[Stmt],
-        catches: &[Catch],
-        last: Option<&[Stmt]>,
-        frame: &Rc<Frame>,
-    ) -> Result<Flow, Fault> {
-        let mut outcome = self.block(body, frame);
-        if let Err(Fault { cause: Cause::Thrown(exception), .. }) = &outcome {
-            let class = match exception {
-                V::Object(object) => object.class(),
-                _ => Class::known("Exception"),
-            };
-            let fits = |known: &Class| class.is_a(*known);
-            let found = catches.iter().find(|known| {
-                known.classes.iter().any(fits)
-                    || (known.classes.is_empty() && class.is_a(Class::known("Exception")))
-            });
-            if let Some(found) = found {
-                let exception = exception.clone();
-                let inner = self.inner(frame);
-                self.declare(&inner, found.name, Type::ANY, exception);
-                outcome = self.statements(&found.body, &inner);
-            }
-        }
-        if let Some(last) = last {
-            match self.block(last, frame)? {
-                Flow::Next(_) => {}
-                other => return Ok(other),
-            }
-        }
-        outcome
     }
 
     // Calls.

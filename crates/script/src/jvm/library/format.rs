@@ -126,7 +126,7 @@ fn converted(
                 _ => return Err(wrong()),
             };
             if !number.is_finite() {
-                return Ok(print::java(machine, value)?);
+                return print::java(machine, value);
             }
             let text = half_up(number.abs(), places);
             signed(number.is_sign_negative(), text, flags, width)
@@ -183,7 +183,7 @@ fn signed(negative: bool, digits: String, flags: &str, width: usize) -> String {
 fn grouped(whole: &str) -> String {
     let mut out = String::new();
     for (at, c) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at) % 3 == 0 {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(c);

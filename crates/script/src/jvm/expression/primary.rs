@@ -1,0 +1,255 @@
+//! What an expression begins with: names, literals, lists, closures, new objects.
+
+use std::sync::Arc;
+
+use super::super::classes::Class;
+use super::super::lexer::{Piece, Word};
+use super::super::parser::Parser;
+use super::super::tree::{Base, Expr, Item, Kind};
+use super::super::{known, syntax, unsupported};
+use super::make;
+use crate::{ScriptError, Value};
+
+impl Parser<'_> {
+    pub(super) fn primary(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        match self.peek().clone() {
+            Word::Literal(value) => {
+                self.advance();
+                Ok(make(at, Kind::Literal(value)))
+            }
+            Word::Join(pieces) => {
+                self.advance();
+                let mut parts = Vec::new();
+                for piece in pieces {
+                    match piece {
+                        Piece::Text(text) if text.is_empty() => {}
+                        Piece::Text(text) => parts.push(make(at, Kind::Literal(Value::Text(text.into())))),
+                        Piece::Code(from, to) if self.text[from..to].trim().is_empty() => {
+                            parts.push(make(at, Kind::Literal(Value::Null)));
+                        }
+                        Piece::Code(from, to) => parts.push(self.nested(from, to)?),
+                    }
+                }
+                Ok(make(at, Kind::Join(parts)))
+            }
+            Word::Sign("(") => {
+                self.advance();
+                let expr = self.expression()?;
+                self.expect(")")?;
+                // In parentheses a name is a value and no place, but that makes no difference.
+                Ok(expr)
+            }
+            Word::Sign("[") if self.groovy() => self.list_or_map(),
+            Word::Sign("{") if self.groovy() => self.closure(),
+            Word::Name(name) => self.name(&name),
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    fn list_or_map(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        self.expect("[")?;
+        if self.accept(":") {
+            self.expect("]")?;
+            return Ok(make(at, Kind::Map(Vec::new())));
+        }
+        let mut items = Vec::new();
+        let mut entries = Vec::new();
+        while !self.accept("]") {
+            let spread = self.accept("*");
+            let key_at = self.place() as u32;
+            let named = match (self.peek().clone(), self.ahead(1)) {
+                (Word::Name(name), Word::Sign(":")) => Some(name),
+                _ => None,
+            };
+            if let Some(name) = named {
+                self.advance();
+                self.advance();
+                entries.push((self.text_literal(&name, key_at), self.expression()?));
+            } else {
+                let first = self.expression()?;
+                if self.accept(":") {
+                    entries.push((first, self.expression()?));
+                } else {
+                    items.push(Item { spread, expr: first });
+                }
+            }
+            if !self.accept(",") && !self.is("]") {
+                return Err(self.unexpected("`]`"));
+            }
+        }
+        if !entries.is_empty() {
+            if !items.is_empty() {
+                return Err(syntax(self.text, at, "a list with entries of a map"));
+            }
+            return Ok(make(at, Kind::Map(entries)));
+        }
+        Ok(make(at, Kind::List(items)))
+    }
+
+    fn name(&mut self, name: &Arc<str>) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        match &**name {
+            "true" | "false" => {
+                self.advance();
+                return Ok(make(at, Kind::Literal(Value::Boolean(&**name == "true"))));
+            }
+            "null" => {
+                self.advance();
+                return Ok(make(at, Kind::Literal(Value::Null)));
+            }
+            "new" => return self.creation(),
+            "this" | "super" => {
+                if matches!(self.ahead(1), Word::Sign(".")) && matches!(self.ahead(3), Word::Sign("(")) {
+                    self.advance();
+                    self.advance();
+                    let Word::Name(method) = self.peek().clone() else { return self.refuse("`this`") };
+                    return self.name(&method);
+                }
+                return self.refuse(format!("`{name}`"));
+            }
+            "def" | "class" | "import" | "return" | "if" | "else" | "for" | "while" | "switch" | "case"
+            | "try" | "catch" => {
+                return Err(self.unexpected("an expression"));
+            }
+            "bsh" if !self.groovy() => {
+                if matches!(self.ahead(1), Word::Sign("."))
+                    && matches!(self.ahead(2), Word::Name(name) if &**name == "args")
+                {
+                    self.advance();
+                    self.advance();
+                    self.advance();
+                    let id = self.id(&Arc::from("bsh.args"));
+                    return Ok(make(at, Kind::Name(id)));
+                }
+                return self.refuse("`bsh`");
+            }
+            _ => {}
+        }
+        if known::is_foreign(name) && !self.declared_here(name) {
+            return self.refuse(format!("`{name}`"));
+        }
+        // A qualified class: `java.util.UUID`.
+        if matches!(&**name, "java" | "javax" | "groovy" | "org" | "com" | "net" | "io")
+            && matches!(self.ahead(1), Word::Sign("."))
+            && !self.declared_here(name)
+        {
+            return self.qualified();
+        }
+        let calls =
+            matches!(self.ahead(1), Word::Sign("(")) && !(self.groovy() && self.tokens[self.at + 1].fresh);
+        let trailing = self.groovy()
+            && matches!(self.ahead(1), Word::Sign("{"))
+            && !self.tokens[self.at + 1].fresh
+            && known::is_function(name, true);
+        if calls || trailing {
+            self.check_function(name, at)?;
+            self.advance();
+            let items = self.arguments()?;
+            return Ok(make(at, Kind::Call(None, name.clone(), items, false, false)));
+        }
+        let is_variable = self.declared_here(name) || known::is_bound(name);
+        let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
+        if capital && !is_variable {
+            match self.class_of(name) {
+                Some(Some(class)) => {
+                    self.advance();
+                    return Ok(make(at, Kind::Class(class)));
+                }
+                Some(None) => return self.refuse(format!("the class `{name}`")),
+                None if Class::exists(name) => {
+                    return Err(syntax(self.text, at, format!("the class `{name}` is not imported")));
+                }
+                None if !self.declared.contains(name) || matches!(self.ahead(1), Word::Sign(".")) => {
+                    return self.refuse(format!("the class or object `{name}`"));
+                }
+                None => {}
+            }
+        }
+        let primitive =
+            matches!(&**name, "int" | "long" | "double" | "float" | "boolean" | "char" | "byte" | "short");
+        if primitive {
+            return self.refuse(format!("`{name}` as a value"));
+        }
+        self.advance();
+        let id = self.id(name);
+        Ok(make(at, Kind::Name(id)))
+    }
+
+    fn qualified(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.place();
+        let mut name = self.any_name()?.to_string();
+        while self.accept(".") {
+            let part = self.any_name()?;
+            name.push('.');
+            name.push_str(&part);
+            if part.starts_with(|c: char| c.is_ascii_uppercase()) {
+                break;
+            }
+        }
+        match Class::qualified(&name) {
+            Some(class) => Ok(make(at, Kind::Class(class))),
+            None => Err(unsupported(self.text, at, format!("the class `{name}`"))),
+        }
+    }
+
+    fn creation(&mut self) -> Result<Expr, ScriptError> {
+        self.advance();
+        let at = self.place();
+        let start = self.at;
+        let Some(mut made) = self.type_here() else {
+            let mut name = self.any_name()?.to_string();
+            while self.accept(".") {
+                name.push('.');
+                name.push_str(&self.any_name()?);
+            }
+            return Err(unsupported(self.text, at, format!("`new {name}`")));
+        };
+        if made.arrays > 0 {
+            // `new int[] {1, 2}`
+            return self.array_of(made);
+        }
+        if self.accept("[") {
+            let mut sizes = vec![self.expression()?];
+            self.expect("]")?;
+            while self.accept("[") {
+                if self.accept("]") {
+                    made.arrays += 1;
+                    continue;
+                }
+                sizes.push(self.expression()?);
+                self.expect("]")?;
+            }
+            return Ok(make(at, Kind::NewArray(made, sizes)));
+        }
+        if !self.is("(") {
+            return Err(self.unexpected("`(`"));
+        }
+        let class = match made.base {
+            Base::Class(class) => class,
+            Base::Text => Class::known("String"),
+            Base::Int => Class::known("Integer"),
+            Base::Long => Class::known("Long"),
+            Base::Double => Class::known("Double"),
+            Base::Boolean => Class::known("Boolean"),
+            Base::Any => Class::known("Object"),
+            _ => {
+                self.at = start;
+                return self.refuse("`new` of this class");
+            }
+        };
+        let items = self.arguments()?;
+        if self.is("{") && !self.groovy() {
+            return self.refuse("a class without a name");
+        }
+        if !known::is_made(class.name(), items.len()) {
+            return Err(unsupported(
+                self.text,
+                at,
+                format!("`new {}` with {} arguments", class.name(), items.len()),
+            ));
+        }
+        Ok(make(at, Kind::New(class, items)))
+    }
+}

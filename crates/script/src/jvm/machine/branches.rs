@@ -1,0 +1,81 @@
+//! `switch` and `try`.
+
+use std::rc::Rc;
+
+use super::super::classes::Class;
+use super::super::fault::{Cause, Fault};
+use super::super::operators;
+use super::super::tree::{Catch, Expr, Stmt, Type};
+use super::super::value::V;
+use super::{Flow, Frame, Machine};
+
+impl Machine<'_> {
+    pub(super) fn switch(
+        &mut self,
+        value: &Expr,
+        cases: &[(Option<Expr>, Vec<Stmt>)],
+        frame: &Rc<Frame>,
+    ) -> Result<Flow, Fault> {
+        let value = self.value(value, frame)?;
+        let mut from = None;
+        for (at, (label, _)) in cases.iter().enumerate() {
+            let Some(label) = label else { continue };
+            let label_value = self.value(label, frame)?;
+            let fits = if self.groovy() {
+                operators::is_case(self, &label_value, &value)
+            } else {
+                operators::java_case(&label_value, &value)
+            };
+            if fits.map_err(|fault| fault.at(label.at))? {
+                from = Some(at);
+                break;
+            }
+        }
+        let from = from.or_else(|| cases.iter().position(|(label, _)| label.is_none()));
+        let Some(from) = from else { return Ok(Flow::Next(V::NULL)) };
+        let inner = self.inner(frame);
+        let mut last = V::NULL;
+        for (_, body) in &cases[from..] {
+            match self.statements(body, &inner)? {
+                Flow::Next(value) => last = value,
+                Flow::Break => return Ok(Flow::Next(last)),
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next(last))
+    }
+
+    pub(super) fn attempt(
+        &mut self,
+        body: &[Stmt],
+        catches: &[Catch],
+        last: Option<&[Stmt]>,
+        frame: &Rc<Frame>,
+    ) -> Result<Flow, Fault> {
+        let mut outcome = self.block(body, frame);
+        if let Err(Fault { cause: Cause::Thrown(exception), .. }) = &outcome {
+            let class = match exception {
+                V::Object(object) => object.class(),
+                _ => Class::known("Exception"),
+            };
+            let fits = |known: &Class| class.is_a(*known);
+            let found = catches.iter().find(|known| {
+                known.classes.iter().any(fits)
+                    || (known.classes.is_empty() && class.is_a(Class::known("Exception")))
+            });
+            if let Some(found) = found {
+                let exception = exception.clone();
+                let inner = self.inner(frame);
+                self.declare(&inner, found.name, Type::ANY, exception);
+                outcome = self.statements(&found.body, &inner);
+            }
+        }
+        if let Some(last) = last {
+            match self.block(last, frame)? {
+                Flow::Next(_) => {}
+                other => return Ok(other),
+            }
+        }
+        outcome
+    }
+}

@@ -1,0 +1,580 @@
+//! From words to statements.
+
+use std::sync::Arc;
+
+use super::super::classes::Class;
+use super::super::lexer::Word;
+use super::super::tree::{Base, Catch, Expr, Function, Item, Kind, Parameter, Stmt, Type};
+use super::super::unsupported;
+use super::Parser;
+use crate::ScriptError;
+
+impl Parser<'_> {
+    // Statements.
+
+    fn end_of_statement(&mut self) -> Result<(), ScriptError> {
+        if self.accept(";") || matches!(self.peek(), Word::End) || self.is("}") {
+            return Ok(());
+        }
+        if self.groovy() && (self.token().fresh || self.is_word("else")) {
+            return Ok(());
+        }
+        Err(self.unexpected("the end of the statement"))
+    }
+
+    pub(in crate::jvm) fn block(&mut self) -> Result<Vec<Stmt>, ScriptError> {
+        self.expect("{")?;
+        let mut statements = Vec::new();
+        while !self.accept("}") {
+            if matches!(self.peek(), Word::End) {
+                return Err(self.unexpected("`}`"));
+            }
+            self.statement_into(&mut statements)?;
+        }
+        self.check_twice(&statements)?;
+        Ok(statements)
+    }
+
+    fn statement(&mut self) -> Result<Stmt, ScriptError> {
+        let mut statements = Vec::new();
+        self.statement_into(&mut statements)?;
+        Ok(if statements.len() == 1 { statements.remove(0) } else { Stmt::Block(statements) })
+    }
+
+    /// One statement; a declaration of several variables is several.
+    pub(in crate::jvm) fn statement_into(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        self.enter()?;
+        let outcome = self.statement_within(out);
+        self.depth -= 1;
+        outcome
+    }
+
+    fn statement_within(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        if self.accept(";") {
+            out.push(Stmt::Empty);
+            return Ok(());
+        }
+        if self.is("{") {
+            let body = self.block()?;
+            out.push(Stmt::Block(body));
+            return Ok(());
+        }
+        if self.is("@") {
+            self.annotation()?;
+            return self.statement_within(out);
+        }
+        let Word::Name(word) = self.peek().clone() else {
+            return self.expression_statement(out);
+        };
+        if matches!(self.ahead(1), Word::Sign("." | "=" | "++" | "--"))
+            && !matches!(&*word, "import" | "package")
+        {
+            return self.declaration_or_expression(out);
+        }
+        match &*word {
+            "import" => return self.import(),
+            "package" => {
+                while !self.accept(";") && !self.token().fresh && !matches!(self.peek(), Word::End) {
+                    self.advance();
+                }
+                return Ok(());
+            }
+            "class" | "interface" | "enum" | "trait" => return self.refuse(format!("`{word}`")),
+            "if" => {
+                self.advance();
+                self.expect("(")?;
+                let condition = self.expression()?;
+                self.expect(")")?;
+                let then = Box::new(self.statement()?);
+                if self.is(";") && matches!(self.ahead(1), Word::Name(name) if &**name == "else") {
+                    self.advance();
+                }
+                let otherwise =
+                    if self.accept_word("else") { Some(Box::new(self.statement()?)) } else { None };
+                out.push(Stmt::If(condition, then, otherwise));
+            }
+            "while" => {
+                self.advance();
+                self.expect("(")?;
+                let condition = self.expression()?;
+                self.expect(")")?;
+                out.push(Stmt::While(condition, Box::new(self.statement()?)));
+            }
+            "do" => {
+                self.advance();
+                let body = Box::new(self.statement()?);
+                if !self.accept_word("while") {
+                    return Err(self.unexpected("`while`"));
+                }
+                self.expect("(")?;
+                let condition = self.expression()?;
+                self.expect(")")?;
+                out.push(Stmt::DoWhile(body, condition));
+                self.accept(";");
+            }
+            "for" => {
+                let statement = self.for_loop()?;
+                out.push(statement);
+            }
+            "switch" => {
+                let statement = self.switch()?;
+                out.push(statement);
+            }
+            "try" => {
+                let statement = self.attempt()?;
+                out.push(statement);
+            }
+            "return" => {
+                self.advance();
+                let ends = matches!(self.peek(), Word::End | Word::Sign(";" | "}"))
+                    || (self.groovy() && self.token().fresh);
+                let value = if ends { None } else { Some(self.expression()?) };
+                out.push(Stmt::Return(value));
+                self.end_of_statement()?;
+            }
+            "break" | "continue" => {
+                self.advance();
+                if matches!(self.peek(), Word::Name(_)) && !self.token().fresh {
+                    return self.refuse("a label");
+                }
+                out.push(if &*word == "break" { Stmt::Break } else { Stmt::Continue });
+                self.end_of_statement()?;
+            }
+            "throw" => {
+                self.advance();
+                let value = self.expression()?;
+                out.push(Stmt::Throw(value));
+                self.end_of_statement()?;
+            }
+            "assert" if self.groovy() => {
+                self.advance();
+                let from = self.place();
+                let condition = self.expression()?;
+                let to = self.tokens[self.at - 1].at;
+                let end = self.text[to..].find(['\n', ';', ':']).map_or(self.text.len(), |len| to + len);
+                let source = self.text[from..end].trim().into();
+                let message =
+                    if self.accept(":") || self.accept(",") { Some(self.expression()?) } else { None };
+                out.push(Stmt::Assert(condition, message, source));
+                self.end_of_statement()?;
+            }
+            "synchronized" => {
+                self.advance();
+                if self.accept("(") {
+                    self.expression()?;
+                    self.expect(")")?;
+                }
+                let body = self.block()?;
+                out.push(Stmt::Block(body));
+            }
+            _ => return self.declaration_or_expression(out),
+        }
+        Ok(())
+    }
+
+    fn annotation(&mut self) -> Result<(), ScriptError> {
+        self.expect("@")?;
+        let mut name = self.any_name()?;
+        while self.accept(".") {
+            name = self.any_name()?;
+        }
+        if !matches!(&*name, "Field" | "CompileStatic" | "TypeChecked" | "SuppressWarnings" | "Override") {
+            return self.refuse(format!("the annotation `{name}`"));
+        }
+        if self.accept("(") {
+            while !self.accept(")") {
+                self.advance();
+            }
+        }
+        Ok(())
+    }
+
+    fn import(&mut self) -> Result<(), ScriptError> {
+        let at = self.place();
+        self.advance();
+        if self.is_word("static") {
+            return self.refuse("`import static`");
+        }
+        let mut name = self.any_name()?.to_string();
+        let mut all = false;
+        while self.accept(".") {
+            if self.accept("*") {
+                all = true;
+                break;
+            }
+            name.push('.');
+            name.push_str(&self.any_name()?);
+        }
+        if all {
+            self.packages.push(name);
+        } else {
+            let class = Class::qualified(&name);
+            let own = name.rsplit('.').next().unwrap_or("").to_owned();
+            let alias = if self.accept_word("as") { self.any_name()?.to_string() } else { own };
+            let certain =
+                ["java.", "javax.", "groovy.", "org.apache.jmeter.", "org.apache.commons.", "org.slf4j."];
+            if class.is_none() && self.groovy() && !certain.iter().any(|start| name.starts_with(start)) {
+                return Err(unsupported(self.text, at, format!("the class `{name}`")));
+            }
+            self.imports.insert(alias, class);
+        }
+        self.end_of_statement()
+    }
+
+    /// Words before a declaration that change nothing here.
+    fn skip_modifiers(&mut self) -> bool {
+        let mut any = false;
+        while matches!(self.peek(), Word::Name(name) if matches!(&**name, "final" | "static" | "public" | "private" | "protected"))
+        {
+            self.advance();
+            any = true;
+        }
+        any
+    }
+
+    fn declaration_or_expression(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        let start = self.at;
+        let modified = self.skip_modifiers();
+        if self.is_word("def") && matches!(self.ahead(1), Word::Sign("(")) {
+            self.advance();
+            return self.declare_all(out);
+        }
+        let type_at = self.at;
+        // A method without a type: `f(a) {` in BeanShell.
+        if let (Word::Name(name), Word::Sign("(")) = (self.peek().clone(), self.ahead(1))
+            && (!self.groovy() || modified)
+            && self.method_body_follows(self.at + 1)
+            && !matches!(&*name, "if" | "while" | "for" | "switch" | "catch" | "synchronized")
+        {
+            self.advance();
+            return self.method(name, Type::ANY, out);
+        }
+        if let Some(declared) = self.type_here() {
+            if let Word::Name(name) = self.peek().clone()
+                && !self.token().fresh
+                && !matches!(&*name, "instanceof" | "in" | "as")
+            {
+                match self.ahead(1).clone() {
+                    Word::Sign("(") if self.method_body_follows(self.at + 1) => {
+                        self.advance();
+                        return self.method(name, declared, out);
+                    }
+                    Word::Sign("=" | ";" | "," | "}" | "[") | Word::End => {
+                        return self.declarations(declared, out);
+                    }
+                    _ if self.groovy() && self.tokens[self.at + 1].fresh => {
+                        return self.declarations(declared, out);
+                    }
+                    _ => {}
+                }
+            }
+        } else if matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Name(name)) if !matches!(&**name, "instanceof" | "in" | "as"))
+            && matches!(self.ahead(2), Word::Sign("=" | ";"))
+        {
+            self.at = type_at;
+            if let Word::Name(name) = self.peek().clone() {
+                return self.refuse(format!("the class `{name}`"));
+            }
+        }
+        if modified {
+            // `final x = 5`
+            self.at = type_at;
+            if matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Sign("=" | ";"))) {
+                return self.declarations(Type::ANY, out);
+            }
+        }
+        self.at = start;
+        self.expression_statement(out)
+    }
+
+    fn method(&mut self, name: Arc<str>, result: Type, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        self.expect("(")?;
+        let parameters = self.parameters(")")?;
+        self.expect(")")?;
+        if self.accept_word("throws") {
+            while !self.is("{") && !matches!(self.peek(), Word::End) {
+                self.advance();
+            }
+        }
+        let body = self.block()?;
+        out.push(Stmt::Method(Arc::new(Function { name, parameters, implicit: false, body, result })));
+        Ok(())
+    }
+
+    /// Parameters up to `end`, which stays.
+    pub(in crate::jvm) fn parameters(&mut self, end: &str) -> Result<Vec<Parameter>, ScriptError> {
+        let mut parameters = Vec::new();
+        while !self.is(end) {
+            self.skip_modifiers();
+            let typed = matches!(self.ahead(1), Word::Name(_) | Word::Sign("<" | "." | "[" | "..."));
+            let declared = if typed {
+                match self.type_here() {
+                    Some(declared) => declared,
+                    None => return self.refuse("this type of a parameter"),
+                }
+            } else {
+                Type::ANY
+            };
+            if self.is("...") {
+                return self.refuse("`...`");
+            }
+            let name = self.any_name()?;
+            let name = self.id(&name);
+            let default = if self.accept("=") { Some(self.expression()?) } else { None };
+            parameters.push(Parameter { name, declared, default });
+            if !self.accept(",") {
+                break;
+            }
+        }
+        Ok(parameters)
+    }
+
+    fn declarations(&mut self, declared: Type, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        loop {
+            let name = self.any_name()?;
+            self.declared.insert(name.clone());
+            let name = self.id(&name);
+            let mut declared = declared;
+            while self.is("[") && matches!(self.ahead(1), Word::Sign("]")) {
+                self.advance();
+                self.advance();
+                declared.arrays += 1;
+            }
+            let value = if self.accept("=") {
+                if declared.arrays > 0 && self.is("{") {
+                    Some(self.array_of(declared)?)
+                } else {
+                    Some(self.expression()?)
+                }
+            } else {
+                None
+            };
+            if matches!(declared.base, Base::Int | Base::Long) && !declared.boxed && declared.arrays == 0 {
+                self.whole.insert(name);
+            }
+            let number = matches!(
+                declared.base,
+                Base::Int | Base::Long | Base::Short | Base::Double | Base::Float | Base::Char
+            );
+            if declared.boxed && number && declared.arrays == 0 {
+                self.boxed.insert(name);
+            }
+            if matches!(declared.base, Base::Double | Base::Float) && !declared.boxed {
+                self.doubles.insert(name);
+            }
+            if let Some(value) = &value {
+                self.check_quotient(declared, value)?;
+            }
+            out.push(Stmt::Declare(name, declared, value));
+            if !self.accept(",") {
+                break;
+            }
+        }
+        self.end_of_statement()
+    }
+
+    /// `{1, 2}`
+    pub(in crate::jvm) fn array_of(&mut self, declared: Type) -> Result<Expr, ScriptError> {
+        let at = self.place() as u32;
+        self.expect("{")?;
+        let inner = Type { arrays: declared.arrays.saturating_sub(1), ..declared };
+        let mut items = Vec::new();
+        while !self.accept("}") {
+            items.push(if inner.arrays > 0 && self.is("{") {
+                self.array_of(inner)?
+            } else {
+                self.expression()?
+            });
+            if !self.accept(",") && !self.is("}") {
+                return Err(self.unexpected("`}`"));
+            }
+        }
+        Ok(Expr { at, kind: Kind::Array(inner, items) })
+    }
+
+    fn declare_all(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        self.expect("(")?;
+        let mut targets = Vec::new();
+        while !self.accept(")") {
+            let typed = matches!(self.ahead(1), Word::Name(_));
+            let declared = if typed { self.type_here().unwrap_or(Type::ANY) } else { Type::ANY };
+            let name = self.any_name()?;
+            targets.push((self.id(&name), declared));
+            if !self.accept(",") && !self.is(")") {
+                return Err(self.unexpected("`)`"));
+            }
+        }
+        self.expect("=")?;
+        let value = self.expression()?;
+        out.push(Stmt::DeclareAll(targets, value));
+        self.end_of_statement()
+    }
+
+    fn for_loop(&mut self) -> Result<Stmt, ScriptError> {
+        self.advance();
+        self.expect("(")?;
+        let start = self.at;
+        self.skip_modifiers();
+        let between =
+            |word: &Word| matches!(word, Word::Sign(":")) || matches!(word, Word::Name(n) if &**n == "in");
+        let declared = match (self.peek(), self.ahead(1)) {
+            (Word::Name(_), next) if between(next) => Some(Type::ANY),
+            _ => self.type_here(),
+        };
+        if let (Some(declared), Word::Name(name)) = (declared, self.peek().clone())
+            && between(self.ahead(1))
+        {
+            self.advance();
+            self.advance();
+            self.declared.insert(name.clone());
+            let name = self.id(&name);
+            let items = self.expression()?;
+            self.expect(")")?;
+            return Ok(Stmt::ForEach(name, declared, items, Box::new(self.statement()?)));
+        }
+        self.at = start;
+        let mut first = Vec::new();
+        if !self.accept(";") {
+            self.declaration_or_expression(&mut first)?;
+            while !matches!(self.tokens[self.at - 1].word, Word::Sign(";")) {
+                if !self.accept(",") {
+                    return Err(self.unexpected("`;`"));
+                }
+                self.declaration_or_expression(&mut first)?;
+            }
+        }
+        let condition = if self.is(";") { None } else { Some(self.expression()?) };
+        self.expect(";")?;
+        let mut steps = Vec::new();
+        while !self.accept(")") {
+            steps.push(self.expression()?);
+            self.accept(",");
+        }
+        Ok(Stmt::For(first, condition, steps, Box::new(self.statement()?)))
+    }
+
+    fn switch(&mut self) -> Result<Stmt, ScriptError> {
+        self.advance();
+        self.expect("(")?;
+        let value = self.expression()?;
+        self.expect(")")?;
+        self.expect("{")?;
+        let mut cases = Vec::new();
+        while !self.accept("}") {
+            let label = if self.accept_word("case") {
+                Some(self.expression()?)
+            } else if self.accept_word("default") {
+                None
+            } else {
+                return Err(self.unexpected("`case`"));
+            };
+            if self.is("->") {
+                return self.refuse("`->` in a switch");
+            }
+            self.expect(":")?;
+            let mut body = Vec::new();
+            while !self.is("}") && !self.is_word("case") && !self.is_word("default") {
+                if matches!(self.peek(), Word::End) {
+                    return Err(self.unexpected("`}`"));
+                }
+                self.statement_into(&mut body)?;
+            }
+            cases.push((label, body));
+        }
+        Ok(Stmt::Switch(value, cases))
+    }
+
+    fn attempt(&mut self) -> Result<Stmt, ScriptError> {
+        self.advance();
+        if self.is("(") {
+            return self.refuse("`try` with resources");
+        }
+        let body = self.block()?;
+        let mut catches = Vec::new();
+        while self.accept_word("catch") {
+            self.expect("(")?;
+            self.skip_modifiers();
+            let mut classes = Vec::new();
+            if !matches!(self.ahead(1), Word::Sign(")")) {
+                loop {
+                    let at = self.place();
+                    match self.type_here() {
+                        Some(Type { base: Base::Class(class), .. }) => classes.push(class),
+                        _ => {
+                            let mut name = self.any_name()?.to_string();
+                            while self.accept(".") {
+                                name.push('.');
+                                name.push_str(&self.any_name()?);
+                            }
+                            // An exception that nothing here throws is never caught.
+                            let unknown = self.imports.get(&name) == Some(&None) || name.contains('.');
+                            if !unknown || !name.ends_with("Exception") {
+                                return Err(unsupported(self.text, at, format!("the class `{name}`")));
+                            }
+                        }
+                    }
+                    if !self.accept("|") {
+                        break;
+                    }
+                }
+                if classes.is_empty() {
+                    classes.push(Class::known("SampleResult"));
+                }
+            }
+            let name = self.any_name()?;
+            let name = self.id(&name);
+            self.expect(")")?;
+            let body = self.block()?;
+            catches.push(Catch { classes, name, body });
+        }
+        let last = if self.accept_word("finally") { Some(self.block()?) } else { None };
+        Ok(Stmt::Try(body, catches, last))
+    }
+
+    fn expression_statement(&mut self, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+        let expr = self.expression()?;
+        let expr = if self.groovy() { self.command(expr)? } else { expr };
+        out.push(Stmt::Expr(expr));
+        self.end_of_statement()
+    }
+
+    /// Groovy's `println x` and `log.info "x"`: a call without parentheses.
+    fn command(&mut self, expr: Expr) -> Result<Expr, ScriptError> {
+        let begins = match self.peek() {
+            Word::Name(name) => {
+                !matches!(&**name, "else" | "while" | "catch" | "finally" | "in" | "as" | "instanceof")
+            }
+            Word::Literal(_) | Word::Join(_) => true,
+            _ => false,
+        };
+        if self.token().fresh || !begins {
+            return Ok(expr);
+        }
+        let at = expr.at;
+        let make = |kind: Kind| Expr { at, kind };
+        match expr.kind {
+            Kind::Name(name) => {
+                let name = self.names[name as usize].clone();
+                self.check_function(&name, at as usize)?;
+                let items = self.command_arguments()?;
+                Ok(make(Kind::Call(None, name, items, false, false)))
+            }
+            Kind::Property(object, name, safe, spread) => {
+                self.check_method(&name, at as usize)?;
+                let items = self.command_arguments()?;
+                Ok(make(Kind::Call(Some(object), name, items, safe, spread)))
+            }
+            _ => Ok(expr),
+        }
+    }
+
+    fn command_arguments(&mut self) -> Result<Vec<Item>, ScriptError> {
+        let mut items = Vec::new();
+        loop {
+            items.push(Item { spread: false, expr: self.expression()? });
+            if !self.accept(",") {
+                return Ok(items);
+            }
+        }
+    }
+}
