@@ -434,7 +434,8 @@ impl<P: Protocol> VirtualUser<P> {
 
     fn fill_users(&self, result: &mut SampleResult) {
         let (of_group, all) = self.active_users();
-        fill(result, of_group, all);
+        result.users_group = of_group;
+        result.users_all = all;
     }
 
     /// Users active in this user's group and in all groups.

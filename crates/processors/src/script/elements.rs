@@ -62,7 +62,7 @@ impl Processor for ScriptProcessor {
             Part::Listener => vec![("sampleEvent", Binding::Event), ("sampleResult", Binding::Sample)],
             _ => Vec::new(),
         };
-        if let Err(error) = self.script.run(user, World::Plain, &own, &[]) {
+        if let Err(error) = self.script.run(user, None, World::Plain, &own, &[]) {
             self.script.report(user, &error);
         }
     }
@@ -118,7 +118,7 @@ impl ScriptAssertion {
             &[]
         };
         let mut outcome = AssertionResult::default();
-        match self.script.run(user, World::Assertion, &own, back) {
+        match self.script.run(user, None, World::Assertion, &own, back) {
             Ok(ran) if beanshell => {
                 // A name that the script does not mention keeps what it was bound to.
                 let value = |at: usize| ran.values.get(at).filter(|value| **value != Value::Null);
@@ -191,7 +191,7 @@ impl ScriptTimer {
 
 impl Timer for ScriptTimer {
     fn delay(&self, user: &mut UserState) -> Delay {
-        let text = match self.script.run(user, World::Plain, &[], &[]) {
+        let text = match self.script.run(user, None, World::Plain, &[], &[]) {
             Ok(ran) if ran.value == Value::Null => {
                 if self.script.family != Family::BeanShell {
                     user.log(Level::Warn, "Script did not return a value");

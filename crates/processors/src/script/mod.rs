@@ -252,10 +252,12 @@ impl ScriptText {
         Ok((text, probe))
     }
 
-    /// Runs the script; gives its value and what the names in `back` hold afterwards.
+    /// Runs the script (`source`, where its text has been rendered already); gives its value and what the names in `back`
+    /// hold afterwards.
     fn run(
         &self,
         user: &mut UserState,
+        source: Option<&str>,
         world: World,
         own: &[(&'static str, Binding)],
         back: &[&str],
@@ -265,7 +267,8 @@ impl ScriptText {
         let script: Kept = match &self.text {
             Text::Fixed(parsed) => Rc::new(Ok(parsed.clone())),
             Text::Varying(template) => {
-                let text = template.text(user);
+                // Functions in it count and draw once per sample.
+                let text = source.map_or_else(|| template.text(user).into_owned(), str::to_owned);
                 kept(&self.language, &text)
             }
             Text::File => match read_file(&filename, &self.base_dir) {

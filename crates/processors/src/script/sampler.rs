@@ -101,7 +101,10 @@ impl ImmediateSampler for ScriptSampler {
         if previous.is_none() {
             own.push(("prev", Binding::Value(Value::Null)));
         }
-        let outcome = self.script.run(user, World::Sampler(previous.map(Box::new)), &own, back);
+        let outcome = {
+            let rendered = self.filename.is_empty().then_some(source.as_str());
+            self.script.run(user, rendered, World::Sampler(previous.map(Box::new)), &own, back)
+        };
         self.finish(user, outcome);
         if user.result.end == Nanos::default() {
             // What the script slept belongs to its sample; the user waits it out afterwards.
