@@ -11,7 +11,7 @@ use crate::controllers::{Builder, Tree};
 use crate::crowds;
 use crate::open::{self, Opened};
 use crate::scope::Stack;
-use crate::start::VariableSet;
+use crate::start::{VARIABLES_FROM_CSV, VariableSet};
 use crate::support::{Role, role};
 use crate::{Compiled, GroupLabel};
 
@@ -45,6 +45,10 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
             && let Some(list) = element.collection("Arguments.arguments")
         {
             variables.push(VariableSet::of_list(context, list));
+        }
+        if element.kind() == VARIABLES_FROM_CSV {
+            context.plan_variables.clone_from(&variables);
+            variables.push(VariableSet::of_file(context, element));
         }
     }
     context.plan_variables.clone_from(&variables);

@@ -7,7 +7,7 @@ use busyhour_engine::program::DetailWish;
 use busyhour_engine::result::Keep;
 use busyhour_engine::run::Properties;
 use busyhour_plan::Element;
-use busyhour_processors::{SaveResponses, SaveResponsesSettings};
+use busyhour_processors::{AutoStop, AutoStopLimit, AutoStopSettings, SaveResponses, SaveResponsesSettings};
 use busyhour_record::{ColumnsFile, SaveConfig, Which};
 
 use crate::ListenerFile;
@@ -17,6 +17,9 @@ use crate::processors;
 
 /// The writer of columns of jmeter-plugins.
 pub(crate) const FLEXIBLE: &str = "kg.apc.jmeter.reporters.FlexibleFileWriter";
+
+/// Class of the jmeter-plugins' AutoStop listener.
+pub(crate) const AUTO_STOP: &str = "kg.apc.jmeter.reporters.AutoStop";
 
 /// Index of the result file an element writes, if it writes one.
 pub(crate) fn file<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<usize> {
@@ -96,6 +99,19 @@ pub(crate) fn hearer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opt
             base_prefix: base_prefix(&context.options.properties),
             base_dir: context.options.base_dir.clone(),
         })),
+        AUTO_STOP => {
+            let mut limit = |name: &str, seconds: &str| AutoStopLimit {
+                limit: context.text(element, name),
+                seconds: context.text(element, seconds),
+            };
+            Arc::new(AutoStop::new(AutoStopSettings {
+                response_time: limit("avg_response_time", "avg_response_time_length"),
+                latency: limit("avg_response_latency", "avg_response_latency_length"),
+                error_rate: limit("error_rate", "error_rate_length"),
+                percentile_time: limit("percentile_response_time", "percentile_response_time_secs"),
+                percentile: context.text(element, "percentile_value"),
+            }))
+        }
         _ => return None,
     };
     context.processors.insert(element.id(), Some(Arc::clone(&made)));

@@ -95,13 +95,10 @@ fn doubt(
 /// The jmeter-plugins' Throughput Shaping Timer.
 pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
     let name = context.now(element.name());
-    for what in ["rps", "cntDelayed", "cntSent", "totalDuration"] {
-        if !name.is_empty() && context.plan.source().contains(&format!("{name}_{what}")) {
-            let text = format!("the property {name}_{what} of the Throughput Shaping Timer is not set here");
-            let finding = element.locate(Diagnostic::error("unsupported-setting", text));
-            context.unsupported(finding.with_hint("change what uses the property"));
-        }
-    }
+    let source = context.plan.source();
+    let tells = ["_rps", "_cntDelayed", "_cntSent", "_totalDuration", "__tstFeedback"]
+        .iter()
+        .any(|word| source.contains(word));
     let rows = match profile(context, &name) {
         Some(Ok(rows)) => rows.into_iter().map(literal).collect(),
         Some(Err(message)) => {
@@ -124,7 +121,7 @@ pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         let hint = "for the exact rates: --arrivals 'ramp(FROM/s to TO/s) over TIME' --ignore-rate-timers";
         doubt(context, element, "shape-rounded", text, hint);
     }
-    Some(Arc::new(ThroughputShaping::new(&name, rows)))
+    Some(Arc::new(ThroughputShaping::new(&name, rows, tells)))
 }
 
 /// The table of the command line, that for this timer before that for all.

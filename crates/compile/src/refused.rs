@@ -78,6 +78,12 @@ const REFUSED: &[(&str, &str)] = &[
     (
         "com.blazemeter.jmeter.http2.sampler.HTTP2Controller",
         "requests side by side on one HTTP/2 connection are not supported; use a Parallel Controller with HTTP requests",
+        "kg.apc.jmeter.config.LockFile",
+        "lock files are not written here; start busyhour through flock(1), and disable the element",
+    ),
+    (
+        "kg.apc.jmeter.config.redis.RedisDataSet",
+        "Redis is not spoken here; write the rows to a file and read it with a CSV Data Set Config",
     ),
     ("SoapSampler", "JMeter has removed it; say the same as a HTTP request with a raw body"),
     ("WebServiceSampler", "JMeter has removed it; say the same as a HTTP request with a raw body"),

@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
+use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::clock::Clock;
 use busyhour_engine::program::{Phase, Program};
 use busyhour_engine::run::{GroupShared, LogSink, Properties, RunShared};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 use busyhour_engine::variables::Slot;
-use busyhour_plan::Property;
+use busyhour_plan::{Element, Property};
 use busyhour_record::{CsvOutput, GroupName, Labels, RunNames};
 use busyhour_samplers::AnySampler;
 
 use crate::Compiled;
 use crate::context::Context;
+
+/// Class of the jmeter-plugins' Variables From CSV File.
+pub(crate) const VARIABLES_FROM_CSV: &str = "kg.apc.jmeter.config.VariablesFromCSV";
 
 /// The variables of one element; they do not see one another.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +44,49 @@ impl VariableSet {
         Self(set)
     }
 
+    /// The variables of a file with a name and a value in each line (jmeter-plugins), which is read now.
+    pub(crate) fn of_file<'p>(context: &mut Context<'p>, element: Element<'p>) -> Self {
+        if context.flag(element, "storeSysProp", false) {
+            context.unsupported_setting(
+                element,
+                "storeSysProp",
+                "the variables are not set as system properties",
+            );
+        }
+        let name = context.at_start(element, "filename");
+        let separator = context.at_start(element, "delimiter");
+        let skip = context.number(element, "skipLines", 0);
+        let prefix = context.at_start(element, "variablesPrefix");
+        let read = match separator.as_str() {
+            "" => Err("the separator is empty".to_owned()),
+            _ => std::fs::read(name.trim())
+                .map_err(|error| format!("the file {name:?} cannot be read: {error}")),
+        };
+        match read {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                let pairs = pairs(&text, &separator, usize::try_from(skip).unwrap_or(0));
+                let slot = |name: String| context.symbols.slot(&format!("{prefix}{name}"));
+                let names = pairs.iter().map(|(name, _)| name.clone()).map(slot).collect::<Vec<_>>();
+                Self(
+                    names
+                        .into_iter()
+                        .zip(pairs)
+                        .map(|(slot, (_, value))| (slot, Template::literal(&value)))
+                        .collect(),
+                )
+            }
+            Err(message) => {
+                let finding = Diagnostic::error("missing-file", message);
+                context.tell(match element.property("filename") {
+                    Some(property) => property.locate(finding),
+                    None => element.locate(finding),
+                });
+                Self::default()
+            }
+        }
+    }
+
     /// Gives a user these variables; returns their values.
     pub(crate) fn evaluate(&self, user: &mut UserState) -> Vec<(Slot, String)> {
         let values: Vec<_> =
@@ -49,6 +96,40 @@ impl VariableSet {
         }
         values
     }
+}
+
+/// Names and values of lines: what the jmeter-plugins read. A value that begins with a quote goes on until a line ends
+/// with one.
+fn pairs(text: &str, separator: &str, skip: usize) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in text.lines().skip(skip).filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        let (name, rest) = match line.split_once(separator) {
+            Some((name, rest)) => (name, Some(rest.split(separator).next().unwrap_or(""))),
+            None => (line, None),
+        };
+        match (rest, &mut open) {
+            (None, Some((of, value))) => {
+                if let Some(last) = name.strip_suffix('"') {
+                    value.push_str(last);
+                    all.push((std::mem::take(of), std::mem::take(value)));
+                    open = None;
+                } else {
+                    value.push_str(name);
+                    value.push('\n');
+                }
+            }
+            (None, None) => all.push((name.to_owned(), String::new())),
+            (Some(value), open) => match value.strip_prefix('"') {
+                Some(first) => {
+                    let before = open.take().map_or(String::new(), |(_, value)| value);
+                    *open = Some((name.to_owned(), format!("{before}{first}\n")));
+                }
+                None => all.push((name.to_owned(), value.to_owned())),
+            },
+        }
+    }
+    all
 }
 
 /// A program ready to run.
@@ -173,5 +254,18 @@ pub fn start(
         names: run_names,
         listeners,
         listener_sets: compiled.listener_sets,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pairs;
+
+    #[test]
+    fn names_and_values_of_a_file() {
+        let text = "skipped\n# comment,1\na,1,rest\nb\n\nc,\"one\ntwo\nthree\"\nd,x y\r\n";
+        let all = pairs(text, ",", 1);
+        let all: Vec<_> = all.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(all, [("a", "1"), ("b", ""), ("c", "one\ntwo\nthree"), ("d", "x y")]);
     }
 }

@@ -6,11 +6,14 @@ use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::element::IterationStep;
 use busyhour_plan::{Element, Property};
 use busyhour_processors::{
-    CounterSettings, CounterStep, CsvDataSettings, CsvDataStep, RandomVariableSettings, RandomVariableStep,
-    UserParameters, UserParametersSettings,
+    CounterSettings, CounterStep, CsvDataSettings, CsvDataStep, RandomCsvSettings, RandomCsvStep,
+    RandomVariableSettings, RandomVariableStep, UserParameters, UserParametersSettings,
 };
 
 use crate::context::Context;
+
+/// Class of the Random CSV Data Set of the BlazeMeter plugins.
+pub(crate) const RANDOM_CSV: &str = "com.blazemeter.jmeter.RandomCSVDataSetConfig";
 
 /// The step an element is.
 pub(crate) fn step<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn IterationStep>> {
@@ -43,6 +46,7 @@ pub(crate) fn step<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
             Some(Arc::new(RandomVariableStep::new(settings, &mut context.symbols)))
         }
         "CSVDataSet" => csv(context, element),
+        RANDOM_CSV => random_csv(context, element),
         "UserParameters" => {
             user_parameters(context, element);
             return context.steps.get(&element.id()).cloned().flatten();
@@ -68,6 +72,31 @@ fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn It
     };
     let files = Arc::clone(&context.csv_files);
     match CsvDataStep::new(settings, files, &mut context.symbols) {
+        Ok(step) => {
+            if let Some(path) = step.missing_file() {
+                say_missing(context, element, &path.display().to_string());
+            }
+            Some(Arc::new(step))
+        }
+        Err(refusal) => {
+            context.refuse(element, &refusal);
+            None
+        }
+    }
+}
+
+fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn IterationStep>> {
+    let settings = RandomCsvSettings {
+        filename: context.text(element, "filename"),
+        encoding: context.text_or(element, "fileEncoding", "UTF-8"),
+        delimiter: context.text(element, "delimiter"),
+        variable_names: context.text(element, "variableNames"),
+        random_order: context.flag(element, "randomOrder", false),
+        ignore_first_line: context.flag(element, "ignoreFirstLine", false),
+        rewind: context.flag(element, "rewindOnTheEndOfList", false),
+    };
+    let files = Arc::clone(&context.csv_files);
+    match RandomCsvStep::new(settings, files, &mut context.symbols) {
         Ok(step) => {
             if let Some(path) = step.missing_file() {
                 say_missing(context, element, &path.display().to_string());

@@ -1,5 +1,6 @@
 //! The Throughput Shaping Timer of the jmeter-plugins project: a rate for each second, from a table.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use busyhour_record::Nanos;
@@ -65,6 +66,11 @@ impl Shape {
         rates.fold(0, |sum, rate| sum.saturating_add(Self::starts_in_second(rate)))
     }
 
+    /// Seconds of all rows together.
+    fn duration_s(&self) -> u64 {
+        self.rows.iter().map(|(_, _, seconds)| seconds).sum()
+    }
+
     /// The area under the table: the samples that its rows ask for.
     pub fn asked(&self) -> f64 {
         self.rows.iter().map(|(from, to, seconds)| (from + to) / 2.0 * *seconds as f64).sum()
@@ -80,7 +86,17 @@ impl Shape {
 pub struct ThroughputShaping {
     name: String,
     rows: Box<[ShapeRow]>,
+    /// Somebody reads what it tells in properties.
+    tells: bool,
     state: Mutex<Option<State>>,
+}
+
+/// What a timer tells of the second that is over and of the one that begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Told {
+    rate_per_s: f64,
+    sent: u64,
+    waiting: usize,
 }
 
 #[derive(Debug)]
@@ -95,12 +111,29 @@ struct State {
     /// Starts that no user was free for.
     missed: u64,
     end_told: bool,
+    /// Starts given out that lie ahead, kept when somebody wants to know.
+    ahead: VecDeque<Nanos>,
+    /// Those that have come since the timer told.
+    sent: u64,
+    /// The second it told of.
+    told: Option<u64>,
 }
 
 impl State {
     fn new(begin: Nanos, shape: Shape) -> State {
         let rate_per_s = shape.rate_per_s(0);
-        State { begin, shape, second: 0, rate_per_s, given: 0, missed: 0, end_told: false }
+        State {
+            begin,
+            shape,
+            second: 0,
+            rate_per_s,
+            given: 0,
+            missed: 0,
+            end_told: false,
+            ahead: VecDeque::new(),
+            sent: 0,
+            told: None,
+        }
     }
 
     /// The next start, given that it is `now`; `None` when the table is over.
@@ -122,10 +155,38 @@ impl State {
     }
 }
 
+impl State {
+    /// Once in a second: what is to be told.
+    fn tell(&mut self, now: Nanos) -> Option<Told> {
+        while self.ahead.front().is_some_and(|start| *start <= now) {
+            self.ahead.pop_front();
+            self.sent += 1;
+        }
+        let second = now.since(self.begin) / 1_000_000_000;
+        if self.told == Some(second) {
+            return None;
+        }
+        self.told = Some(second);
+        let rate_per_s = self.shape.rate_per_s(second)?;
+        Some(Told { rate_per_s, sent: std::mem::take(&mut self.sent), waiting: self.ahead.len() })
+    }
+}
+
 impl ThroughputShaping {
-    /// A timer of this name and with these rows.
-    pub fn new(name: &str, rows: Vec<ShapeRow>) -> ThroughputShaping {
-        ThroughputShaping { name: name.to_owned(), rows: rows.into(), state: Mutex::default() }
+    /// A timer of this name and with these rows. `tells`: it sets the properties `NAME_rps`, `NAME_cntSent`,
+    /// `NAME_cntDelayed`, `NAME_totalDuration` as users come by in each second.
+    pub fn new(name: &str, rows: Vec<ShapeRow>, tells: bool) -> ThroughputShaping {
+        ThroughputShaping { name: name.to_owned(), rows: rows.into(), tells, state: Mutex::default() }
+    }
+
+    fn set_properties(&self, user: &UserState, told: Told, duration_s: u64) {
+        let set =
+            |what: &str, value: String| user.run.properties.set(&format!("{}_{what}", self.name), &value);
+        set("totalDuration", duration_s.to_string());
+        set("cntDelayed", told.waiting.to_string());
+        set("cntSent", told.sent.to_string());
+        // As Java writes a double.
+        set("rps", format!("{:?}", told.rate_per_s));
     }
 
     fn shape(&self, user: &mut UserState) -> Shape {
@@ -149,10 +210,18 @@ impl Timer for ThroughputShaping {
         let mut guard = lock();
         let Some(state) = guard.as_mut() else { return Delay::default() };
         let missed_before = state.missed;
+        let told = if self.tells { state.tell(now.max(state.begin)) } else { None };
+        let duration_s = state.shape.duration_s();
         let next = state.next(now.max(state.begin));
+        if self.tells {
+            state.ahead.extend(next);
+        }
         let missed = state.missed;
         let tell_end = next.is_none() && !std::mem::replace(&mut state.end_told, next.is_none());
         drop(guard);
+        if let Some(told) = told {
+            self.set_properties(user, told, duration_s);
+        }
         if missed > missed_before {
             let late = missed - missed_before;
             let line = format!(
@@ -195,7 +264,7 @@ mod tests {
             to_per_s: Template::literal(to),
             duration_s: Template::literal(seconds),
         };
-        ThroughputShaping::new("shape", rows.iter().map(row).collect())
+        ThroughputShaping::new("shape", rows.iter().map(row).collect(), true)
     }
 
     /// The rows are those of the plugin's own test.
@@ -296,7 +365,7 @@ mod tests {
         let (shared, _) = shared_with(Clock::manual(0), 1, 1, names, 4);
         let rate = || Template::new("${rate}", vec![crate::template::Segment::Variable(slot)]);
         let row = ShapeRow { from_per_s: rate(), to_per_s: rate(), duration_s: Template::literal("1") };
-        let timer = ThroughputShaping::new("shape", vec![row]);
+        let timer = ThroughputShaping::new("shape", vec![row], false);
         let mut users = [0, 1].map(|number| UserState::new(Arc::clone(&shared), None, 0, number));
         users[0].variables.set("rate", "2");
         let slots: Vec<_> =
@@ -316,5 +385,28 @@ mod tests {
             prop_assert_eq!(starts.len() as u64, shape.starts());
             prop_assert_eq!(state.missed, 0);
         }
+    }
+
+    #[test]
+    fn it_tells_each_second_what_was_sent_and_who_waits() {
+        let clock = Clock::manual(0);
+        let (shared, _) = shared_with(clock.clone(), 1, 1, Names::default(), 0);
+        let mut user = lone_user(&shared, 0);
+        let timer = timer(&[("4", "4", "5"), ("8", "8", "2")]);
+        let told = |user: &UserState| {
+            ["rps", "cntSent", "cntDelayed", "totalDuration"]
+                .map(|what| user.run.properties.get(&format!("shape_{what}")).unwrap_or_default())
+                .join(" ")
+        };
+        timer.delay(&mut user);
+        assert_eq!(told(&user), "4.0 0 0 7");
+        // Six starts up to 1.25 s are given out; a seventh user comes at 1.1 s, when five have come.
+        for _ in 0..5 {
+            timer.delay(&mut user);
+        }
+        assert_eq!(told(&user), "4.0 0 0 7", "once in a second");
+        clock.advance(Duration::from_millis(1_100));
+        timer.delay(&mut user);
+        assert_eq!(told(&user), "4.0 5 1 7");
     }
 }

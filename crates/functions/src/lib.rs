@@ -28,6 +28,7 @@ mod script;
 mod text;
 mod thread;
 mod time;
+mod tst_feedback;
 mod unicode;
 mod variable;
 

@@ -4,7 +4,7 @@ use crate::arguments::{Arguments, Made};
 use crate::problem::{Problem, ProblemKind};
 use crate::{
     csv_read, dates, digest, encode, file, log, number, plugins, property, queue, random, regex, script,
-    text, thread, time, variable,
+    text, thread, time, tst_feedback, variable,
 };
 
 /// A supported function.
@@ -120,6 +120,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__strReplace", (3, ANY), "text, search, replacement[, variable]", plugins::str_replace, "text with parts of it replaced").noting(PLUGIN),
     function("__strReplaceRegex", (3, ANY), "text, pattern, replacement[, variable]", regex::str_replace_regex, "text with the matches of a pattern replaced").noting("of jmeter-plugins; patterns as JMeter's other regular expressions, not Java's"),
     function("__substring", (3, ANY), "text, begin, end[, variable]", plugins::substring, "part of a text").noting(PLUGIN),
+    function("__tstFeedback", (2, 4), "timer, users[, most users[, spare users]]", tst_feedback::feedback, "users that a Throughput Shaping Timer needs, for a Concurrency Thread Group").noting(PLUGIN),
     function("__uppercase", (1, 2), "text[, variable]", text::uppercase, "text in upper case").noting(PLUGIN),
 ];
 

@@ -11,6 +11,7 @@
 //! | [`jsonpath`] | paths as Jayway JSONPath follows them |
 //! | [`scope`] | which results and which part of them an element looks at |
 
+mod auto_stop;
 mod boundary_extractor;
 mod compare_assertion;
 mod counter;
@@ -47,11 +48,12 @@ mod xml_assertion;
 mod xpath_assertion;
 mod xpath_extractor;
 
+pub use auto_stop::{AutoStop, AutoStopLimit, AutoStopSettings};
 pub use boundary_extractor::{BoundaryExtractor, BoundaryExtractorSettings};
 pub use compare_assertion::{CompareAssertion, CompareAssertionSettings};
 pub use counter::{CounterSettings, CounterStep};
 pub use css_extractor::{CssExtractor, CssExtractorSettings};
-pub use csv::{CsvDataSettings, CsvDataStep, CsvFiles};
+pub use csv::{CsvDataSettings, CsvDataStep, CsvFiles, RandomCsvSettings, RandomCsvStep};
 pub use debug::{DebugSampler, DebugSamplerSettings, debug_sampler_text};
 pub use debug_post::{DebugPostProcessor, DebugPostProcessorSettings};
 pub use jmespath_extractor::{

@@ -1,5 +1,6 @@
 //! The CSV data set: a row per pass into variables.
 
+mod random;
 mod text;
 
 use std::cell::RefCell;
@@ -13,6 +14,8 @@ use busyhour_engine::run::Level;
 use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::{StateId, UserState};
+
+pub use random::{RandomCsvSettings, RandomCsvStep};
 
 use crate::java;
 use crate::refusal::Refusal;

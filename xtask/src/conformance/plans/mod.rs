@@ -16,6 +16,7 @@ mod listeners;
 mod managers;
 mod more_functions;
 mod nesting;
+mod plugin_data;
 mod plugin_flow;
 mod plugin_groups;
 mod processors;
@@ -146,6 +147,7 @@ fn all() -> Vec<Description> {
     all.extend(more_functions::cases());
     all.extend(nesting::cases());
     all.extend(plugin_flow::cases());
+    all.extend(plugin_data::cases());
     all.extend(plugin_groups::cases());
     all.extend(processors::cases());
     all.extend(rates::cases());

@@ -1,0 +1,255 @@
+//! The AutoStop listener of jmeter-plugins: stops the test when means of a second stay bad for too long.
+
+use std::sync::{Mutex, PoisonError};
+
+use busyhour_engine::element::Processor;
+use busyhour_engine::run::{Level, Stop};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+
+/// A limit, and for how many seconds it may be exceeded, as the plan says.
+#[derive(Clone, Debug, Default)]
+pub struct AutoStopLimit {
+    /// The limit; 0 or no number: none.
+    pub limit: Template,
+    /// Seconds; at least 1.
+    pub seconds: Template,
+}
+
+/// What a plan says of an AutoStop listener.
+#[derive(Clone, Debug, Default)]
+pub struct AutoStopSettings {
+    /// `avg_response_time`, in milliseconds.
+    pub response_time: AutoStopLimit,
+    /// `avg_response_latency`, in milliseconds.
+    pub latency: AutoStopLimit,
+    /// `error_rate`, in percent.
+    pub error_rate: AutoStopLimit,
+    /// `percentile_response_time`, in milliseconds.
+    pub percentile_time: AutoStopLimit,
+    /// `percentile_value`, in percent.
+    pub percentile: Template,
+}
+
+/// The AutoStop listener.
+#[derive(Debug)]
+pub struct AutoStop {
+    settings: AutoStopSettings,
+    state: Mutex<Option<State>>,
+}
+
+/// A limit at work.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limit {
+    limit: f64,
+    seconds: u64,
+    /// The last second that was good.
+    good_s: u64,
+}
+
+impl Limit {
+    fn new(limit: f64, seconds: &str) -> Self {
+        let seconds = seconds.trim().parse::<u64>().ok().filter(|seconds| *seconds > 0).unwrap_or(1);
+        Self { limit, seconds, good_s: 0 }
+    }
+
+    /// Whether the value of the second that is over has been bad for too long.
+    fn is_exceeded(&mut self, value: f64, second: u64) -> bool {
+        if self.limit <= 0.0 {
+            return false;
+        }
+        if value > self.limit {
+            return second.saturating_sub(self.good_s) >= self.seconds;
+        }
+        self.good_s = second;
+        false
+    }
+}
+
+/// A mean over the samples of a second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    sum: f64,
+    count: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
+    fn value(self) -> f64 {
+        if self.count > 0.0 { self.sum / self.count } else { 0.0 }
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    second: u64,
+    response_time: (Limit, Mean),
+    latency: (Limit, Mean),
+    error_rate: (Limit, Mean),
+    percentile_time: Limit,
+    /// The part of the samples below, from 0 to 1.
+    percentile: f64,
+    percentile_ms: f64,
+    /// Times of the first sample of each second, sorted: of the others the plugin takes no notice here.
+    firsts_ms: Vec<u64>,
+}
+
+impl State {
+    fn new(settings: &AutoStopSettings, user: &mut UserState) -> Self {
+        let mut limit = |of: &AutoStopLimit, whole: bool, part: f64| {
+            let text = of.limit.text(user).into_owned();
+            let number = match whole {
+                true => text.parse::<i32>().map_or(0.0, f64::from),
+                false => text.trim().parse::<f32>().map_or(0.0, f64::from),
+            };
+            Limit::new(number * part, &of.seconds.text(user))
+        };
+        let none = Mean::default();
+        let response_time = (limit(&settings.response_time, true, 1.0), none);
+        let latency = (limit(&settings.latency, true, 1.0), none);
+        let error_rate = (limit(&settings.error_rate, false, 0.01), none);
+        let percentile_time = limit(&settings.percentile_time, true, 1.0);
+        let percentile =
+            settings.percentile.text(user).trim().parse().map_or(0.0, |percent: f64| percent / 100.0);
+        let percentile = if percentile > 0.0 { percentile } else { 1.0 };
+        Self { response_time, latency, error_rate, percentile_time, percentile, ..Self::default() }
+    }
+
+    /// The value below which the asked part of the times lies, as JMeter's table of counts gives it.
+    fn percent_point(&self) -> f64 {
+        let Some(last) = self.firsts_ms.last() else { return 0.0 };
+        if self.percentile >= 1.0 {
+            return *last as f64;
+        }
+        let target = (self.firsts_ms.len() as f64 * self.percentile + 0.5).floor() as usize;
+        self.firsts_ms.get(target.max(1) - 1).map_or(0.0, |ms| *ms as f64)
+    }
+
+    /// Takes a sample; says which limits have been exceeded for too long.
+    fn sample(&mut self, second: u64, elapsed_ms: u64, latency_ms: u64, ok: bool) -> [bool; 4] {
+        let mut exceeded = [false; 4];
+        if self.second != second {
+            let means = [&mut self.response_time, &mut self.latency, &mut self.error_rate];
+            for (at, (limit, mean)) in means.into_iter().enumerate() {
+                exceeded[at] = limit.is_exceeded(mean.value(), second);
+                *mean = Mean::default();
+            }
+            if self.percentile_time.limit > 0.0 {
+                let at = self.firsts_ms.partition_point(|ms| *ms <= elapsed_ms);
+                self.firsts_ms.insert(at, elapsed_ms);
+            }
+            exceeded[3] = self.percentile_time.is_exceeded(self.percentile_ms, second);
+            self.second = second;
+            self.percentile_ms = self.percent_point();
+        }
+        self.response_time.1.add(elapsed_ms as f64);
+        self.latency.1.add(latency_ms as f64);
+        self.error_rate.1.add(if ok { 0.0 } else { 1.0 });
+        exceeded
+    }
+}
+
+impl AutoStop {
+    /// Takes a listener out of the plan.
+    pub fn new(settings: AutoStopSettings) -> Self {
+        Self { settings, state: Mutex::default() }
+    }
+}
+
+impl Processor for AutoStop {
+    fn process(&self, user: &mut UserState) {
+        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock().is_none() {
+            let state = State::new(&self.settings, user);
+            lock().get_or_insert(state);
+        }
+        let second = user.run.clock.wall_ms(user.now()) / 1_000;
+        let result = &user.result;
+        let (elapsed_ms, latency_ms, ok) =
+            (result.elapsed_ms(), result.latency_ns / 1_000_000, result.success);
+        let exceeded = match lock().as_mut() {
+            Some(state) => state.sample(second, elapsed_ms, latency_ms, ok),
+            None => return,
+        };
+        let limits = [
+            ("Average Response Time is more than", &self.settings.response_time),
+            ("Average Latency Time is more than", &self.settings.latency),
+            ("Error rate more than", &self.settings.error_rate),
+            ("Percentile Response more than", &self.settings.percentile_time),
+        ];
+        for (exceeded, (what, limit)) in exceeded.into_iter().zip(limits) {
+            if exceeded {
+                let (limit, seconds) =
+                    (limit.limit.text(user).into_owned(), limit.seconds.text(user).into_owned());
+                user.log(Level::Info, &format!("{what} {limit} for {seconds}s. Auto-shutdown test..."));
+                user.run.ask_to_stop(Stop::Now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::user;
+    use busyhour_engine::symbols::Symbols;
+
+    fn limit(limit: &str, seconds: &str) -> AutoStopLimit {
+        AutoStopLimit { limit: Template::literal(limit), seconds: Template::literal(seconds) }
+    }
+
+    fn state(settings: &AutoStopSettings) -> State {
+        State::new(settings, &mut user(&Symbols::default()))
+    }
+
+    #[test]
+    fn a_mean_has_to_be_bad_for_so_many_seconds() {
+        let mut state = state(&AutoStopSettings { response_time: limit("100", "2"), ..Default::default() });
+        let mut stops = Vec::new();
+        for second in 10..20 {
+            // Bad from second 12 on; its mean is known in second 13.
+            let elapsed_ms = if second < 12 { 100 } else { 300 };
+            stops.push(state.sample(second, elapsed_ms, 0, true)[0]);
+            state.sample(second, if second < 12 { 100 } else { 0 }, 0, true);
+        }
+        // 12 was the last second that began with a good mean behind it.
+        assert_eq!(stops.iter().position(|stop| *stop), Some(4), "{stops:?}");
+    }
+
+    #[test]
+    fn error_rates_are_percents() {
+        let mut state = state(&AutoStopSettings { error_rate: limit("50.5", ""), ..Default::default() });
+        let half = |state: &mut State, second| {
+            let first = state.sample(second, 1, 1, true)[2];
+            state.sample(second, 1, 1, false);
+            first
+        };
+        assert!(!half(&mut state, 1) && !half(&mut state, 2) && !half(&mut state, 3));
+        state.sample(3, 1, 1, false);
+        assert!(half(&mut state, 4), "two of three failed");
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_first_samples() {
+        let mut state = state(&AutoStopSettings {
+            percentile_time: limit("90", "1"),
+            percentile: Template::literal("50"),
+            ..Default::default()
+        });
+        let mut stops = Vec::new();
+        for (second, elapsed_ms) in (1..).zip([10, 100, 100, 100, 100]) {
+            stops.push(state.sample(second, elapsed_ms, 0, true)[3]);
+        }
+        assert_eq!(stops, [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_limit() {
+        let mut state = state(&AutoStopSettings { latency: limit("x", "y"), ..Default::default() });
+        assert!((1..9).all(|second| state.sample(second, 1_000, 1_000, false) == [false; 4]));
+    }
+}
