@@ -298,7 +298,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
         crate::listeners::AUTO_STOP,
         "AutoStop Listener (jmeter-plugins)",
         Role::Hearer,
-        "samples of transactions do not count",
+        "the samples of transactions that are no parents do not count",
     ),
     ("ResultSaver", "Save Responses to a file", Role::Hearer, ""),
     ("ResultCollector", "Simple Data Writer and all listeners of its kind", Role::Listener, ""),
