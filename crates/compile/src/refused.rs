@@ -78,6 +78,8 @@ const REFUSED: &[(&str, &str)] = &[
     (
         "com.blazemeter.jmeter.http2.sampler.HTTP2Controller",
         "requests side by side on one HTTP/2 connection are not supported; use a Parallel Controller with HTTP requests",
+    ),
+    (
         "kg.apc.jmeter.config.LockFile",
         "lock files are not written here; start busyhour through flock(1), and disable the element",
     ),
