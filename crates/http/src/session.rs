@@ -23,8 +23,6 @@ pub struct HttpSession {
     caches: Vec<Cache>,
     /// What few users have.
     rare: Option<Box<Rare>>,
-    /// The cookies that a branch began with.
-    begun_with: Option<Box<Vec<Jar>>>,
     /// The iteration is a new visitor's: connections are closed before the next request.
     new_visitor: bool,
 }
@@ -36,6 +34,8 @@ struct Rare {
     proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
     /// What was looked up under DNS cache managers.
     looked: Vec<Looked>,
+    /// The cookies that a branch began with.
+    begun_with: Vec<Jar>,
 }
 
 impl std::fmt::Debug for HttpSession {
@@ -196,12 +196,14 @@ impl HttpSession {
     /// A branch of what the user does side by side begins with the user's cookies.
     pub(crate) fn branch(&self, branch: &mut HttpSession) {
         branch.jars.clone_from(&self.jars);
-        branch.begun_with = (!self.jars.is_empty()).then(|| Box::new(self.jars.clone()));
+        if !self.jars.is_empty() || branch.rare.is_some() {
+            branch.rare.get_or_insert_default().begun_with.clone_from(&self.jars);
+        }
     }
 
     /// The branch has ended: the cookies it got are the user's.
     pub(crate) fn rejoin(&mut self, branch: &mut HttpSession) {
-        let known = branch.begun_with.take().unwrap_or_default();
+        let known = branch.rare.as_mut().map_or_else(Vec::new, |rare| std::mem::take(&mut rare.begun_with));
         for mut jar in std::mem::take(&mut branch.jars) {
             if let Some(before) = known.iter().find(|before| Arc::ptr_eq(&before.manager, &jar.manager)) {
                 jar.forget(before);
