@@ -31,6 +31,7 @@ mod time;
 mod tst_feedback;
 mod unicode;
 mod variable;
+mod xpath;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::arguments::{Arguments, Made};
 use crate::problem::{Problem, ProblemKind};
 use crate::{
     csv_read, dates, digest, encode, file, log, number, plugins, property, queue, random, regex, script,
-    text, thread, time, tst_feedback, variable,
+    text, thread, time, tst_feedback, variable, xpath,
 };
 
 /// A supported function.
@@ -101,6 +101,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__urlencode", (1, 1), "text", encode::url_encode, "form-encoded text"),
     function("__UUID", (0, 0), "", random::uuid, "random UUID, from the user's own stream"),
     function("__V", (1, 2), "variable[, default]", variable::v, "value of a variable whose name is made up"),
+    function("__XPath", (2, 2), "file, expression", xpath::xpath, "text of the next node that an expression finds in a file"),
     function("__base64Decode", (1, 2), "text[, variable]", encode::base64_decode, "decoded text").noting(PLUGIN),
     function("__base64Encode", (1, 2), "text[, variable]", encode::base64_encode, "encoded text").noting(PLUGIN),
     function("__caseFormat", (1, 3), "text[, mode[, variable]]", plugins::case_format, "text in camel, snake, kebab or train case").noting(PLUGIN),
@@ -125,10 +126,8 @@ static FUNCTIONS: &[FunctionInfo] = &[
 ];
 
 /// Functions of JMeter 5.6.3 that are not there, and what to do without them.
-const MISSING: &[(&str, &str)] = &[
-    ("__jexl", "JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2"),
-    ("__XPath", "an XPath Extractor does the same for a response"),
-];
+const MISSING: &[(&str, &str)] =
+    &[("__jexl", "JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2")];
 
 /// The functions that may be used, in the order JMeter lists its own, those of plugins last.
 pub fn supported() -> &'static [FunctionInfo] {

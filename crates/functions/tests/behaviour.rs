@@ -28,7 +28,7 @@ fn what_is_refused_says_why() {
     insta::assert_snapshot!(refused("${__P(a,b,c)}"), @r#"Invalid at 0: __P takes 1 to 2 arguments, here it has 3 (its arguments: property[, default]; a comma inside an argument is written \,)"#);
     insta::assert_snapshot!(refused("${__V(x_${__Random(1)})}"), @r#"Invalid at 8: __Random takes 2 to 3 arguments, here it has 1 (its arguments: minimum, maximum[, variable]; a comma inside an argument is written \,)"#);
     insta::assert_snapshot!(refused("${__P(x"), @r#"Invalid at 0: the call of __P is not closed (write ${__P(…)}; a comma inside an argument is written \,)"#);
-    insta::assert_snapshot!(refused("${__XPath(a,b)}"), @"Unsupported at 0: the function __XPath is not supported (an XPath Extractor does the same for a response)");
+    insta::assert_snapshot!(refused("${__jexl(1)}"), @"Unsupported at 0: the function __jexl is not supported (JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2)");
     insta::assert_snapshot!(refused("${__jexl(1)}"), @"Unsupported at 0: the function __jexl is not supported (JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2)");
     insta::assert_snapshot!(refused("${__jexl3(1 +)}"), @"Invalid at 0: __jexl3: expected an expression, found the end (column 4) (JMeter would fail each time it runs it)");
     insta::assert_snapshot!(refused("${__groovy(new URL(vars.get('${a}')))}"), @"Unsupported at 0: __groovy: `new URL` is not supported (column 5) (tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better)");
@@ -140,7 +140,7 @@ fn failures_at_run_time_are_logged_and_leave_nothing() {
 #[test]
 fn what_comes_up_unsupported_at_run_time_ends_the_run() {
     let (mut world, templates) = World::compiled(&["<${__eval(${text})}>", "<${__groovy(${script})}>"]);
-    world.user.variables.set("text", "${__XPath(a,b)}");
+    world.user.variables.set("text", "${__jexl(1)}");
     world.user.variables.set("script", "new URL('x').text");
     assert_eq!(world.render(&templates[0]), "<>");
     assert_eq!(world.user.run.stop(), Stop::Graceful);
@@ -149,7 +149,7 @@ fn what_comes_up_unsupported_at_run_time_ends_the_run() {
     assert_eq!(world.render(&templates[1]), "<>");
     assert_eq!(world.user.run.stop(), Stop::No);
     insta::assert_snapshot!(world.log().join("\n"), @r#"
-    Error in "${__XPath(a,b)}": the function __XPath is not supported (an XPath Extractor does the same for a response)
+    Error in "${__jexl(1)}": the function __jexl is not supported (JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2)
     Error a text came up that is not supported, see the line above; the test stops
     Warn __groovy: `new URL` is not supported (column 5)
     "#);

@@ -43,7 +43,6 @@ mod supported;
 #[cfg(test)]
 mod testing;
 mod user_parameters;
-mod xml;
 mod xml_assertion;
 mod xpath_assertion;
 mod xpath_extractor;

@@ -5,7 +5,7 @@ use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
-use crate::xml::{self, Reading};
+use busyhour_xml::{self as xml, Reading};
 
 /// Fails a response that is not well-formed XML, or has a document type declaration.
 #[derive(Debug)]

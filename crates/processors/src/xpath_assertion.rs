@@ -10,8 +10,8 @@ use busyhour_engine::user::UserState;
 use crate::html;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
-use crate::xml::{self, Answer, Reading, XmlDocument};
 use crate::xpath_extractor::{XPathFlavour, namespace_lines, refuse_later_xpath};
+use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
 
 /// What a plan says of an XPath assertion.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use crate::html;
 use crate::java;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
-use crate::xml::{self, Answer, Reading, XmlDocument};
+use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
 
 /// Which of JMeter's two extractors.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use uppsala::{Attribute, Document, NodeId, QName};
 
 use super::tree::{Id, Kind, ROOT, Tree, parse};
-use crate::xml::{Reading, XmlDocument, read};
+use busyhour_xml::{Reading, XmlDocument, read};
 
 /// The document that a page is taken for.
 pub(crate) fn tolerant(text: &str) -> XmlDocument<'static> {

@@ -7,7 +7,7 @@ use super::{Description, case};
 const PLUGINS: [&str; 2] = ["kg.apc:jmeter-plugins-functions:2.1", "kg.apc:jmeter-plugins-cmn-jmeter:0.8"];
 
 pub fn cases() -> Vec<Description> {
-    vec![csv_read(), regex_function(), of_plugins()]
+    vec![csv_read(), regex_function(), xpath(), of_plugins()]
 }
 
 fn lines(name: &str, expressions: &[(&str, &str)]) -> Node {
@@ -64,6 +64,28 @@ fn regex_function() -> Description {
         lines("values", &values),
     ])]);
     case("function-regex", &["__regexFunction"], plan)
+}
+
+fn xpath() -> Description {
+    let file = "${__P(CASE)}/list.xml";
+    let expression = |text: &str| format!("${{__XPath({file},{text})}}");
+    let values = [
+        ("items", expression("//item")),
+        ("attributes", expression("//item/@id")),
+        ("one", expression("/list/item[2]")),
+        ("texts", expression("//item/text()")),
+        ("with elements", expression("//nested")),
+        ("none", expression("//nothing")),
+        ("number", expression("count(//item)")),
+        ("missing", "${__XPath(${__P(CASE)}/nowhere.xml,//a)}".to_owned()),
+    ];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    case("function-xpath", &["__XPath"], plan([loops("users", "4").with([lines("lines", &values)])]))
+        .file(
+            "list.xml",
+            "<list><item id=\"1\">one</item><item id=\"2\">two</item><item id=\"3\"/><nested>in<b>side</b></nested></list>",
+        )
+        .why("All calls with one file and expression go through the same nodes, from the first again after the last.")
 }
 
 fn of_plugins() -> Description {

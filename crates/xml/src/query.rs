@@ -14,7 +14,7 @@ use super::expression::prefixes_of;
 
 /// What an expression gives.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// Nodes in the document's order.
     Nodes(Vec<NodeId>),
     /// A truth value.
@@ -57,7 +57,7 @@ fn kept_expression(text: &str) -> Kept {
 ///
 /// # Errors
 /// When the text is no expression, or a prefix, function or variable is not known.
-pub(crate) fn evaluate(
+pub fn evaluate(
     document: &XmlDocument<'_>,
     expression: &str,
     prefixes: &[(String, String)],
@@ -103,7 +103,7 @@ fn number_text(number: f64) -> String {
 }
 
 /// What is wrong with an expression, if something is: it is tried on an empty document, so that prefixes stay open.
-pub(crate) fn problem(expression: &str) -> Option<String> {
+pub fn problem(expression: &str) -> Option<String> {
     let unbound = |prefix: String| (prefix, "urn:unknown".to_owned());
     let prefixes: Vec<_> = prefixes_of(expression).into_iter().map(unbound).collect();
     let empty = XmlDocument { tree: Document::new(), declared: Vec::new() };

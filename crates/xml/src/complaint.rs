@@ -11,7 +11,7 @@ struct Scan<'t> {
 }
 
 /// Xerces's words for the first mistake, if it is one of the usual ones.
-pub(crate) fn complaint(text: &str, reading: Reading) -> Option<String> {
+pub fn complaint(text: &str, reading: Reading) -> Option<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Some("Premature end of file.".to_owned());

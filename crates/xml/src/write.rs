@@ -6,7 +6,7 @@ use super::XmlDocument;
 
 /// A node as XPath 2's library shows it: elements indented but where text stands, attributes with their names, texts
 /// escaped.
-pub(crate) fn write_item(document: &XmlDocument<'_>, node: NodeId) -> String {
+pub fn write_item(document: &XmlDocument<'_>, node: NodeId) -> String {
     let mut writer = Indented { tree: &document.tree, out: String::new(), before: Before::Nothing };
     writer.write(node, 0);
     writer.out
@@ -77,7 +77,7 @@ impl Indented<'_> {
 }
 
 /// Appends a node with all that is below it.
-pub(crate) fn write_node(tree: &Document<'_>, node: NodeId, out: &mut String) {
+pub fn write_node(tree: &Document<'_>, node: NodeId, out: &mut String) {
     match tree.node_kind(node) {
         Some(NodeKind::Document) => children(tree, node, out),
         Some(NodeKind::Element(element)) => {

@@ -9,34 +9,35 @@ use std::borrow::Cow;
 
 use uppsala::{Document, NodeId, NodeKind, Parser, QName};
 
-pub(crate) use complaint::complaint;
-pub(crate) use query::{Answer, evaluate, problem};
-pub(crate) use write::{write_item, write_node};
+pub use complaint::complaint;
+pub use query::{Answer, evaluate, problem};
+pub use write::{write_item, write_node};
 
 /// Stands in the names of elements with a prefix, where a document is read without regard to namespaces: such names
 /// have a local part, but no test of a name finds them by it.
 const NO_NAMESPACE: &str = "\u{1}";
 
 /// A document that was read.
-pub(crate) struct XmlDocument<'t> {
-    pub(crate) tree: Document<'t>,
+pub struct XmlDocument<'t> {
+    /// The document's nodes.
+    pub tree: Document<'t>,
     /// What the root element declares: prefix (empty for the default) and namespace.
-    pub(crate) declared: Vec<(String, String)>,
+    pub declared: Vec<(String, String)>,
 }
 
 /// How a document is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub struct Reading {
     /// With regard to namespaces.
-    pub(crate) namespaces: bool,
+    pub namespaces: bool,
     /// A document type declaration is an error.
-    pub(crate) no_doctype: bool,
+    pub no_doctype: bool,
     /// Attributes are sorted by name, as DOM trees have them.
-    pub(crate) sorted: bool,
+    pub sorted: bool,
 }
 
 /// The bytes of a document as text, by its byte order mark or the encoding that its declaration names.
-pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     if let Some((encoding, length)) = encoding_rs::Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[length..]).0;
     }
@@ -60,7 +61,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
 ///
 /// # Errors
 /// With the words of Java's parser when it is not well-formed.
-pub(crate) fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, String> {
+pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, String> {
     let parser = Parser::with_namespace_aware(reading.namespaces).with_forbid_dtd(reading.no_doctype);
     let mut tree = parser
         .parse(text)
@@ -158,7 +159,7 @@ fn split_name(name: &mut QName<'_>) {
 
 /// The text that JMeter takes an element for: the value of its first child, which is `None` for an element.
 /// For other nodes their value.
-pub(crate) fn first_value<'d>(tree: &'d Document<'_>, node: NodeId) -> Option<&'d str> {
+pub fn first_value<'d>(tree: &'d Document<'_>, node: NodeId) -> Option<&'d str> {
     let own = |id: NodeId| match tree.node_kind(id)? {
         NodeKind::Text(text) | NodeKind::CData(text) | NodeKind::Comment(text) => Some(text.as_ref()),
         NodeKind::ProcessingInstruction(instruction) => Some(instruction.data.as_deref().unwrap_or("")),
@@ -172,7 +173,7 @@ pub(crate) fn first_value<'d>(tree: &'d Document<'_>, node: NodeId) -> Option<&'
 }
 
 /// All text below a node.
-pub(crate) fn string_value(tree: &Document<'_>, node: NodeId) -> String {
+pub fn string_value(tree: &Document<'_>, node: NodeId) -> String {
     match tree.node_kind(node) {
         Some(NodeKind::Element(_) | NodeKind::Document) => tree.text_content_deep(node),
         _ => first_value(tree, node).unwrap_or_default().to_owned(),
@@ -180,7 +181,7 @@ pub(crate) fn string_value(tree: &Document<'_>, node: NodeId) -> String {
 }
 
 /// Whether the node is an element.
-pub(crate) fn is_element(tree: &Document<'_>, node: NodeId) -> bool {
+pub fn is_element(tree: &Document<'_>, node: NodeId) -> bool {
     matches!(tree.node_kind(node), Some(NodeKind::Element(_)))
 }
 
