@@ -8,13 +8,17 @@ use busyhour_plan::Element;
 use busyhour_processors::scope::{Field, Scope};
 use busyhour_processors::{
     BoundaryExtractor, BoundaryExtractorSettings, DurationAssertion, DurationAssertionSettings, Family,
-    JsonAssertion, JsonAssertionSettings, JsonExtractor, JsonExtractorSettings, Refusal, RegexExtractor,
-    RegexExtractorSettings, ResponseAssertion, ResponseAssertionSettings, ScriptAssertion, ScriptProcessor,
-    ScriptSampler, ScriptSettings, ScriptTimer, SizeAssertion, SizeAssertionSettings, SizeOf,
+    JsonAssertion, JsonAssertionSettings, JsonExtractor, JsonExtractorSettings, RawRequestSource,
+    RawRequestSourceSettings, Refusal, RegexExtractor, RegexExtractorSettings, ResponseAssertion,
+    ResponseAssertionSettings, ScriptAssertion, ScriptProcessor, ScriptSampler, ScriptSettings, ScriptTimer,
+    SizeAssertion, SizeAssertionSettings, SizeOf,
 };
 
 use crate::context::Context;
 use crate::{documents, steps};
+
+/// Class of the jmeter-plugins' Raw Data Source.
+pub(crate) const RAW_REQUEST_SOURCE: &str = "kg.apc.jmeter.modifiers.RawRequestSourcePreProcessor";
 
 /// The pre- or post-processor an element is.
 pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Processor>> {
@@ -45,6 +49,7 @@ pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
             queue: context.text(element, "FifoName"),
             value: context.text(element, "Value"),
         })),
+        RAW_REQUEST_SOURCE => Ok(Arc::new(raw_request_source(context, element))),
         "RegexExtractor" => regex_extractor(context, element),
         "JSONPostProcessor" => json_extractor(context, element),
         "BoundaryExtractor" => boundary_extractor(context, element),
@@ -101,6 +106,21 @@ pub(crate) fn scope<'p>(
     Scope::of(element.text_or(property, ""), variable)
 }
 
+fn raw_request_source<'p>(context: &mut Context<'p>, element: Element<'p>) -> RawRequestSource {
+    let source = RawRequestSource::new(RawRequestSourceSettings {
+        file_name: context.text(element, "filename"),
+        variable: context.text(element, "variable_name"),
+        rewinds: context.flag(element, "rewind", false),
+        hex: context.flag(element, "isHex", false),
+    });
+    if let Some(name) = source.missing_file() {
+        let message =
+            format!("the file {name:?} cannot be read; as long as it is not there, its variable is not set");
+        context.warn(element, "missing-file", message);
+    }
+    source
+}
+
 fn regex_extractor<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -132,7 +152,14 @@ fn json_extractor<'p>(
         concatenate: context.flag(element, "JSONPostProcessor.compute_concat", false),
         scope: scope(context, element, "Sample.scope")?,
     };
-    Ok(Arc::new(JsonExtractor::new(settings)?))
+    let extractor = JsonExtractor::new(settings)?;
+    if let Some(problem) = extractor.problem() {
+        let message = format!(
+            "the match numbers are wrong, on which JMeter drops each sample, as is done here: {problem}"
+        );
+        context.warn(element, "invalid-number", message);
+    }
+    Ok(Arc::new(extractor))
 }
 
 fn boundary_extractor<'p>(

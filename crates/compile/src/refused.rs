@@ -116,6 +116,20 @@ const REFUSED: &[(&str, &str)] = &[
         "its plugin is no longer kept; say the same as a HTTP request",
     ),
     (
+        "com.atlantbh.jmeter.plugins.jsonutils.jsonformatter.JSONFormatter",
+        "it rewrites answers by the rules of a library of Java that reads more than JSON; disable the element: JSON \
+         extractors and assertions read the answer as it came",
+    ),
+    (
+        "com.atlantbh.jmeter.plugins.xmlformatter.XMLFormatPostProcessor",
+        "it rewrites answers in a layout that differs between versions of Java; disable the element: XPath extractors and \
+         assertions read the answer as it came",
+    ),
+    (
+        "com.atlantbh.jmeter.plugins.jsontoxmlconverter.JSONToXMLConverter",
+        "it makes XML by the rules of a library of Java that reads more than JSON; take the values with a JSON Extractor",
+    ),
+    (
         "com.atlantbh.jmeter.plugins.oauth.OAuthSampler",
         "it signs requests with Java classes; disable the element",
     ),

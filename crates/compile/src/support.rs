@@ -236,6 +236,12 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
         Role::PreProcessor,
         "",
     ),
+    (
+        crate::processors::RAW_REQUEST_SOURCE,
+        "Raw Data Source PreProcessor (jmeter-plugins)",
+        Role::PreProcessor,
+        "",
+    ),
     ("JSR223PreProcessor", "JSR223 PreProcessor", Role::PreProcessor, ""),
     ("BeanShellPreProcessor", "BeanShell PreProcessor", Role::PreProcessor, ""),
     ("BSFPreProcessor", "BSF PreProcessor", Role::PreProcessor, ""),

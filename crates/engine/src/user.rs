@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::core::Core;
 use crate::result::SampleResult;
-use crate::run::RunShared;
+use crate::run::{Level, RunShared};
 use crate::template::Template;
 use crate::variables::Variables;
 
@@ -61,6 +61,8 @@ pub struct UserState {
     pub action: LogicalAction,
     /// Whether the user goes on (JMeter's `running`).
     pub running: bool,
+    /// A processor failed on the sample at hand, see [`UserState::give_up_sample`].
+    pub(crate) gave_up: bool,
     /// When the group's scheduler ends this user.
     pub end_time: Option<Nanos>,
     /// Time that a script slept, in nanoseconds: it has passed for the script, and the user waits it out before it goes on.
@@ -93,6 +95,7 @@ impl UserState {
             http_answered: false,
             action: LogicalAction::Continue,
             running: true,
+            gave_up: false,
             end_time: None,
             owed_ns: 0,
             sampler_name: String::new(),
@@ -100,6 +103,14 @@ impl UserState {
             states,
             scratch: Vec::new(),
         }
+    }
+
+    /// For processors on which JMeter throws: nothing more is done for the sample at hand. A sampler that has not
+    /// begun is left out; of a result no assertion, listener or transaction hears.
+    pub fn give_up_sample(&mut self, why: &str) {
+        self.gave_up = true;
+        let line = format!("Error while processing sampler: '{}': {why}", self.sampler_name);
+        self.log(Level::Error, &line);
     }
 
     /// Begins an iteration: counts it and keys the random stream by (seed, group, user, iteration), so that

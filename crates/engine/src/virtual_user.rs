@@ -296,6 +296,10 @@ impl<P: Protocol> VirtualUser<P> {
                 Some(gate) => gate.pass(&mut self.user).await,
                 None => processor.process(&mut self.user),
             }
+            if std::mem::take(&mut self.user.gave_up) {
+                self.previous_end = self.user.now() - self.late_ns;
+                return;
+            }
         }
         self.sleep_off().await;
         self.last_package = Some(id);
@@ -376,6 +380,9 @@ impl<P: Protocol> VirtualUser<P> {
             fill(&mut self.user.result, of_group, all);
             for processor in &package.after {
                 processor.process(&mut self.user);
+                if std::mem::take(&mut self.user.gave_up) {
+                    return;
+                }
             }
             if !package.assertions.is_empty() {
                 let mut result = std::mem::take(&mut self.user.result);

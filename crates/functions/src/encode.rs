@@ -77,50 +77,9 @@ pub(crate) fn escape_html(arguments: &mut Arguments<'_, '_>) -> Made {
 /// `${__unescapeHtml(text)}`
 pub(crate) fn unescape_html(arguments: &mut Arguments<'_, '_>) -> Made {
     Mapped::made(arguments, |text, out| {
-        let mut rest = text;
-        while let Some(at) = rest.find('&') {
-            out.push_str(&rest[..at]);
-            rest = &rest[at..];
-            let end = rest.bytes().take(LONGEST_ENTITY).position(|byte| byte == b';');
-            match end.map(|end| Ok::<_, String>((entity(&rest[1..end])?, end))).transpose()? {
-                Some((Some(c), end)) => {
-                    out.push(c);
-                    rest = &rest[end + 1..];
-                }
-                _ => {
-                    out.push('&');
-                    rest = &rest[1..];
-                }
-            }
-        }
-        out.push_str(rest);
+        out.push_str(&entities::unescape_html(text)?);
         Ok(())
     })
-}
-
-/// How far a `;` may be from its `&`, in bytes; leading zeros of a number included.
-const LONGEST_ENTITY: usize = 64;
-
-/// The character that stands between `&` and `;`, if the name is known.
-fn entity(name: &str) -> Result<Option<char>, String> {
-    let Some(number) = name.strip_prefix('#') else {
-        return Ok(entities::character(name));
-    };
-    let (digits, radix) = match number.strip_prefix(['x', 'X']) {
-        Some(digits) => (digits, 16),
-        None => (number, 10),
-    };
-    if digits.is_empty() || digits.starts_with('+') {
-        return Ok(None);
-    }
-    // What is no number in 32 bits stays as it is; what is no character, the function fails on.
-    match i32::from_str_radix(digits, radix) {
-        Ok(code) => match u32::try_from(code).ok().and_then(char::from_u32) {
-            Some(c) => Ok(Some(c)),
-            None => Err(format!("no Unicode character: {name}")),
-        },
-        Err(_) => Ok(None),
-    }
 }
 
 /// `${__escapeXml(text)}`: XML 1.0, which cannot hold most control characters: they go.

@@ -1,4 +1,6 @@
-//! The named entities of HTML 4, by code point.
+//! The entities of HTML 4: names by code point, and texts without them.
+
+use std::borrow::Cow;
 
 /// Code points and names, in order of the code points.
 pub(crate) const ENTITIES: &[(u16, &str)] = &[
@@ -266,4 +268,85 @@ pub(crate) fn name(c: char) -> Option<&'static str> {
 pub(crate) fn character(name: &str) -> Option<char> {
     let found = ENTITIES.iter().find(|entity| entity.1 == name)?;
     char::from_u32(u32::from(found.0))
+}
+
+/// A text with its entities replaced by what they stand for; what is none, or lacks its `;`, stays. Halves of a
+/// surrogate pair become its character, a lone one the `?` that is sent for it.
+///
+/// # Errors
+/// For numbers beyond Unicode, in Java's words.
+pub fn unescape_html(text: &str) -> Result<Cow<'_, str>, String> {
+    let Some(first) = text.find('&') else { return Ok(Cow::Borrowed(text)) };
+    let mut out = String::with_capacity(text.len());
+    out.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match entity(rest)? {
+            Some((c, behind)) => {
+                out.push(c);
+                rest = behind;
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    Ok(Cow::Owned(out))
+}
+
+/// The character of the entity that a text begins with, and what is behind it.
+fn entity(text: &str) -> Result<Option<(char, &str)>, String> {
+    if !text.starts_with("&#") {
+        let name = text[1..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let behind = text[1 + name..].strip_prefix(';');
+        return Ok(character(&text[1..=name]).zip(behind));
+    }
+    let Some((code, behind)) = numeric(text) else { return Ok(None) };
+    if let Some(c) = char::from_u32(code) {
+        return Ok(Some((c, behind)));
+    }
+    if code > 0x10_ffff {
+        return Err(format!("Not a valid Unicode code point: 0x{code:X}"));
+    }
+    if let Some((low @ 0xdc00..=0xdfff, behind)) = numeric(behind).filter(|_| code < 0xdc00) {
+        let pair = 0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        return Ok(char::from_u32(pair).map(|c| (c, behind)));
+    }
+    Ok(Some(('?', behind)))
+}
+
+/// The number of the numeric entity that a text begins with, and what is behind it; it fits 31 bits.
+fn numeric(text: &str) -> Option<(u32, &str)> {
+    let number = text.strip_prefix("&#")?;
+    let (digits, radix) = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => (digits, 16),
+        None => (number, 10),
+    };
+    let length = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let behind = digits[length..].strip_prefix(';')?;
+    let code = i32::from_str_radix(&digits[..length], radix).ok()?;
+    Some((u32::try_from(code).ok()?, behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entities_are_replaced() {
+        let plain = |text| unescape_html(text).expect("all in Unicode").into_owned();
+        assert_eq!(plain("a &amp; b &lt;c&gt; &euro;&frac12;"), "a & b <c> €½");
+        assert_eq!(plain("&#65;&#x42;&#X43;&#0000000065;&#x1f600;"), "ABCA😀");
+        assert_eq!(plain("&#55357;&#56832;&#55357;x&#56832;"), "😀?x?");
+        assert_eq!(
+            plain("&amp;lt; & &nope; &amp &#; &#x; &#a; &#99999999999; &"),
+            "&lt; & &nope; &amp &#; &#x; &#a; &#99999999999; &"
+        );
+        assert!(matches!(unescape_html("plain"), Ok(Cow::Borrowed("plain"))));
+        assert_eq!(unescape_html("&#x110000;"), Err("Not a valid Unicode code point: 0x110000".to_owned()));
+    }
 }

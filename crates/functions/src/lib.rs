@@ -40,6 +40,7 @@ use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
+pub use entities::unescape_html;
 pub use problem::{Problem, ProblemKind};
 pub use registry::{FunctionInfo, supported};
 pub use scope::UserScope;

@@ -64,7 +64,7 @@ impl BoundaryExtractor {
         boundaries: (&str, &str),
         wanted: i32,
         matches: &mut Matches,
-    ) {
+    ) -> Result<(), String> {
         matches.clear(1);
         let (left, right) = boundaries;
         let mut add = |found: &str| {
@@ -72,10 +72,15 @@ impl BoundaryExtractor {
             if matches.enough(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let Some(variable) = variable else {
-            self.settings.scope.visit(&user.result, |result| {
-                between(&self.settings.field.text(result), left, right, &mut add)
+            let mut outcome = Ok(());
+            self.settings.scope.visit(&user.result, |result| match self.settings.field.text(result) {
+                Ok(text) => between(&text, left, right, &mut add),
+                Err(error) => {
+                    outcome = Err(error);
+                    ControlFlow::Break(())
+                }
             });
-            return;
+            return outcome;
         };
         match user.variables.get(variable) {
             Some(text) => {
@@ -89,6 +94,7 @@ impl BoundaryExtractor {
                 ),
             ),
         }
+        Ok(())
     }
 
     /// The match to take, from 0. With a boundary empty JMeter finds a single place in a variable, and takes it
@@ -158,7 +164,12 @@ impl Processor for BoundaryExtractor {
             let _ = write!(name, "{refname}_{suffix}");
         };
         with_matches(|matches| {
-            self.collect(user, variable.as_deref(), (&left, &right), wanted, matches);
+            if let Err(error) = self.collect(user, variable.as_deref(), (&left, &right), wanted, matches) {
+                let name = &settings.name;
+                let class = "java.lang.IllegalArgumentException";
+                user.log(Level::Warn, &format!("{name}: Error while generating result. {class}: {error}"));
+                return;
+            }
             if wanted >= 0 {
                 let open_ended = left.is_empty() || right.is_empty();
                 let chosen = self.chosen(user, open_ended, wanted, matches.len());

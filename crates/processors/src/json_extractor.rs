@@ -111,12 +111,14 @@ impl JsonExtractor {
         {
             return Err(Refusal::invalid(format!("has lists of different lengths: {MISMATCH}")));
         }
-        if let Some(text) = settings.match_numbers.as_literal() {
-            let expected = lengths.iter().flatten().next().copied().unwrap_or(usize::MAX);
-            match_numbers(text, expected)
-                .map_err(|why| Refusal::invalid(format!("has the match numbers `{text}`: {why}")))?;
-        }
         Ok(Self { settings, paths })
+    }
+
+    /// What is wrong with match numbers that don't vary: JMeter finds that out at each sample, and drops it.
+    pub fn problem(&self) -> Option<String> {
+        let text = self.settings.match_numbers.as_literal()?;
+        let expected = java::split(self.settings.defaults.as_literal()?, ';').len();
+        match_numbers(text, expected).err()
     }
 
     /// The documents to search: `Err` for a text that JSON cannot be read from.
@@ -260,10 +262,10 @@ impl Processor for JsonExtractor {
         };
         let numbers = match match_numbers(&numbers, defaults.len()) {
             Ok(numbers) => numbers,
-            Err(why) => return fail(user, &why),
+            Err(why) => return user.give_up_sample(&why),
         };
         if names.len() != paths || names.len() != defaults.len() {
-            return fail(user, MISMATCH);
+            return user.give_up_sample(MISMATCH);
         }
         let documents = self.documents(user, variable.as_deref());
         for (index, (name, default)) in names.iter().zip(&defaults).enumerate() {
@@ -337,11 +339,17 @@ mod tests {
     }
 
     #[test]
+    fn match_numbers_that_are_none_are_known_at_once() {
+        let problem = |numbers| extractor("a", "$.a", numbers, "x").expect("runs in JMeter").problem();
+        assert_eq!(problem("-1"), None);
+        assert_eq!(problem("m2").as_deref(), Some("For input string: \"m2\""));
+        assert_eq!(problem("1;2").as_deref(), Some("Index 1 out of bounds for length 1"));
+    }
+
+    #[test]
     fn lists_of_different_lengths_are_refused() {
         assert!(extractor("a;b", "$.a", "", "x;y").is_err());
         assert!(extractor("a;b", "$.a;$.b", "1", "x").is_err());
-        assert!(extractor("a", "$.a", "1;2", "x").is_err());
-        assert!(extractor("a", "$.a", "one", "x").is_err());
         assert!(extractor("a", "$..*.b", "1", "x").is_err());
         assert!(extractor("a", "$.a.length()", "1", "x").is_ok());
     }

@@ -33,6 +33,7 @@ mod number_format;
 pub mod oro;
 mod plugin_json;
 mod random_variable;
+mod raw_request_source;
 mod refusal;
 mod regex_extractor;
 mod response_assertion;
@@ -68,6 +69,7 @@ pub use plugin_json::{
     PluginJsonAssertion, PluginJsonAssertionSettings, PluginJsonExtractor, PluginJsonExtractorSettings,
 };
 pub use random_variable::{RandomVariableSettings, RandomVariableStep};
+pub use raw_request_source::{RawRequestSource, RawRequestSourceSettings};
 pub use refusal::{Refusal, RefusalKind};
 pub use regex_extractor::{RegexExtractor, RegexExtractorSettings};
 pub use response_assertion::{ResponseAssertion, ResponseAssertionSettings};

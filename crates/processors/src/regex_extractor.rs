@@ -62,6 +62,13 @@ enum Piece {
     Group(usize),
 }
 
+/// Why a search came to no end.
+enum Failure {
+    Search(SearchLimit),
+    /// There is no text to search; JMeter throws.
+    Text(String),
+}
+
 impl RegexExtractor {
     /// Takes an extractor out of the plan.
     ///
@@ -83,7 +90,7 @@ impl RegexExtractor {
         pattern: &Pattern,
         wanted: i32,
         matches: &mut Matches,
-    ) -> Result<(), SearchLimit> {
+    ) -> Result<(), Failure> {
         matches.clear(pattern.groups() + 1);
         if let Some(variable) = variable {
             let Some(text) = user.variables.get(variable) else {
@@ -96,11 +103,14 @@ impl RegexExtractor {
                 );
                 return Ok(());
             };
-            return copy_matches(matches, pattern, text, wanted);
+            return copy_matches(matches, pattern, text, wanted).map_err(Failure::Search);
         }
         let mut outcome = Ok(());
         self.settings.scope.visit(&user.result, |result| {
-            outcome = copy_matches(matches, pattern, &self.settings.field.text(result), wanted);
+            outcome = match self.settings.field.text(result) {
+                Ok(text) => copy_matches(matches, pattern, &text, wanted).map_err(Failure::Search),
+                Err(error) => Err(Failure::Text(error)),
+            };
             if outcome.is_err() || matches.enough(wanted) {
                 ControlFlow::Break(())
             } else {
@@ -144,12 +154,12 @@ impl Processor for RegexExtractor {
                 return;
             }
         };
-        with_matches(|matches| {
-            if let Err(error) = self.collect(user, variable.as_deref(), pattern, wanted, matches) {
+        with_matches(|matches| match self.collect(user, variable.as_deref(), pattern, wanted, matches) {
+            Ok(()) => save(user, &refname, wanted, pieces, matches),
+            Err(Failure::Search(error)) => {
                 user.log(Level::Error, &format!("{}: {error}", settings.name));
-                return;
             }
-            save(user, &refname, wanted, pieces, matches);
+            Err(Failure::Text(error)) => user.give_up_sample(&error),
         });
     }
 

@@ -113,7 +113,7 @@ impl ResponseAssertion {
     fn fail_text(&self, user: &mut UserState, wanted: &str, text: &str) -> String {
         let subject = match (&self.settings.scope, self.settings.field) {
             (Scope::Variable(name), _) => Cow::Owned(format!("variable({})", name.text(user))),
-            (_, Field::Body) => "text".into(),
+            (_, Field::Body | Field::Unescaped) => "text".into(),
             (_, Field::Code) => "code".into(),
             (_, Field::Message) => "message".into(),
             (_, Field::RequestHeaders) => "request headers".into(),
@@ -158,7 +158,7 @@ impl Assertion for ResponseAssertion {
                 let name = name.text(user);
                 user.variables.get(&name).unwrap_or_default().to_owned().into()
             }
-            _ => self.settings.field.text(result),
+            _ => self.settings.field.text(result).unwrap_or_default(),
         };
         if text.is_empty() {
             if !self.is(NOT) {

@@ -98,6 +98,8 @@ pub enum Field {
     /// The response body as text.
     #[default]
     Body,
+    /// The response body as text without HTML entities (extractors only).
+    Unescaped,
     /// The headers of the response, status line included.
     ResponseHeaders,
     /// The headers of the request.
@@ -116,7 +118,7 @@ impl Field {
     /// The field that `RegexExtractor.useHeaders` or `BoundaryExtractor.useHeaders` names.
     ///
     /// # Errors
-    /// For the body with HTML entities resolved and the body as a document.
+    /// For the body as a document.
     pub fn of_extractor(text: &str) -> Result<Self, Refusal> {
         let is = |word: &str| text.eq_ignore_ascii_case(word);
         Ok(if is("true") {
@@ -130,7 +132,7 @@ impl Field {
         } else if is("message") {
             Self::Message
         } else if is("unescaped") {
-            return Err(Refusal::unsupported("looks at the body with its HTML entities resolved"));
+            Self::Unescaped
         } else if is("as_document") {
             return Err(Refusal::unsupported(
                 "looks at the body as a document (text of PDF or office files)",
@@ -162,22 +164,29 @@ impl Field {
     }
 
     /// The field's text.
-    pub(crate) fn text<'r>(&self, result: &'r SampleResult) -> Cow<'r, str> {
-        match self {
+    ///
+    /// # Errors
+    /// In the body is an entity for what is no character, in Java's words.
+    pub(crate) fn text<'r>(&self, result: &'r SampleResult) -> Result<Cow<'r, str>, String> {
+        Ok(match self {
             Self::Body => result.body_text(),
+            Self::Unescaped => match result.body_text() {
+                Cow::Borrowed(text) => busyhour_functions::unescape_html(text)?,
+                Cow::Owned(text) => Cow::Owned(busyhour_functions::unescape_html(&text)?.into_owned()),
+            },
             Self::ResponseHeaders => Cow::Borrowed(&result.response_headers),
             Self::RequestHeaders => Cow::Borrowed(&result.request_headers),
             Self::RequestData => Cow::Borrowed(&result.request_data),
             Self::Url => Cow::Borrowed(&result.url),
             Self::Code => Cow::Borrowed(&result.code),
             Self::Message => Cow::Borrowed(&result.message),
-        }
+        })
     }
 
     /// What must be kept of the response for it.
     pub(crate) fn keep(self) -> Keep {
         Keep {
-            body: self == Self::Body,
+            body: matches!(self, Self::Body | Self::Unescaped),
             response_headers: self == Self::ResponseHeaders,
             request: matches!(self, Self::RequestHeaders | Self::RequestData),
             http: false,

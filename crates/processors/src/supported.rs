@@ -37,11 +37,7 @@ const SUPPORTED: &[ElementInfo] = &[
     element("BeanShellPreProcessor", "script before a sample", SCRIPTS),
     element("BeanShellSampler", "sample made by a script", SCRIPTS),
     element("BeanShellTimer", "pause of a script's making", SCRIPTS),
-    element(
-        "BoundaryExtractor",
-        "variables from between two texts",
-        "not from the body unescaped or as a document",
-    ),
+    element("BoundaryExtractor", "variables from between two texts", "not from the body as a document"),
     element("CSVDataSet", "variables from the rows of a file", ""),
     element("CompareAssertion", "fails results of an iteration that differ", ""),
     element("CounterConfig", "a number that counts up", ""),

@@ -25,6 +25,8 @@ fn page(extractors: Vec<Node>, names: &[&str]) -> Node {
     plan([group("users").with([sampler, show(names)])])
 }
 
+const ENTITIES: &str = "&lt;a&gt; &amp;amp; &eacute;&euro;&frac12; &nope; &amp &#65;&#x42;&#X43; &#0000000065; &#x1f600; &#55357;&#56832; &#; &#x; &#99999999999; &apos; &quot;&";
+
 fn regular_expressions() -> Vec<Description> {
     let covers = &["RegexExtractor"];
     let row = "class=\"row\">(\\w+)=(\\d+)<";
@@ -114,6 +116,25 @@ fn regular_expressions() -> Vec<Description> {
                 &["body", "unescaped", "headers", "sent", "url", "code", "message", "status"],
             ),
         ),
+        case(
+            "regex-unescaped",
+            covers,
+            plan([group("users").with([
+                raw("POST", "entities", "/body", ENTITIES).with([
+                    regex("all", "(?s)^(.*)$", "$1$", "1", "no").set("RegexExtractor.useHeaders", "unescaped"),
+                    boundary("between", "<", ">", "1", "no").set("BoundaryExtractor.useHeaders", "unescaped"),
+                ]),
+                raw("POST", "shown", "/body", "${all}|${between}"),
+                raw("POST", "beyond", "/body", "x &#x110000; y").with([
+                    boundary("b", "x", "y", "1", "kept").set("BoundaryExtractor.useHeaders", "unescaped"),
+                ]),
+                raw("POST", "dropped", "/body", "x &#x110000; y").with([
+                    regex("r", "x", "$0$", "1", "no").set("RegexExtractor.useHeaders", "unescaped"),
+                ]),
+                show(&["b", "r"]),
+            ])]),
+        )
+        .why("On an entity beyond Unicode the expression's extractor throws, and the sample is dropped."),
         case(
             "regex-flavour",
             covers,
@@ -357,6 +378,24 @@ fn json_paths() -> Vec<Description> {
         )
         .mask("([rs])=\\[[abc]\\]", "$1=[{TAG}]")
         .why("0 and blank choose by chance."),
+        case(
+            "json-wrong-match-numbers",
+            covers,
+            plan([group("users").with([
+                get("word", "/json").with([
+                    json("a", "$.id", "m2", "dflt"),
+                    json_assertion("asserts", "$.missing", None, false),
+                    json("b", "$.id", "1", "dflt"),
+                ]),
+                get("many", "/json").with([json("c", "$.id", "1;2", "dflt")]),
+                transaction("parent", true, false).with([
+                    get("in", "/json").with([json("d", "$.id", "+1", "dflt")]),
+                    get("dropped", "/json").with([json("e", "$.id", "1.0", "dflt")]),
+                ]),
+                show(&["a", "b", "c", "d", "e"]),
+            ])]),
+        )
+        .why("Where a match number is none the extractor throws, and the sample is dropped."),
         case(
             "json-several-variables",
             covers,

@@ -1,5 +1,7 @@
 //! Samplers of jmeter-plugins that send texts and packets as they are.
 
+use busyhour_standin::Order;
+
 use super::super::elements::*;
 use super::super::jmx::Node;
 use super::{Description, case};
@@ -15,12 +17,44 @@ const RAW_PLUGINS: [&str; 3] = [
 
 const UDP: &str = "kg.apc.jmeter.samplers.UDPSampler";
 const RAW: &str = "kg.apc.jmeter.samplers.HTTPRawSampler";
+const SOURCE: &str = "kg.apc.jmeter.modifiers.RawRequestSourcePreProcessor";
 const HEX: &str = "kg.apc.jmeter.samplers.HexStringUDPDecoder";
 
 pub fn cases() -> Vec<Description> {
     let mut cases = udp_cases();
     cases.extend(raw_cases());
+    cases.push(raw_source());
     cases
+}
+
+/// Pieces of files as bodies: read on, read again from the start, as digits, and what is no piece.
+fn raw_source() -> Description {
+    let source = |file: &str, rewinds: bool, hex: bool| {
+        Node::new(SOURCE, "kg.apc.jmeter.modifiers.RawRequestSourcePreProcessorGui", "source")
+            .set("filename", format!("${{__P(CASE)}}/{file}"))
+            .set("variable_name", "x")
+            .set("rewind", rewinds)
+            .set("isHex", hex)
+    };
+    let sends = |name: &str| raw("POST", name, "/body", "${__V(x,unset)}");
+    case(
+        "raw-data-source",
+        &[SOURCE],
+        plan([
+            loops("once", "9").with([sends("a").with([source("pieces.txt", false, false)]), sends("b")]),
+            loops("again", "5").with([sends("c").with([source("pieces.txt", true, true)])]),
+            loops("odd", "3").with([
+                sends("d").with([source("odd.txt", false, false)]),
+                sends("e").with([source("absent.txt", false, false)]),
+            ]),
+        ]),
+    )
+    .file("pieces.txt", "\n\r\n5 first one\nab\ncd\n\n2\r\nxy4 \n\u{e9}z\n\r\n3\n123")
+    .file("odd.txt", "x\n2\nab\n\n-1\n2\ncd9\nend")
+    .why("Where the file ends its thread stops; what is no piece leaves the sample out.")
+    .mask_columns(&["grpThreads", "allThreads"])
+    .order(Order::Connections)
+    .plugins(&RAW_PLUGINS)
 }
 
 fn users(samplers: Vec<Node>) -> Node {
