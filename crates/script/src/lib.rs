@@ -20,9 +20,11 @@ mod jvm;
 mod number;
 mod scope;
 mod syntax;
+mod unbound;
 mod value;
 
 pub use error::{Place, ScriptError};
 pub use jvm::{Binding, Memory};
 pub use scope::{Level, SampleFacts, Scope, StopRequest, Verdict};
+pub use unbound::refuse_unbound;
 pub use value::Value;

@@ -15,7 +15,7 @@ use busyhour_engine::template::{Segment, Template};
 use busyhour_engine::user::{StateId, UserState};
 use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, UserScope};
 use busyhour_script::java_like::{self, Language as JavaLike};
-use busyhour_script::{Binding, Memory, ScriptError, Value, javascript, jexl};
+use busyhour_script::{Binding, Memory, ScriptError, Value, javascript, jexl, refuse_unbound};
 
 pub use elements::{ScriptAssertion, ScriptProcessor, ScriptTimer};
 pub use sampler::ScriptSampler;
@@ -99,6 +99,9 @@ enum Parsed {
 }
 
 fn parse(language: &Language, text: &str) -> Result<Parsed, ScriptError> {
+    if matches!(language, Language::JavaScript | Language::Jexl(_)) {
+        refuse_unbound(text)?;
+    }
     Ok(match language {
         Language::JavaLike(java_like) => Parsed::JavaLike(java_like::compile(text, *java_like)?),
         Language::JavaScript => Parsed::JavaScript(javascript::compile(text)?),

@@ -133,3 +133,23 @@ fn a_script_that_sleeps_leaves_the_time_to_its_user() {
     assert_eq!((user.result.body_text().as_ref(), user.owed_ns), ("70", 70_000_000));
     assert_eq!(user.result.elapsed_ms(), 70);
 }
+
+#[test]
+fn names_that_a_language_does_not_see_are_refused_with_their_place() {
+    let jexl = || Language::Jexl(jexl::Version::Three);
+    let refused = |language: Language, script: &str| {
+        ScriptProcessor::after(settings(language, script)).err().map(|refusal| format!("{refusal:?}"))
+    };
+    for name in ["prev", "SampleResult", "sampler", "AssertionResult", "args", "Parameters", "Label", "OUT"] {
+        let script = format!("var a = 'x';\nvars.put(a, '' + {name});");
+        let why = refused(Language::JavaScript, &script).expect("refused");
+        assert!(why.contains(name) && why.contains("line 2, column 18"), "{why}");
+        let why = refused(jexl(), &format!("vars.get('a') == {name}")).expect("refused");
+        assert!(why.contains(name) && why.contains("column 18"), "{why}");
+    }
+    for script in
+        ["vars.put('prev', 'args')", "var args = 1; vars.put('a', '' + args) // prev", "({prev: 1}).prev"]
+    {
+        assert_eq!(refused(Language::JavaScript, script), None, "{script}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Names that JMeter binds for scripted elements and that JavaScript and JEXL do not see here.
+
+use crate::ScriptError;
+use crate::syntax::unsupported;
+
+/// What is in sight of Groovy and BeanShell alone.
+const UNBOUND: &[&str] = &[
+    "prev",
+    "SampleResult",
+    "sampler",
+    "AssertionResult",
+    "args",
+    "Parameters",
+    "Label",
+    "FileName",
+    "OUT",
+    "sampleEvent",
+];
+
+/// Looks for a name that JMeter gives a JSR223 or BSF element's script and that JavaScript and JEXL do not see here.
+///
+/// Texts in quotes, comments, members (`a.prev`, `prev:`) and names that the script declares itself are passed over.
+///
+/// # Errors
+/// [`ScriptError::Unsupported`] with the name and its place.
+pub fn refuse_unbound(text: &str) -> Result<(), ScriptError> {
+    let mut declared: Vec<&str> = Vec::new();
+    let (mut at, mut last) = (0, "");
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let len = if c == '"' || c == '\'' || c == '`' {
+            quoted_len(rest, c)
+        } else if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |len| len + 2)
+        } else if is_part(c) {
+            let len = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let (word, after) = (&rest[..len], rest[len..].trim_start());
+            if matches!(last, "var" | "function") {
+                declared.push(word);
+            } else if UNBOUND.contains(&word)
+                && last != "."
+                && !is_key(last, after)
+                && !declared.contains(&word)
+            {
+                return Err(unsupported(text, at, format!("`{word}` in JavaScript and JEXL")));
+            }
+            last = word;
+            len
+        } else {
+            if !c.is_whitespace() {
+                last = &rest[..c.len_utf8()];
+            }
+            c.len_utf8()
+        };
+        at += len;
+    }
+    Ok(())
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+/// A key of a map or an object: `{prev: 1, args: 2}`.
+fn is_key(last: &str, after: &str) -> bool {
+    matches!(last, "{" | ",") && after.starts_with(':')
+}
+
+fn quoted_len(rest: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if c == quote => return at + c.len_utf8(),
+            _ => {}
+        }
+    }
+    rest.len()
+}
