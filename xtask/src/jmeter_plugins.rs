@@ -43,7 +43,7 @@ fn file_name(coordinate: &str) -> Result<String> {
     let plain = |part: &&str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
     };
-    ensure!(parts.len() == 3 && parts.iter().all(|part| plain(part)), "it is not group:artifact:version");
+    ensure!(parts.len() == 3 && parts.iter().all(plain), "it is not group:artifact:version");
     Ok(format!("{}-{}.jar", parts[1], parts[2]))
 }
 

@@ -57,7 +57,7 @@ impl Options {
                 name => options.names.push(name.to_owned()),
             }
         }
-        ensure!(!(options.write && !options.names.is_empty()), "--write wants all plans, not some");
+        ensure!(!options.write || options.names.is_empty(), "--write wants all plans, not some");
         Ok(options)
     }
 }
