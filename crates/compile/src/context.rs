@@ -155,8 +155,10 @@ impl<'p> Context<'p> {
         let kind = if element.kind().is_empty() { element.tag() } else { element.kind() };
         let finding =
             Diagnostic::error("unsupported-element", format!("the element {kind} is not supported"));
-        let hint =
-            if hint.is_empty() { "disable the element, or run with --allow-unsupported" } else { hint };
+        let hint = match hint {
+            "" => "disable the element, or run with --allow-unsupported".to_owned(),
+            hint => format!("{hint}; --allow-unsupported runs the plan without it"),
+        };
         self.unsupported(element.locate(finding).with_hint(hint));
     }
 

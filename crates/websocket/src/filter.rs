@@ -109,9 +109,13 @@ impl FrameFilter {
                     Comparison::ContainsRegex => Some(value.clone()),
                     _ => None,
                 };
-                let regex = pattern.map(|pattern| Regex::new(&pattern)).transpose();
-                let regex =
-                    regex.map_err(|error| format!("java.util.regex.PatternSyntaxException: {error}"))?;
+                let regex = match pattern {
+                    Some(pattern) => Some(
+                        Regex::new(&pattern)
+                            .map_err(|error| format!("java.util.regex.PatternSyntaxException: {error}"))?,
+                    ),
+                    None => None,
+                };
                 Test::Text(*comparison, *inverted, value, regex)
             }
             Self::Data { comparison, inverted, value, position, .. } => {

@@ -81,12 +81,12 @@ fn files_that_cannot_be_read() {
 }
 
 fn unsupported() -> String {
-    let below =
-        element("XPath2Extractor", "Path", "", "") + &element("com.example.NewPostProcessor", "New", "", "");
+    let below = element("XMLSchemaAssertion", "Schema", "", "")
+        + &element("com.example.NewPostProcessor", "New", "", "");
     let steps = [
         get_with("first", "/${__nonsense(1)}", "", &below),
         element("FTPSampler", "Files", "", ""),
-        element("GenericController", "Steps", "", &get("second", "/${__groovy(new Date())}")),
+        element("GenericController", "Steps", "", &get("second", "/${__groovy(new java.net.URL(vars))}")),
     ];
     plan(&group("1", "1", &steps.concat()))
 }
@@ -101,7 +101,7 @@ fn everything_unsupported_is_listed_with_its_place() {
             4  TestPlan "Plan"
             7    ThreadGroup "Group"
            17      HTTPSamplerProxy "first"
-      !    27        XPath2Extractor "Path"
+      !    27        XMLSchemaAssertion "Schema"
       !    31        com.example.NewPostProcessor "New"
       !    36      FTPSampler "Files"
            40      GenericController "Steps"
@@ -112,10 +112,10 @@ fn everything_unsupported_is_listed_with_its_place() {
       in: Plan > Group > first
       hint: it may come from a plugin; JMeter without that plugin sends the text ${__nonsense(…)} as it is
 
-    error[unsupported-element]: the element XPath2Extractor is not supported
+    error[unsupported-element]: the element XMLSchemaAssertion is not supported
       --> plan.jmx:27:1
-      in: Plan > Group > first > Path
-      hint: disable the element, or run with --allow-unsupported
+      in: Plan > Group > first > Schema
+      hint: documents are not validated against schemas here; an XML Assertion checks that they are well-formed; --allow-unsupported runs the plan without it
 
     error[unsupported-element]: the element com.example.NewPostProcessor is not supported
       --> plan.jmx:31:1
@@ -125,9 +125,9 @@ fn everything_unsupported_is_listed_with_its_place() {
     error[unsupported-element]: the element FTPSampler is not supported
       --> plan.jmx:36:1
       in: Plan > Group > Files
-      hint: disable the element, or run with --allow-unsupported
+      hint: FTP is not spoken here; load an FTP server with a tool of its own, or disable the element; --allow-unsupported runs the plan without it
 
-    error[unsupported-function]: __groovy: `new Date` with 0 arguments is not supported (column 1)
+    error[unsupported-function]: __groovy: `new java.net.URL` is not supported (column 5)
       --> plan.jmx:47:1
       in: Plan > Group > Steps > second
       hint: scripts beyond plain expressions need JMeter's own interpreters
@@ -137,7 +137,7 @@ fn everything_unsupported_is_listed_with_its_place() {
     room.type_in("run plan.jmx").expect(3).says(&[
         "__nonsense",
         "FTPSampler",
-        "XPath2Extractor",
+        "XMLSchemaAssertion",
         "com.example.NewPostProcessor",
         "__groovy",
         "plan.jmx is refused because of 5 errors; no request was sent",

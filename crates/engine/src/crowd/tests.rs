@@ -214,9 +214,12 @@ fn arrivals(at_ms: &[u64], end_ms: u64, no_free_user: NoFreeUser) -> OpenWorkloa
     }
 }
 
+/// Time, user, iteration and a variable of each sample.
+type Sampled = Arc<Mutex<Vec<(u64, u32, u32, Option<String>)>>>;
+
 #[test]
 fn a_user_goes_on_with_the_next_arrival() {
-    let seen: Arc<Mutex<Vec<(u64, u32, u32, Option<String>)>>> = Arc::default();
+    let seen: Sampled = Arc::default();
     let sink = Arc::clone(&seen);
     let script: Script = Arc::new(move |user: &mut UserState| {
         let left = user.variables.get("left").map(str::to_owned);
