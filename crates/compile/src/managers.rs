@@ -20,7 +20,14 @@ pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
     if !ignore
         && !matches!(
             policy.as_str(),
-            "standard" | "standard-strict" | "default" | "compatibility" | "best-match" | "netscape"
+            "standard"
+                | "standard-strict"
+                | "default"
+                | "compatibility"
+                | "best-match"
+                | "netscape"
+                | "rfc2109"
+                | "rfc2965"
         )
     {
         context.unsupported_setting(
