@@ -331,7 +331,8 @@ impl<P: Protocol> VirtualUser<P> {
                 let limit_ns = self.limit_of(package).filter(|_| protocol.is_interruptible());
                 let core = Rc::clone(&self.core);
                 let mut in_flight = InFlight(Some(&core));
-                let begun = self.user.now();
+                // Only a limit needs it, and most samples have none.
+                let begun = if limit_ns.is_some() { self.user.now() } else { Nanos::ZERO };
                 let in_time = {
                     let (user, session) = (&mut self.user, &mut self.session);
                     let sampling = protocol.sample(user, session, &package.label, intended, package.keep);
