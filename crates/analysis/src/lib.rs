@@ -18,20 +18,26 @@
 //! # }
 //! ```
 
+mod apdex;
 pub mod arrivals;
 mod caveat;
 mod facts;
+mod over_time;
 mod row;
 mod series;
 mod summary;
 mod web_log;
+mod window;
 
+pub use apdex::Apdex;
 pub use caveat::{Caveat, Told};
 pub use facts::RunFacts;
-pub use row::{ElapsedSummary, ErrorRow, Row, Times};
+pub use over_time::{HeatMap, RowSeries};
+pub use row::{ElapsedSummary, ErrorRow, Row, SlowSample, Times};
 pub use series::{DistributionPoint, Series};
 pub use summary::{SUMMARY_VERSION, Summary, SummaryError};
 pub use web_log::{
     CellCounts, CellHistogram, CountFrequency, LogTableRow, LogWindow, QuantileRule, TOTAL, ThreadGroupRow,
     WebLog, WebLogOptions, WebLogTables,
 };
+pub use window::{Window, WindowHow};

@@ -3,6 +3,10 @@
 use busyhour_record::{Clock, ErrorKind, SampleKind, Totals};
 use serde::{Deserialize, Serialize};
 
+use crate::apdex::Apdex;
+use crate::over_time::RowSeries;
+use crate::series::{DistributionPoint, short_distribution};
+
 /// Rounds to microseconds: what a time in ms is shown with, and more than its histogram knows.
 pub(crate) fn round(ms: f64) -> f64 {
     (ms * 1e3).round() / 1e3
@@ -93,6 +97,15 @@ pub struct Row {
     pub first_start_s: f64,
     /// Last end, likewise.
     pub last_end_s: f64,
+    /// The Application Performance Index; `None` without samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apdex: Option<Apdex>,
+    /// The quantile function, in some 40 points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distribution: Vec<DistributionPoint>,
+    /// The label over time; `None` for totals and where nobody recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<RowSeries>,
 }
 
 impl Row {
@@ -122,8 +135,30 @@ impl Row {
             elapsed,
             first_start_s: if rows == 0 { 0.0 } else { totals.first_start.as_secs_f64() },
             last_end_s: totals.last_end.as_secs_f64(),
+            apdex: None,
+            distribution: short_distribution(&totals.response, &totals.service),
+            series: None,
         }
     }
+}
+
+/// A request, as one of the slowest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlowSample {
+    /// Its label.
+    pub label: String,
+    /// Its actual start, in seconds from the start of the run.
+    pub start_s: f64,
+    /// Response time in ms.
+    pub response_ms: f64,
+    /// Service time in ms.
+    pub service_ms: f64,
+    /// Response code.
+    pub code: String,
+    /// Response message, or that of the first failed assertion.
+    pub message: String,
+    /// Whether it passed.
+    pub success: bool,
 }
 
 /// One way in which requests failed.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::round;
 
-/// The run by the second, in columns of equal length. Seconds in which no request ended are missing. Times in ms.
+/// The run by the second, in columns of equal length. Seconds in which no request started or
+/// ended are missing. Times in ms; `None` in seconds in which none ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Number of the second, from 0.
@@ -18,22 +19,28 @@ pub struct Series {
     pub bytes: Vec<u64>,
     /// Bytes sent.
     pub sent_bytes: Vec<u64>,
-    /// Most active users that a request saw.
-    pub users: Vec<u32>,
+    /// Requests that started; empty when nobody counted them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub started: Vec<u64>,
+    /// Arrivals of open workloads that were scheduled for the second; empty where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<u64>,
+    /// Most active users that a request that ended saw.
+    pub users: Vec<Option<u32>>,
     /// Mean response time.
-    pub response_mean: Vec<f64>,
+    pub response_mean: Vec<Option<f64>>,
     /// Median response time.
-    pub response_p50: Vec<f64>,
+    pub response_p50: Vec<Option<f64>>,
     /// 95th percentile of the response time.
-    pub response_p95: Vec<f64>,
+    pub response_p95: Vec<Option<f64>>,
     /// 99th percentile of the response time.
-    pub response_p99: Vec<f64>,
+    pub response_p99: Vec<Option<f64>>,
     /// Largest response time.
-    pub response_max: Vec<f64>,
+    pub response_max: Vec<Option<f64>>,
     /// Mean service time.
-    pub service_mean: Vec<f64>,
+    pub service_mean: Vec<Option<f64>>,
     /// 95th percentile of the service time.
-    pub service_p95: Vec<f64>,
+    pub service_p95: Vec<Option<f64>>,
 }
 
 impl Series {
@@ -45,14 +52,14 @@ impl Series {
             series.errors.push(point.errors);
             series.bytes.push(point.bytes);
             series.sent_bytes.push(point.sent_bytes);
-            series.users.push(point.users);
-            series.response_mean.push(round(point.response.mean));
-            series.response_p50.push(round(point.response.p50));
-            series.response_p95.push(round(point.response.p95));
-            series.response_p99.push(round(point.response.p99));
-            series.response_max.push(round(point.response.max));
-            series.service_mean.push(round(point.service.mean));
-            series.service_p95.push(round(point.service.p95));
+            series.users.push(Some(point.users));
+            series.response_mean.push(Some(round(point.response.mean)));
+            series.response_p50.push(Some(round(point.response.p50)));
+            series.response_p95.push(Some(round(point.response.p95)));
+            series.response_p99.push(Some(round(point.response.p99)));
+            series.response_max.push(Some(round(point.response.max)));
+            series.service_mean.push(Some(round(point.service.mean)));
+            series.service_p95.push(Some(round(point.service.p95)));
         }
         series
     }
@@ -63,7 +70,7 @@ impl Series {
         self.second.len()
     }
 
-    /// Whether no request ended.
+    /// Whether no request started or ended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.second.is_empty()
@@ -84,18 +91,34 @@ pub struct DistributionPoint {
 /// The quantile functions of the two clocks, denser towards the tail, up to the last percentile that the number of
 /// samples supports, and the maximum.
 pub(crate) fn distribution(response: &Clock, service: &Clock) -> Vec<DistributionPoint> {
-    let count = response.count();
-    if count == 0 {
+    // The part of the samples beyond each point: twentieths, then seven steps per decade.
+    let twentieths = (3..=20).rev().map(|step| f64::from(step) * 0.05);
+    points(response, service, twentieths, &[1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2])
+}
+
+/// The same in some 40 points at most: tenths, then three steps per decade.
+pub(crate) fn short_distribution(response: &Clock, service: &Clock) -> Vec<DistributionPoint> {
+    points(response, service, (2..=9).rev().map(|step| f64::from(step) * 0.1), &[1.0, 0.5, 0.2])
+}
+
+/// The points at which so large parts of the samples lie beyond, and in each decade from a tenth down those of `steps`.
+fn points(
+    response: &Clock,
+    service: &Clock,
+    beyond: impl Iterator<Item = f64>,
+    steps: &[f64],
+) -> Vec<DistributionPoint> {
+    let count = response.count() as f64;
+    if count == 0.0 {
         return Vec::new();
     }
-    // The part of the samples beyond each point: twentieths, then seven steps per decade.
-    let mut beyond: Vec<f64> = (3..=20).rev().map(|step| f64::from(step) * 0.05).collect();
+    let mut beyond: Vec<f64> = beyond.collect();
     let mut decade = 0.1;
-    while decade * count as f64 >= 1.0 {
-        beyond.extend([1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2].map(|step| decade * step));
+    while decade * count >= 1.0 {
+        beyond.extend(steps.iter().map(|step| decade * step));
         decade /= 10.0;
     }
-    beyond.retain(|tail| tail * count as f64 >= 1.0);
+    beyond.retain(|tail| tail * count >= 1.0);
     beyond.push(0.0);
     beyond
         .into_iter()

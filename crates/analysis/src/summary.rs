@@ -1,16 +1,18 @@
 //! The summary of a run, as `summary.json` holds it.
 
-use busyhour_record::{RunTotals, SampleKind};
+use busyhour_record::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalVerdict;
 use crate::caveat::{self, Told};
 use crate::facts::RunFacts;
-use crate::row::{ErrorRow, Row};
+use crate::over_time::HeatMap;
+use crate::row::{ErrorRow, Row, SlowSample};
 use crate::series::{DistributionPoint, Series, distribution};
+use crate::window::Window;
 
 /// Version of the summary that is written, and the only one that is read.
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,17 @@ pub struct Summary {
     pub distribution: Vec<DistributionPoint>,
     /// Second by second.
     pub series: Series,
+    /// Response times of requests over time; `None` when nobody recorded them, or no request ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<HeatMap>,
+    /// The slowest requests by response time, slowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slowest: Vec<SlowSample>,
+    /// The part of the run that the tables are of; `None` for all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
+    /// How far a percentile can lie from the sample's own, as a share of it: the width of the histograms' cells.
+    pub percentile_error: f64,
 }
 
 /// A summary that cannot be read.
@@ -110,6 +123,10 @@ impl Summary {
             arrivals: Vec::new(),
             distribution: distribution(&totals.total.response, &totals.total.service),
             series: Series::of(&totals.seconds),
+            heat: None,
+            slowest: Vec::new(),
+            window: None,
+            percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
             run,
         }
     }

@@ -192,12 +192,12 @@ impl Steps {
             steps.requests[to] += series.requests[at] as f64 / seconds;
             steps.errors[to] += series.errors[at] as f64 / seconds;
             for (values, value) in [
-                (&mut steps.users, f64::from(series.users[at])),
+                (&mut steps.users, series.users[at].map(f64::from)),
                 (&mut steps.p50, series.response_p50[at]),
                 (&mut steps.p95, series.response_p95[at]),
                 (&mut steps.p99, series.response_p99[at]),
             ] {
-                values[to] = values[to].max(value);
+                values[to] = values[to].max(value.unwrap_or(f64::NAN));
             }
         }
         Some(steps)
