@@ -21,6 +21,7 @@
 mod apdex;
 pub mod arrivals;
 mod caveat;
+pub mod comparison;
 mod facts;
 mod over_time;
 mod row;
@@ -31,6 +32,7 @@ mod window;
 
 pub use apdex::Apdex;
 pub use caveat::{Caveat, Told};
+pub use comparison::Comparison;
 pub use facts::RunFacts;
 pub use over_time::{HeatMap, RowSeries};
 pub use row::{ElapsedSummary, ErrorRow, Row, SlowSample, Times};

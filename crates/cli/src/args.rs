@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Show the arrival statistics of logs: JTL files and run directories.
     Arrivals(crate::arrivals::ArrivalsArgs),
+    /// Compare runs before and after a change; say how many runs would show one.
+    Compare(crate::compare::CompareArgs),
+    /// Show where a history of runs changed.
+    Trend(crate::trend::TrendArgs),
     /// Start a ticket shop on this machine, run the ticket workload on it, show the result.
     Demo(DemoArgs),
     /// Start one of the demo servers alone.

@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Stopped = 4,
     /// 5: the run came to its end but results could not be written whole.
     ResultsLost = 5,
+    /// 8: a comparison found that something got worse, or the last change in a history of runs is a regression.
+    Worse = 8,
 }
 
 /// The table for `--help`.
@@ -26,7 +28,8 @@ pub(crate) const TABLE: &str = "Exit codes:
   2  the command line cannot be understood
   3  the plan is refused before the first request
   4  the run was stopped before its end (Ctrl-C, SIGTERM, stop port); what was measured is written
-  5  the run came to its end, but not all results could be written";
+  5  the run came to its end, but not all results could be written
+  8  compare, trend: something got worse by more than the margin";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

@@ -4,6 +4,7 @@ mod args;
 mod arrivals;
 mod check;
 mod columns;
+mod compare;
 mod demo;
 mod exit;
 mod forecast;
@@ -24,6 +25,7 @@ mod settings;
 mod stop_port;
 mod stop_signals;
 mod system;
+mod trend;
 mod url_plan;
 mod users;
 
@@ -61,6 +63,8 @@ fn dispatch(cli: Cli) -> Exit {
         },
         Command::Check(check) => check::main(&check),
         Command::Arrivals(arrivals) => arrivals::main(&arrivals),
+        Command::Compare(compare) => compare::main(&compare),
+        Command::Trend(trend) => trend::main(&trend),
         Command::Demo(demo) => demo::main(&demo),
         Command::DemoServer(server) => demo::server(&server),
         Command::PlanLoad(plan) => plan_load::main(&plan),

@@ -1,6 +1,7 @@
 //! Times and rates as people write them on a command line.
 
 use busyhour_analysis::LogWindow;
+use busyhour_analysis::comparison::RunWindow;
 
 /// Units of time and how many seconds they are.
 const UNITS: [(&str, f64); 6] =
@@ -42,6 +43,27 @@ pub(crate) fn window(text: &str) -> Result<LogWindow, String> {
     Ok(LogWindow { before_s, duration_s })
 }
 
+/// A part of a run: `120,1320` from 120 s to 1320 s after its start.
+pub(crate) fn span(text: &str) -> Result<RunWindow, String> {
+    let (from, to) = text.split_once(',').ok_or("it is written FROM,TO in seconds, such as 120,1320")?;
+    let (from_s, to_s) = (seconds(from)?, seconds(to)?);
+    if to_s <= from_s {
+        return Err("the end must be later than the beginning".into());
+    }
+    Ok(RunWindow { from_s, to_s })
+}
+
+/// A share: `5%` or `0.05`.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.trim().strip_suffix('%') {
+        Some(percent) => Ok(number(percent)? / 100.0),
+        None => number(text).and_then(|share| {
+            // A bare 5 could be meant as 5 % and would be 500 %.
+            if share < 1.0 { Ok(share) } else { Err(format!("write {text}% if that is meant")) }
+        }),
+    }
+}
+
 fn number(text: &str) -> Result<f64, String> {
     let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is no number", text.trim()))?;
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number, at least 0".into()) }
@@ -70,6 +92,10 @@ mod tests {
         assert!(seconds("inf").is_err() && seconds("1e999").is_err() && rate_per_s("NaN").is_err());
         assert!(rate_per_s("20/year").is_err());
         assert_eq!(window("120,20min"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
+        assert_eq!(span("1min,120"), Ok(RunWindow { from_s: 60.0, to_s: 120.0 }));
+        assert!(span("120").is_err() && span("10,10").is_err());
+        assert_eq!((share("5%"), share("0.5 %"), share("0.01")), (Ok(0.05), Ok(0.005), Ok(0.01)));
+        assert!(share("5").is_err() && share("-1%").is_err() && share("x%").is_err());
         assert!(window("120").is_err() && window("0,0").is_err() && window("a,1").is_err());
     }
 }

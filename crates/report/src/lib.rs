@@ -22,6 +22,11 @@
 
 mod arrival_plots;
 mod chart;
+mod comparison_csv;
+mod comparison_power;
+mod comparison_read;
+mod comparison_table;
+mod comparison_trend;
 mod delivery;
 mod files;
 mod html;
@@ -35,6 +40,11 @@ mod summariser;
 mod table;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
+pub use comparison_csv::comparison_csv;
+pub use comparison_power::power_table;
+pub use comparison_read::{RunReadError, RunReading, measure_run};
+pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
+pub use comparison_trend::trend_table;
 pub use files::{
     ReportError, add_arrivals, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports,
 };

@@ -384,7 +384,7 @@ pub fn log_tables_csv(logs: &[LogReport], show: LogTablesShow) -> String {
     out
 }
 
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -27,7 +27,7 @@ const RED: &str = "31";
 const YELLOW: &str = "33";
 
 impl Look {
-    fn paint(self, code: &str, text: &str) -> String {
+    pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 

@@ -1,6 +1,8 @@
 //! Statistics of stamps and counts. Pure functions: no files, no clock, and randomness only as it is handed in.
 //!
-//! What is here serves one question: is this sequence of arrivals the process that was asked for? The measures
+//! What is here serves two questions. Did two groups of runs differ ([`Contrast`], with standard errors from repeated runs
+//! or from [`Resamples`] of one; [`select`] when much is asked at once; [`values_needed`] before anything is measured),
+//! and when did a series of runs change ([`change_points`])? And is this sequence of arrivals the process that was asked for? The measures
 //! ([`GapStatistics`], [`DispersionCounter`], [`autocorrelations`]) come with intervals that stay valid when
 //! neighbouring values depend on each other; the tests ([`kolmogorov_uniform`], [`lilliefors_exponential`],
 //! [`anderson_darling_exponential`], [`lilliefors_rounded`], [`ljung_box`]) have the critical values that belong to
@@ -20,6 +22,9 @@
 
 mod autocorrelation;
 mod batches;
+mod bootstrap;
+mod change_points;
+mod contrast;
 mod dispersion;
 mod equivalence;
 mod estimate;
@@ -27,12 +32,17 @@ mod exponential;
 mod gaps;
 mod kolmogorov;
 mod moments;
+mod multiplicity;
+mod power;
 mod rounded;
 
 pub use autocorrelation::{Autocorrelations, autocorrelations, ljung_box};
 pub use batches::{
     Batches, PowerSums, coefficient_of_variation, index_of_dispersion, proportion, reciprocal_mean,
 };
+pub use bootstrap::{Resamples, stationary_block_length};
+pub use change_points::{ChangePoint, ChangeSettings, change_points};
+pub use contrast::{Contrast, KnownMean};
 pub use dispersion::{DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate};
 pub use equivalence::{Band, Decision};
 pub use estimate::{CONFIDENCE, Estimate, Method};
@@ -40,6 +50,8 @@ pub use exponential::{anderson_darling_exponential, lilliefors_exponential};
 pub use gaps::GapStatistics;
 pub use kolmogorov::{TestResult, kolmogorov_uniform, kolmogorov_upper_tail};
 pub use moments::Moments;
+pub use multiplicity::{Selection, select};
+pub use power::{VALUES_MAX, power, values_needed, variance_upper};
 pub use rounded::{RoundedExponential, lilliefors_rounded};
 
 /// Where randomness comes from: handed in by the caller, so that the same seed gives the same answer.

@@ -69,7 +69,7 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
 }
 
 /// How standard output looks.
-fn look() -> Look {
+pub(crate) fn look() -> Look {
     let on_terminal = std::io::stdout().is_terminal();
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     Look { width: columns().filter(|_| on_terminal), colour }

@@ -7,6 +7,7 @@ mod arrivals;
 mod bad_servers;
 mod check;
 mod command_line;
+mod compare;
 mod demo;
 mod faults;
 mod jmeter_form;

@@ -1,0 +1,259 @@
+//! Doubts about a comparison, each with its advice.
+
+use busyhour_record::RunEnd;
+use serde::{Deserialize, Serialize};
+
+use super::likeness::Unlike;
+use super::run::{MeasuredRun, RunCourse};
+
+/// With fewer runs per side than this a difference must be large to be seen.
+const RUNS_GOOD: usize = 5;
+
+/// The rate of the first and last tenth of a run is at least this part of that of its middle, unless it has ramps.
+const RAMP: f64 = 0.7;
+
+/// Fewest slices in which a ramp can be told from chance.
+const RAMP_SLICES: usize = 20;
+
+/// One doubt about a comparison or a history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum ComparisonCaveat {
+    /// One run on each side: what varies from run to run is in no interval.
+    OneRunEach,
+    /// One run on one side: it is taken to vary as the runs of the other side do.
+    OneRunOneSide,
+    /// Few runs: intervals are wide.
+    FewRuns {
+        /// Runs of the side with fewer.
+        runs: usize,
+    },
+    /// What is compared is unlike, and was allowed to be.
+    Unlike {
+        /// The difference.
+        unlike: Unlike,
+    },
+    /// Runs begin or end with a ramp that is part of what is compared.
+    Ramps {
+        /// Which.
+        runs: Vec<String>,
+    },
+    /// Runs did not come to their end.
+    CutShort {
+        /// Which.
+        runs: Vec<String>,
+    },
+    /// Only service times are known of some runs, while others have response times.
+    ClocksDiffer {
+        /// Runs with one clock.
+        one_clock: Vec<String>,
+    },
+    /// A plan rests on one run: what varies from run to run is not in it.
+    PlanFromOneRun,
+    /// A plan rests on few runs.
+    PlanFromFewRuns {
+        /// How many.
+        runs: usize,
+    },
+    /// A history is too short for changes to be found.
+    ShortHistory {
+        /// Its runs.
+        runs: usize,
+        /// Fewest runs in which a change could stand.
+        least: usize,
+    },
+    /// Older runs were left out.
+    OldRunsLeftOut {
+        /// How many.
+        runs: usize,
+    },
+    /// Among many series some seem to change by chance.
+    ManySeries {
+        /// How many there are.
+        series: usize,
+        /// How many changed.
+        changed: usize,
+        /// How many would by chance, on average.
+        by_chance: f64,
+    },
+    /// Histograms were made coarser to save memory.
+    Coarse {
+        /// Relative width of their buckets in per cent.
+        percent: f64,
+    },
+}
+
+/// A doubt as people read it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonDoubt {
+    /// The doubt.
+    #[serde(flatten)]
+    pub caveat: ComparisonCaveat,
+    /// What is the matter.
+    pub message: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+impl From<ComparisonCaveat> for ComparisonDoubt {
+    fn from(caveat: ComparisonCaveat) -> ComparisonDoubt {
+        ComparisonDoubt { message: caveat.message(), advice: caveat.advice(), caveat }
+    }
+}
+
+impl ComparisonCaveat {
+    fn message(&self) -> String {
+        match self {
+            ComparisonCaveat::OneRunEach => {
+                "one run on each side: the intervals hold what varies within a run, \
+                but not what varies from run to run, which is often more; a difference that is seen need not \
+                come from the change"
+                    .into()
+            }
+            ComparisonCaveat::OneRunOneSide => {
+                "one side has one run only: it is taken to vary from run to run \
+                as the other side does"
+                    .into()
+            }
+            ComparisonCaveat::FewRuns { runs } => format!(
+                "with {runs} runs on a side little is known about what varies from run to run: intervals are wide"
+            ),
+            ComparisonCaveat::Unlike { unlike } => unlike.to_string(),
+            ComparisonCaveat::Ramps { runs } => {
+                format!(
+                    "the rate at the beginning or the end is far from that of the middle: {}",
+                    runs.join(", ")
+                )
+            }
+            ComparisonCaveat::CutShort { runs } => {
+                format!("these did not come to their end: {}", runs.join(", "))
+            }
+            ComparisonCaveat::ClocksDiffer { one_clock } => format!(
+                "intended starts are unknown of some runs, so that their response times are service times: {}",
+                one_clock.join(", ")
+            ),
+            ComparisonCaveat::PlanFromOneRun => {
+                "the plan rests on one run, which does not tell what varies from run \
+                to run: the numbers of runs are the least that can be"
+                    .into()
+            }
+            ComparisonCaveat::PlanFromFewRuns { runs } => format!(
+                "the plan rests on {runs} runs, from which what varies from run to run is known roughly only"
+            ),
+            ComparisonCaveat::ShortHistory { runs, least } => {
+                format!("no change can stand in a history of {runs} runs; {least} are needed at least")
+            }
+            ComparisonCaveat::OldRunsLeftOut { runs } => format!("the {runs} oldest runs are left out"),
+            ComparisonCaveat::ManySeries { series, changed, by_chance } => format!(
+                "{changed} of {series} series changed; about {by_chance:.0} would seem to by chance alone"
+            ),
+            ComparisonCaveat::Coarse { percent } => {
+                format!(
+                    "percentiles are known to {percent:.1} % only: histograms were made coarser to save memory"
+                )
+            }
+        }
+    }
+
+    fn advice(&self) -> String {
+        match self {
+            ComparisonCaveat::OneRunEach => {
+                "repeat both: five runs each, in turns; compare --power says how many are needed"
+            }
+            ComparisonCaveat::OneRunOneSide => "repeat that side as well",
+            ComparisonCaveat::FewRuns { .. } => "compare --power says how many runs are needed",
+            ComparisonCaveat::Unlike { unlike: Unlike::Lengths { .. } } => {
+                "compare the same part of all: --window FROM,TO"
+            }
+            ComparisonCaveat::Unlike { .. } => "the difference may come from that, not from the change",
+            ComparisonCaveat::Ramps { .. } => "leave ramps out: --window FROM,TO",
+            ComparisonCaveat::CutShort { .. } => {
+                "run them again, or compare the same part of all: --window FROM,TO"
+            }
+            ComparisonCaveat::ClocksDiffer { .. } => "compare service times: --clock service",
+            ComparisonCaveat::PlanFromOneRun => "give several runs of the same system, at least three",
+            ComparisonCaveat::PlanFromFewRuns { .. } => "take the cautious numbers, or give more runs",
+            ComparisonCaveat::ShortHistory { .. } => {
+                "give more runs, or compare groups of runs: busyhour compare"
+            }
+            ComparisonCaveat::OldRunsLeftOut { .. } => "name the runs that count",
+            ComparisonCaveat::ManySeries { .. } => {
+                "look at changes that several measures or labels share, or ask for \
+                a smaller --significance"
+            }
+            ComparisonCaveat::Coarse { .. } => "compare a shorter part: --window FROM,TO",
+        }
+        .into()
+    }
+}
+
+/// Doubts about any set of runs.
+pub(super) fn of_runs<'a>(runs: impl Iterator<Item = &'a MeasuredRun> + Clone) -> Vec<ComparisonCaveat> {
+    let named = |wanted: &dyn Fn(&MeasuredRun) -> bool| -> Vec<String> {
+        runs.clone().filter(|run| wanted(run)).map(|run| run.name.clone()).collect()
+    };
+    let mut found = Vec::new();
+    let ramps = named(&|run| has_ramp(&run.course));
+    if !ramps.is_empty() {
+        found.push(ComparisonCaveat::Ramps { runs: ramps });
+    }
+    let cut = named(&|run| {
+        let facts = &run.facts;
+        let cut = !matches!(facts.end, Some(RunEnd::Completed | RunEnd::StoppedByPlan));
+        facts.record_cut || (facts.has_manifest && cut)
+    });
+    if !cut.is_empty() {
+        found.push(ComparisonCaveat::CutShort { runs: cut });
+    }
+    let one_clock = named(&|run| run.facts.one_clock);
+    if !one_clock.is_empty() && one_clock.len() < runs.clone().count() {
+        found.push(ComparisonCaveat::ClocksDiffer { one_clock });
+    }
+    let width = runs.map(|run| run.bucket_width).fold(0.0, f64::max);
+    if width > 0.002 {
+        found.push(ComparisonCaveat::Coarse { percent: width * 100.0 });
+    }
+    found
+}
+
+/// Doubts about the number of runs.
+pub(super) fn of_numbers(base: usize, new: usize) -> Option<ComparisonCaveat> {
+    match (base.min(new), base.max(new)) {
+        (1, 1) => Some(ComparisonCaveat::OneRunEach),
+        (1, _) => Some(ComparisonCaveat::OneRunOneSide),
+        (runs, _) if runs < RUNS_GOOD => Some(ComparisonCaveat::FewRuns { runs }),
+        _ => None,
+    }
+}
+
+/// Doubts about a plan from `runs` runs.
+pub(super) fn of_plan(runs: usize) -> Option<ComparisonCaveat> {
+    match runs {
+        0 | 1 => Some(ComparisonCaveat::PlanFromOneRun),
+        runs if runs < RUNS_GOOD => Some(ComparisonCaveat::PlanFromFewRuns { runs }),
+        _ => None,
+    }
+}
+
+/// Doubts about the length of a history.
+pub(super) fn of_history(runs: usize, least: usize, significance: f64) -> Vec<ComparisonCaveat> {
+    // In a history of n runs cut in the middle, both halves and their exchange are as good a cut as any permutation.
+    let smallest_p = |n: usize| {
+        let half = n / 2;
+        let cuts = (1..=half).fold(1.0, |product, k| product * (n - half + k) as f64 / k as f64);
+        2.0 / cuts
+    };
+    let needed = (2 * least.max(2)..).find(|n| smallest_p(*n) <= significance).unwrap_or(usize::MAX);
+    if runs < needed { vec![ComparisonCaveat::ShortHistory { runs, least: needed }] } else { Vec::new() }
+}
+
+fn has_ramp(course: &RunCourse) -> bool {
+    let n = course.requests.len();
+    if n < RAMP_SLICES {
+        return false;
+    }
+    let rate = |requests: &[u64]| requests.iter().sum::<u64>() as f64 / requests.len() as f64;
+    let (tenth, requests) = (n / 10, &course.requests);
+    let middle = rate(&requests[n / 4..n - n / 4]);
+    rate(&requests[..tenth]).min(rate(&requests[n - tenth..])) < RAMP * middle
+}

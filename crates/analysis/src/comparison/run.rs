@@ -1,0 +1,209 @@
+//! One run as a comparison needs it: its measures per label, its distributions, its course.
+
+use busyhour_record::SampleKind;
+use busyhour_stats::RandomSource;
+use serde::{Deserialize, Serialize};
+
+use super::histogram::{SparseHistogram, upper_ms};
+use super::measure::{Bootstrap, LabelSlices, Measure, Measured};
+use super::tally::{Cell, RunTally, SlicedRun};
+use crate::facts::RunFacts;
+use crate::row::round;
+
+/// A run that was measured.
+#[derive(Debug, Clone)]
+pub struct MeasuredRun {
+    /// What it is called: its path.
+    pub name: String,
+    /// What is known about it.
+    pub facts: RunFacts,
+    /// Where the measured part begins and ends, in seconds from the start of the run.
+    pub span_s: (f64, f64),
+    /// Users that were told apart by their names; `None` when nothing tells.
+    pub users: Option<u64>,
+    /// Relative width of the histograms' buckets: percentiles are known to no more.
+    pub bucket_width: f64,
+    /// All requests.
+    pub total: MeasuredRow,
+    /// Per label, in the order of their numbers.
+    pub labels: Vec<MeasuredRow>,
+    /// Its course.
+    pub course: RunCourse,
+}
+
+/// A label of a run, or the total.
+#[derive(Debug, Clone)]
+pub struct MeasuredRow {
+    /// The label.
+    pub label: String,
+    /// What was counted.
+    pub kind: SampleKind,
+    /// Samples.
+    pub samples: u64,
+    /// Failed ones.
+    pub errors: u64,
+    measures: [Option<Measured>; Measure::ALL.len()],
+    histogram: SparseHistogram,
+    coarse: u32,
+}
+
+/// A run slice by slice, over all its requests. The first and the last slice may be cut by the run's span.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunCourse {
+    /// Where the first slice begins, in seconds from the start of the run.
+    pub from_s: f64,
+    /// Length of a slice in s.
+    pub step_s: f64,
+    /// Requests that ended.
+    pub requests: Vec<u64>,
+    /// Failed ones among them.
+    pub errors: Vec<u64>,
+    /// Requests per second, over the part of the slice that lies in the run.
+    pub rate_per_s: Vec<f64>,
+    /// Mean time in ms; `None` where nothing ended.
+    pub mean_ms: Vec<Option<f64>>,
+    /// 95th percentile in ms; `None` where nothing ended.
+    pub p95_ms: Vec<Option<f64>>,
+}
+
+/// A point of a distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// The percentile, 0 to 100.
+    pub percentile: f64,
+    /// Time in ms that this part of the samples did not exceed.
+    pub ms: f64,
+}
+
+impl MeasuredRun {
+    /// Measures what was tallied. `tick_ms` is the step of the clock that stamped the samples, `label` tells the text of
+    /// a label's number. `None` when nothing was counted.
+    ///
+    /// With a source of randomness the precision of each measure within the run is found by the bootstrap.
+    pub fn new<R: RandomSource + ?Sized>(
+        name: String,
+        facts: RunFacts,
+        tally: RunTally,
+        tick_ms: f64,
+        label: impl Fn(u32) -> String,
+        random: Option<&mut R>,
+    ) -> Option<MeasuredRun> {
+        let sliced = tally.finish(label)?;
+        let mut bootstrap = random.map(|random| Bootstrap::new(sliced.seconds.len(), sliced.step_s, random));
+        let mut row = |label: &str, kind, cells: &[Cell]| {
+            let mut histogram = SparseHistogram::default();
+            cells.iter().for_each(|cell| histogram.merge(&cell.histogram));
+            let slices = LabelSlices {
+                cells,
+                seconds: &sliced.seconds,
+                histogram: &histogram,
+                coarse: sliced.coarse,
+                tick_ms,
+            };
+            MeasuredRow {
+                label: label.to_owned(),
+                kind,
+                samples: cells.iter().map(|cell| cell.samples).sum(),
+                errors: cells.iter().map(|cell| cell.errors).sum(),
+                measures: Measure::ALL.map(|measure| slices.measure(measure, bootstrap.as_mut())),
+                coarse: sliced.coarse,
+                histogram,
+            }
+        };
+        let total = row("Total", SampleKind::Request, &sliced.total);
+        let mut labels: Vec<MeasuredRow> =
+            sliced.labels.iter().map(|(label, kind, cells)| row(label, *kind, cells)).collect();
+        labels.retain(|label| label.samples > 0);
+        Some(MeasuredRun {
+            name,
+            facts,
+            span_s: sliced.span_s,
+            users: sliced.users,
+            bucket_width: f64::from(1_u32 << sliced.coarse) / 1024.0,
+            course: course(&sliced),
+            total,
+            labels,
+        })
+    }
+
+    /// Length of the measured part in s.
+    #[must_use]
+    pub fn length_s(&self) -> f64 {
+        self.span_s.1 - self.span_s.0
+    }
+
+    /// The row of a label.
+    #[must_use]
+    pub fn label(&self, label: &str, kind: SampleKind) -> Option<&MeasuredRow> {
+        self.labels.iter().find(|row| row.label == label && row.kind == kind)
+    }
+}
+
+impl MeasuredRow {
+    /// A measure; `None` when it rests on too few samples.
+    #[must_use]
+    pub fn measured(&self, measure: Measure) -> Option<Measured> {
+        self.measures[measure as usize]
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_values(label: &str, measures: [Option<Measured>; Measure::ALL.len()]) -> MeasuredRow {
+        MeasuredRow {
+            label: label.into(),
+            kind: SampleKind::Request,
+            samples: 1_000,
+            errors: 0,
+            measures,
+            histogram: SparseHistogram::default(),
+            coarse: 0,
+        }
+    }
+}
+
+/// The distribution of several rows together, denser towards the tail, as far as their samples reach.
+pub(super) fn curve(rows: &[&MeasuredRow]) -> Vec<CurvePoint> {
+    let coarse = rows.iter().map(|row| row.coarse).max().unwrap_or(0);
+    let mut all = SparseHistogram::default();
+    for row in rows {
+        let mut histogram = row.histogram.clone();
+        (row.coarse..coarse).for_each(|_| histogram.coarsen());
+        all.merge(&histogram);
+    }
+    let n = all.len() as f64;
+    // The part of the samples beyond each point: twentieths, then five steps per decade.
+    let mut beyond: Vec<f64> = (3..=19).rev().map(|step| f64::from(step) * 0.05).collect();
+    for decade in 1..=7 {
+        beyond.extend([1.0, 0.7, 0.5, 0.3, 0.2].map(|step| step * 10.0_f64.powi(-decade)));
+    }
+    beyond
+        .into_iter()
+        .filter(|tail| tail * n >= 1.0)
+        .filter_map(|tail| {
+            let ms = upper_ms(all.quantile(1.0 - tail)?, coarse);
+            Some(CurvePoint { percentile: ((1.0 - tail) * 1e8).round() / 1e6, ms: round(ms) })
+        })
+        .collect()
+}
+
+fn course(run: &SlicedRun) -> RunCourse {
+    let of = |cell: &Cell, value: f64| (cell.times > 0).then(|| round(value));
+    let p95 = |cell: &Cell| cell.histogram.quantile(0.95).map_or(0.0, |bucket| upper_ms(bucket, run.coarse));
+    RunCourse {
+        from_s: run.from_s,
+        step_s: run.step_s,
+        requests: run.total.iter().map(|cell| cell.samples).collect(),
+        errors: run.total.iter().map(|cell| cell.errors).collect(),
+        rate_per_s: run
+            .total
+            .iter()
+            .zip(&run.seconds)
+            .map(|(cell, s)| if *s > 0.0 { round(cell.samples as f64 / s) } else { 0.0 })
+            .collect(),
+        mean_ms: run
+            .total
+            .iter()
+            .map(|cell| of(cell, cell.sum_ns as f64 / cell.times.max(1) as f64 / 1e6))
+            .collect(),
+        p95_ms: run.total.iter().map(|cell| of(cell, p95(cell))).collect(),
+    }
+}

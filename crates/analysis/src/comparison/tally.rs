@@ -1,0 +1,343 @@
+//! A run cut into slices of time: what bootstraps and percentiles of a comparison are made of.
+
+use busyhour_record::{LABELS_MAX, OTHER_LABELS, SampleKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use super::histogram::SparseHistogram;
+
+/// Most slices; when there are more, neighbours are joined: so there are half of this or more in any run that is not very
+/// short.
+const SLICES_MAX: usize = 256;
+
+/// Slices are not joined below this many to save memory.
+const SLICES_MIN: usize = 64;
+
+/// Length of a slice to begin with, in ns.
+const SLICE_NS: u64 = 100_000_000;
+
+/// Buckets that the histograms of a run may hold: some 50 MiB.
+const HELD_MAX: usize = 6_000_000;
+
+/// Buckets are widened this often before slices are joined to save memory: to 1/128 of their values.
+const COARSE_FIRST: u32 = 3;
+
+/// Samples between two looks at the memory.
+const LOOK: u64 = 1 << 16;
+
+/// Most users that are told apart.
+const USERS_MAX: usize = 1_000_000;
+
+/// Which of the two clocks is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ComparedClock {
+    /// Response time: end − intended start.
+    #[default]
+    Response,
+    /// Service time: end − actual start.
+    Service,
+}
+
+/// A part of a run, in seconds from its start: what ended in it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RunWindow {
+    /// Where it begins.
+    pub from_s: f64,
+    /// Where it ends.
+    pub to_s: f64,
+}
+
+/// One sample, as far as a comparison is concerned. Times in ns; instants from the start of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TalliedSample {
+    /// Number of the label.
+    pub label: u32,
+    /// What it counts as; a sub-result does not count.
+    pub kind: SampleKind,
+    /// Actual start; before the start of the run when it was under way then.
+    pub start_ns: i64,
+    /// End.
+    pub end_ns: i64,
+    /// The time that is compared.
+    pub time_ns: u64,
+    /// How many samples it stands for.
+    pub samples: u32,
+    /// How many of them failed.
+    pub errors: u32,
+    /// Tells users apart; `None` when unknown.
+    pub user: Option<u64>,
+}
+
+/// Counts of one label in one slice.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cell {
+    pub(super) samples: u64,
+    pub(super) errors: u64,
+    /// Times that were measured: a sample can stand for several.
+    pub(super) times: u64,
+    pub(super) sum_ns: u64,
+    pub(super) histogram: SparseHistogram,
+}
+
+impl Cell {
+    pub(super) fn merge(&mut self, other: &Cell) {
+        self.samples += other.samples;
+        self.errors += other.errors;
+        self.times += other.times;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.histogram.merge(&other.histogram);
+    }
+}
+
+#[derive(Debug)]
+struct LabelCells {
+    label: Option<u32>,
+    kind: SampleKind,
+    cells: Vec<Cell>,
+}
+
+/// Adds up a run, in bounded memory, in whatever order its samples come.
+#[derive(Debug)]
+pub struct RunTally {
+    window: Option<RunWindow>,
+    slice_ns: u64,
+    coarse: u32,
+    labels: Vec<LabelCells>,
+    by_label: FxHashMap<(u32, SampleKind), usize>,
+    users: FxHashSet<u64>,
+    span_ns: Option<(i64, i64)>,
+    samples: u64,
+}
+
+/// A run as it was cut.
+#[derive(Debug)]
+pub(super) struct SlicedRun {
+    /// Where the first slice begins and the last one ends, in seconds from the start of the run.
+    pub(super) span_s: (f64, f64),
+    /// Where the full slices would begin: a multiple of [`Self::step_s`].
+    pub(super) from_s: f64,
+    pub(super) step_s: f64,
+    /// Length of each slice in s; the first and the last may be shorter.
+    pub(super) seconds: Vec<f64>,
+    /// How often neighbouring buckets of the histograms became one.
+    pub(super) coarse: u32,
+    pub(super) total: Vec<Cell>,
+    pub(super) labels: Vec<(String, SampleKind, Vec<Cell>)>,
+    /// Users that were told apart; `None` when nothing tells.
+    pub(super) users: Option<u64>,
+}
+
+impl RunTally {
+    /// Counts what ends in `window`, or everything.
+    #[must_use]
+    pub fn new(window: Option<RunWindow>) -> RunTally {
+        RunTally {
+            window,
+            slice_ns: SLICE_NS,
+            coarse: 0,
+            labels: Vec::new(),
+            by_label: FxHashMap::default(),
+            users: FxHashSet::default(),
+            span_ns: None,
+            samples: 0,
+        }
+    }
+
+    /// Counts a sample.
+    pub fn add(&mut self, sample: &TalliedSample) {
+        if sample.kind == SampleKind::SubResult {
+            return;
+        }
+        let mut start_ns = sample.start_ns;
+        if let Some(window) = self.window {
+            let end_s = sample.end_ns as f64 / 1e9;
+            if end_s < window.from_s || end_s >= window.to_s {
+                return;
+            }
+            start_ns = start_ns.max((window.from_s * 1e9) as i64);
+        }
+        let span = self.span_ns.get_or_insert((start_ns, sample.end_ns));
+        *span = (span.0.min(start_ns), span.1.max(sample.end_ns));
+        if let Some(user) = sample.user
+            && self.users.len() < USERS_MAX
+        {
+            self.users.insert(user);
+        }
+        let label = self.label(sample.label, sample.kind);
+        let mut slice = self.slice_of(sample.end_ns);
+        while slice >= SLICES_MAX {
+            self.join_slices();
+            slice = self.slice_of(sample.end_ns);
+        }
+        let coarse = self.coarse;
+        let cells = &mut self.labels[label].cells;
+        if cells.len() <= slice {
+            cells.resize_with(slice + 1, Cell::default);
+        }
+        let cell = &mut cells[slice];
+        cell.samples += u64::from(sample.samples);
+        cell.errors += u64::from(sample.errors);
+        cell.times += 1;
+        cell.sum_ns = cell.sum_ns.saturating_add(sample.time_ns);
+        cell.histogram.add(sample.time_ns / 1_000, coarse);
+        self.samples += 1;
+        if self.samples.is_multiple_of(LOOK) {
+            self.save_memory();
+        }
+    }
+
+    fn slice_of(&self, end_ns: i64) -> usize {
+        (end_ns.max(0) as u64 / self.slice_ns) as usize
+    }
+
+    fn label(&mut self, label: u32, kind: SampleKind) -> usize {
+        if let Some(known) = self.by_label.get(&(label, kind)) {
+            return *known;
+        }
+        let new = if self.labels.len() < LABELS_MAX {
+            self.labels.push(LabelCells { label: Some(label), kind, cells: Vec::new() });
+            self.labels.len() - 1
+        } else {
+            let other = |cells: &LabelCells| cells.label.is_none() && cells.kind == kind;
+            self.labels.iter().position(other).unwrap_or_else(|| {
+                self.labels.push(LabelCells { label: None, kind, cells: Vec::new() });
+                self.labels.len() - 1
+            })
+        };
+        self.by_label.insert((label, kind), new);
+        new
+    }
+
+    fn join_slices(&mut self) {
+        self.slice_ns *= 2;
+        for label in &mut self.labels {
+            let mut joined: Vec<Cell> = Vec::with_capacity(label.cells.len().div_ceil(2));
+            for (at, cell) in std::mem::take(&mut label.cells).into_iter().enumerate() {
+                match joined.last_mut() {
+                    Some(last) if at % 2 == 1 => last.merge(&cell),
+                    _ => joined.push(cell),
+                }
+            }
+            label.cells = joined;
+        }
+    }
+
+    fn save_memory(&mut self) {
+        let held = |labels: &[LabelCells]| -> usize {
+            labels.iter().flat_map(|label| &label.cells).map(|cell| cell.histogram.held()).sum()
+        };
+        while held(&self.labels) > HELD_MAX {
+            let slices = self.labels.iter().map(|label| label.cells.len()).max().unwrap_or(0);
+            if self.coarse >= COARSE_FIRST && slices > SLICES_MIN {
+                self.join_slices();
+            } else {
+                self.coarse += 1;
+                for cell in self.labels.iter_mut().flat_map(|label| &mut label.cells) {
+                    cell.histogram.coarsen();
+                }
+            }
+        }
+    }
+
+    /// The run in slices of equal length from its first start to its last end, or of its window; `None` when nothing
+    /// counted. `name` tells the text of a label.
+    pub(super) fn finish(mut self, name: impl Fn(u32) -> String) -> Option<SlicedRun> {
+        let (first_ns, last_ns) = self.span_ns?;
+        let first_ns = first_ns.max(0) as u64;
+        let last_ns = (last_ns.max(0) as u64).max(first_ns + 1);
+        let (from, to) = ((first_ns / self.slice_ns) as usize, (last_ns / self.slice_ns) as usize + 1);
+        let slice_ns = self.slice_ns;
+        let seconds: Vec<f64> = (from..to)
+            .map(|slice| {
+                let begin = (slice as u64 * slice_ns).max(first_ns);
+                let end = ((slice + 1) as u64 * slice_ns).min(last_ns);
+                end.saturating_sub(begin) as f64 / 1e9
+            })
+            .collect();
+        for cell in self.labels.iter_mut().flat_map(|label| &mut label.cells) {
+            cell.histogram.settle();
+        }
+        let mut total = vec![Cell::default(); to - from];
+        let mut labels = Vec::new();
+        for label in self.labels {
+            let mut cells = label.cells;
+            cells.resize_with(to, Cell::default);
+            cells.drain(..from);
+            if label.kind == SampleKind::Request {
+                total.iter_mut().zip(&cells).for_each(|(sum, cell)| sum.merge(cell));
+            }
+            let name = label.label.map_or_else(|| OTHER_LABELS.to_owned(), &name);
+            labels.push((name, label.kind, cells));
+        }
+        Some(SlicedRun {
+            span_s: (first_ns as f64 / 1e9, last_ns as f64 / 1e9),
+            from_s: from as f64 * slice_ns as f64 / 1e9,
+            step_s: slice_ns as f64 / 1e9,
+            seconds,
+            coarse: self.coarse,
+            total,
+            labels,
+            users: (!self.users.is_empty()).then_some(self.users.len() as u64),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(end_ms: i64, time_ms: u64) -> TalliedSample {
+        TalliedSample {
+            label: 0,
+            kind: SampleKind::Request,
+            start_ns: (end_ms - time_ms as i64) * 1_000_000,
+            end_ns: end_ms * 1_000_000,
+            time_ns: time_ms * 1_000_000,
+            samples: 1,
+            errors: 0,
+            user: None,
+        }
+    }
+
+    #[test]
+    fn slices_are_joined_and_nothing_is_lost() {
+        let mut tally = RunTally::new(None);
+        // An hour, a sample each 100 ms, in an order of its own.
+        let mut ends: Vec<i64> = (1..=36_000).map(|at| at * 100).collect();
+        ends.sort_by_key(|end| (end / 100) % 7);
+        ends.iter().for_each(|end| tally.add(&sample(*end, 50)));
+        let run = tally.finish(|_| "home".into()).unwrap();
+        assert!((SLICES_MAX / 2..=SLICES_MAX).contains(&run.seconds.len()), "{}", run.seconds.len());
+        assert_eq!(run.total.iter().map(|cell| cell.samples).sum::<u64>(), 36_000);
+        assert_eq!(run.total.iter().map(|cell| cell.histogram.len()).sum::<u64>(), 36_000);
+        let span = 3_600.0 - 0.05;
+        assert!((run.seconds.iter().sum::<f64>() - span).abs() < 1e-6);
+        assert!((run.span_s.0 - 0.05).abs() < 1e-9 && (run.span_s.1 - 3_600.0).abs() < 1e-9);
+        // But for the first and the last, all slices are of one length and hold as much.
+        let middle = &run.total[1..run.total.len() - 1];
+        assert!(middle.iter().all(|cell| cell.samples == middle[0].samples));
+    }
+
+    #[test]
+    fn a_window_leaves_out_what_does_not_end_in_it() {
+        let mut tally = RunTally::new(Some(RunWindow { from_s: 10.0, to_s: 20.0 }));
+        (1..=300).for_each(|at| tally.add(&sample(at * 100, 50)));
+        let run = tally.finish(|_| "home".into()).unwrap();
+        assert_eq!(run.total.iter().map(|cell| cell.samples).sum::<u64>(), 100);
+        assert!((run.seconds.iter().sum::<f64>() - 9.9).abs() < 0.051);
+        assert!(RunTally::new(None).finish(|_| String::new()).is_none());
+    }
+
+    #[test]
+    fn transactions_are_labels_but_not_in_the_total() {
+        let mut tally = RunTally::new(None);
+        tally.add(&sample(100, 10));
+        tally.add(&TalliedSample { kind: SampleKind::Transaction, ..sample(100, 90) });
+        tally.add(&TalliedSample { kind: SampleKind::SubResult, ..sample(100, 5) });
+        let run = tally.finish(|label| label.to_string()).unwrap();
+        assert_eq!(run.total.iter().map(|cell| cell.samples).sum::<u64>(), 1);
+        let kinds: Vec<SampleKind> = run.labels.iter().map(|(_, kind, _)| *kind).collect();
+        assert_eq!(kinds, [SampleKind::Request, SampleKind::Transaction]);
+    }
+}

@@ -1,0 +1,179 @@
+//! The intervals of comparisons hold the true effect as often as they say, on runs whose samples depend on each other and
+//! which differ from run to run; and where they cannot, it is known.
+
+use busyhour_analysis::RunFacts;
+use busyhour_analysis::comparison::{
+    Comparison, ComparisonSettings, Measure, MeasuredRun, RunTally, TalliedSample, Verdict,
+};
+use busyhour_record::SampleKind;
+use rand::{Rng, SeedableRng};
+use rand_distr::{Exp1, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+type Random = Xoshiro256PlusPlus;
+
+/// What runs are like.
+#[derive(Clone, Copy)]
+struct System {
+    /// All times are multiplied by this.
+    factor: f64,
+    /// Standard deviation of the logarithm of times from run to run.
+    between: f64,
+    /// Correlation of the load of neighbouring seconds, which moves times and rate together.
+    correlation: f64,
+    length_s: f64,
+    labels: u32,
+}
+
+const SYSTEM: System = System { factor: 1.0, between: 0.0, correlation: 0.6, length_s: 120.0, labels: 1 };
+
+/// A run of some 20 requests a second: the logarithm of a time is that of the run, plus that of the second, plus its own.
+fn run(system: &System, random: &mut Random, bootstrap: bool) -> MeasuredRun {
+    let normal = |random: &mut Random| random.sample::<f64, _>(StandardNormal);
+    let of_run = system.between * normal(random);
+    let mut tally = RunTally::new(None);
+    let (mut at_s, mut second, mut load) = (0.0, 0.0, normal(random));
+    loop {
+        let rate = 20.0 * (0.2_f64 * load).exp();
+        at_s += random.sample::<f64, _>(Exp1) / rate;
+        if at_s >= system.length_s {
+            break;
+        }
+        while second + 1.0 <= at_s {
+            second += 1.0;
+            load = system.correlation * load + (1.0 - system.correlation.powi(2)).sqrt() * normal(random);
+        }
+        let log = of_run + 0.15 * load + 0.5 * normal(random);
+        let time_ns = (system.factor * 50e6 * log.exp()) as u64;
+        let end_ns = (at_s * 1e9) as i64;
+        tally.add(&TalliedSample {
+            label: random.random_range(0..system.labels),
+            kind: SampleKind::Request,
+            start_ns: end_ns - time_ns as i64,
+            end_ns,
+            time_ns,
+            samples: 1,
+            errors: u32::from(random.random::<f64>() < 0.02),
+            user: None,
+        });
+    }
+    let random = bootstrap.then_some(random);
+    MeasuredRun::new("run".into(), RunFacts::default(), tally, 1e-6, |at| format!("label {at}"), random)
+        .unwrap()
+}
+
+fn compare(base: &System, new: &System, runs: (usize, usize), bootstrap: bool, seed: u64) -> Comparison {
+    let mut random = Random::seed_from_u64(seed);
+    let mut side = |system, runs| -> Vec<MeasuredRun> {
+        (0..runs).map(|_| run(system, &mut random, bootstrap)).collect()
+    };
+    let (base, new) = (side(base, runs.0), side(new, runs.1));
+    Comparison::new(&base, &new, ComparisonSettings::default(), Vec::new()).unwrap()
+}
+
+/// Share of replicates in which the 95 % interval of each measure of the total holds "no difference", which is the truth.
+fn held(system: &System, runs: (usize, usize), bootstrap: bool, replicates: u64) -> Vec<(Measure, f64)> {
+    let mut held = vec![0_u64; Measure::ALL.len()];
+    for seed in 0..replicates {
+        let comparison = compare(system, system, runs, bootstrap, seed);
+        for (held, effect) in held.iter_mut().zip(&comparison.total.effects) {
+            let p = effect.p_value.unwrap_or_else(|| panic!("{:?} cannot be compared", effect.measure));
+            *held += u64::from(p > 0.05);
+        }
+    }
+    Measure::ALL.into_iter().zip(held.into_iter().map(|held| held as f64 / replicates as f64)).collect()
+}
+
+/// Three standard errors of a share of 0.95 of so many replicates.
+fn monte_carlo(replicates: u64) -> f64 {
+    3.0 * (0.95 * 0.05 / replicates as f64).sqrt()
+}
+
+#[test]
+fn one_run_each_is_covered_as_far_as_runs_do_not_differ() {
+    let replicates = 150;
+    for (measure, share) in held(&SYSTEM, (1, 1), true, replicates) {
+        // A bootstrap of some 40 independent stretches is a little short: 0.93 or so.
+        assert!(share >= 0.93 - monte_carlo(replicates), "{measure:?} {share}");
+    }
+}
+
+#[test]
+fn one_run_each_is_not_covered_when_runs_differ_and_that_is_said() {
+    let system = System { between: 0.1, ..SYSTEM };
+    let held = held(&system, (1, 1), true, 60);
+    let mean = held.iter().find(|(measure, _)| *measure == Measure::Mean).unwrap().1;
+    assert!(mean < 0.75, "{mean}");
+    let comparison = compare(&system, &system, (1, 1), true, 1);
+    assert!(comparison.caveats.iter().any(|doubt| doubt.message.contains("one run on each side")));
+}
+
+#[test]
+fn several_runs_are_covered_whether_they_differ_much_or_little() {
+    let replicates = 300;
+    let short = System { length_s: 60.0, ..SYSTEM };
+    for between in [0.0, 0.1] {
+        for runs in [(2, 2), (3, 3), (5, 3)] {
+            let system = System { between, ..short };
+            for (measure, share) in held(&system, runs, false, replicates) {
+                assert!(share >= 0.95 - monte_carlo(replicates), "{between} {runs:?} {measure:?} {share}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_run_against_several_is_covered() {
+    let replicates = 300;
+    let system = System { between: 0.1, length_s: 60.0, ..SYSTEM };
+    for (measure, share) in held(&system, (4, 1), false, replicates) {
+        assert!(share >= 0.95 - monte_carlo(replicates), "{measure:?} {share}");
+    }
+}
+
+#[test]
+fn a_true_effect_is_held_by_the_intervals_that_are_shown() {
+    let (replicates, factor) = (200, 1.12);
+    let base = System { between: 0.03, length_s: 60.0, ..SYSTEM };
+    let new = System { factor, ..base };
+    for measure in [Measure::Mean, Measure::P50, Measure::P95] {
+        let (mut held, mut confidence) = (0, 0.0);
+        for seed in 0..replicates {
+            let comparison = compare(&base, &new, (4, 4), false, seed);
+            let ratio = comparison.total.effect(measure).unwrap().ratio.unwrap();
+            held += u64::from(ratio.low.unwrap() <= factor && factor <= ratio.high.unwrap());
+            confidence += comparison.asked_of_total.confidence / replicates as f64;
+        }
+        let share = held as f64 / replicates as f64;
+        assert!(share >= confidence - monte_carlo(replicates), "{measure:?} {share} {confidence}");
+    }
+}
+
+#[test]
+fn a_slower_system_is_found_slower_and_an_equal_one_alike() {
+    let base = System { between: 0.01, ..SYSTEM };
+    let slower = compare(&base, &System { factor: 1.3, ..base }, (5, 5), false, 7);
+    let verdict = |comparison: &Comparison, measure| comparison.total.effect(measure).unwrap().verdict;
+    assert_eq!(verdict(&slower, Measure::Mean), Verdict::Worse);
+    assert_eq!(verdict(&slower, Measure::P95), Verdict::Worse);
+    let faster = compare(&System { factor: 1.3, ..base }, &base, (5, 5), false, 7);
+    assert_eq!(verdict(&faster, Measure::Mean), Verdict::Better);
+    // Of equal systems nothing is claimed, and with enough runs that they are alike.
+    let equal = compare(&base, &base, (12, 12), false, 7);
+    assert_eq!(verdict(&equal, Measure::Mean), Verdict::Alike);
+}
+
+#[test]
+fn with_many_labels_hardly_any_difference_is_claimed_where_there_is_none() {
+    let system = System { between: 0.03, length_s: 60.0, labels: 12, ..SYSTEM };
+    let replicates = 80;
+    let claimed = (0..replicates)
+        .filter(|seed| {
+            let comparison = compare(&system, &system, (3, 3), false, *seed);
+            comparison.asked_of_labels.differences > 0
+        })
+        .count();
+    // Where nothing is true, a false claim in one comparison of twenty is what was promised: more than 11 of 80 come with a
+    // probability below one in five hundred.
+    assert!(claimed <= 11, "{claimed}");
+}

@@ -1,0 +1,218 @@
+//! `busyhour compare`: what changed between two groups of runs, and how many runs would show it.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_analysis::Comparison;
+use busyhour_analysis::comparison::{
+    ComparedClock, ComparisonSettings, Margins, MeasuredRun, PowerPlan, RunWindow, Unlike, Verdict,
+    differences,
+};
+use busyhour_diagnostic::Diagnostic;
+use busyhour_report::{
+    ComparisonShow, RunReading, comparison_csv, comparison_percent, comparison_table, measure_run,
+    power_table,
+};
+use clap::{Args, ValueEnum};
+
+use crate::arrivals::look;
+use crate::exit::{Exit, complain, print, say};
+use crate::quantities::{share, span};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A run is a run directory or a JTL. Several runs on each side tell what varies from run to run; with one run \
+    on each side that is unknown, and said. A difference is claimed only where its interval leaves out zero, with as many \
+    questions asked as there are labels and measures; \"slower\" and the like where it lies beyond the margin.\n\n\
+    Examples:\n  busyhour compare before after\n  busyhour compare before-1 before-2 before-3 -- after-1 after-2 after-3\n  \
+    busyhour compare --as percent before.jtl after.jtl\n  busyhour compare --power 5% before-1 before-2 before-3\n\n\
+    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a run cannot be \
+    read, or the runs are too unlike to compare (--allow-unlike), 8 something got worse (--fail-on)"
+)]
+pub(crate) struct CompareArgs {
+    /// Runs before the change; without --, two runs are before and after.
+    #[arg(required = true, value_name = "BASE")]
+    base: Vec<PathBuf>,
+    /// Runs after it.
+    #[arg(last = true, value_name = "NEW")]
+    new: Vec<PathBuf>,
+    /// A change of times and throughput up to this is as good as none.
+    #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "5%")]
+    margin: f64,
+    /// A change of the share of errors up to this, in percentage points, is as good as none.
+    #[arg(long, value_name = "POINTS", value_parser = share, default_value = "0.1%")]
+    error_margin: f64,
+    /// When to end with exit code 8.
+    #[arg(long, value_enum, default_value_t = FailOn::Slower)]
+    fail_on: FailOn,
+    /// Count what ended from FROM to TO seconds after the start of each run.
+    #[arg(long, value_name = "FROM,TO", value_parser = span)]
+    window: Option<RunWindow>,
+    /// The clock: from the intended or from the actual start. A JTL has the latter only.
+    #[arg(long, value_enum, default_value_t = Clock::Response)]
+    clock: Clock,
+    /// Compare runs of different plans, labels or loads all the same.
+    #[arg(long)]
+    allow_unlike: bool,
+    /// How the result is shown.
+    #[arg(long = "as", value_enum, default_value_t = Form::Table, value_name = "FORM")]
+    form: Form,
+    /// Every measure of every label with its interval.
+    #[arg(long)]
+    details: bool,
+    /// As JSON.
+    #[arg(long, conflicts_with_all = ["csv", "form"])]
+    json: bool,
+    /// As one CSV table.
+    #[arg(long, conflicts_with_all = ["form", "power"])]
+    csv: bool,
+    /// Instead of comparing, say how many runs of what length would show a difference of this size, from runs of one
+    /// system.
+    #[arg(long, value_name = "PERCENT", value_parser = share, conflicts_with = "new")]
+    power: Option<f64>,
+    /// Seed of the bootstrap.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// When a comparison ends with [`Exit::Worse`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// Something got worse by more than the margin: the whole interval lies beyond it.
+    Slower,
+    /// Any difference was seen, for better or worse, even within the margin.
+    Any,
+    /// Never.
+    None,
+}
+
+/// The clock on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Clock {
+    /// End − intended start.
+    Response,
+    /// End − actual start.
+    Service,
+}
+
+impl From<Clock> for ComparedClock {
+    fn from(clock: Clock) -> ComparedClock {
+        match clock {
+            Clock::Response => ComparedClock::Response,
+            Clock::Service => ComparedClock::Service,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Changes with intervals and verdicts.
+    Table,
+    /// Median time, throughput and errors before and after in per cent, as studies of tuning report them.
+    Percent,
+}
+
+pub(crate) fn main(args: &CompareArgs) -> Exit {
+    let reading = RunReading { clock: args.clock.into(), window: args.window, seed: Some(args.seed) };
+    if let Some(difference) = args.power {
+        return plan(args, difference, &reading);
+    }
+    let (base, new): (Vec<&PathBuf>, Vec<&PathBuf>) = match (&args.base[..], &args.new[..]) {
+        ([base, new], []) => (vec![base], vec![new]),
+        ([_], []) => {
+            return complain(Exit::Usage, "name the run to compare with as well: busyhour compare BASE NEW");
+        }
+        (_, []) => {
+            return complain(
+                Exit::Usage,
+                "which of these runs are before the change and which after? Put -- between them: busyhour compare BASE… -- NEW…",
+            );
+        }
+        (base, new) => (base.iter().collect(), new.iter().collect()),
+    };
+    let (Some(base), Some(new)) = (read_all(&base, &reading), read_all(&new, &reading)) else {
+        return Exit::Refused;
+    };
+    let unlike = differences(&base, &new);
+    if !args.allow_unlike && unlike.iter().any(Unlike::forbids) {
+        say(&refusal(&unlike).to_string());
+        return Exit::Refused;
+    }
+    let settings = ComparisonSettings {
+        clock: args.clock.into(),
+        margins: Margins { relative: args.margin, errors: args.error_margin },
+        window: args.window,
+        seed: args.seed,
+        ..ComparisonSettings::default()
+    };
+    let Some(comparison) = Comparison::new(&base, &new, settings, unlike) else {
+        return complain(Exit::Internal, "there is nothing to compare");
+    };
+    let look = look();
+    print(&if args.json {
+        comparison.to_json()
+    } else if args.csv {
+        comparison_csv(&comparison)
+    } else if args.form == Form::Percent {
+        comparison_percent(&comparison, look)
+    } else {
+        comparison_table(&comparison, ComparisonShow { details: args.details }, look)
+    });
+    exit_code(&comparison, args.fail_on)
+}
+
+fn exit_code(comparison: &Comparison, fail_on: FailOn) -> Exit {
+    let failed = match fail_on {
+        FailOn::None => false,
+        FailOn::Slower => comparison.count(Verdict::Worse) > 0,
+        FailOn::Any => {
+            comparison.rows().flat_map(|row| &row.effects).any(|effect| effect.verdict.is_difference())
+        }
+    };
+    if failed { Exit::Worse } else { Exit::Completed }
+}
+
+/// Reads runs; says what is wrong with those that cannot be read, and then gives none.
+pub(crate) fn read_all(paths: &[impl AsRef<Path>], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
+    let mut runs = Vec::new();
+    let mut failed = false;
+    for (at, path) in paths.iter().enumerate() {
+        // Runs draw their own random numbers: which they are does not depend on what else is compared.
+        let reading = RunReading { seed: reading.seed.map(|seed| seed.wrapping_add(at as u64)), ..*reading };
+        match measure_run(path.as_ref(), &reading) {
+            Ok(run) => runs.push(run),
+            Err(error) => {
+                failed = true;
+                let mut diagnostic = Diagnostic::error("run", error.to_string());
+                if let Some(cause) = std::error::Error::source(&error) {
+                    diagnostic = diagnostic.with_error(cause);
+                }
+                if !error.hint().is_empty() {
+                    diagnostic = diagnostic.with_hint(error.hint());
+                }
+                say(&diagnostic.to_string());
+            }
+        }
+    }
+    (!failed).then_some(runs)
+}
+
+fn refusal(unlike: &[Unlike]) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error("unlike", "these runs are too unlike to compare".to_owned());
+    for unlike in unlike.iter().filter(|unlike| unlike.forbids()) {
+        diagnostic = diagnostic.with_cause(unlike.to_string());
+    }
+    diagnostic.with_hint("--allow-unlike compares them all the same, and tells the differences as caveats")
+}
+
+fn plan(args: &CompareArgs, difference: f64, reading: &RunReading) -> Exit {
+    if difference <= 0.0 {
+        return complain(Exit::Usage, "--power needs a difference greater than 0, such as 5%");
+    }
+    let Some(runs) = read_all(&args.base, reading) else { return Exit::Refused };
+    let Some(plan) = PowerPlan::new(&runs, difference, args.details) else {
+        return complain(Exit::Internal, "there is nothing to plan from");
+    };
+    let look = look();
+    print(&if args.json { plan.to_json() } else { power_table(&plan, look) });
+    Exit::Completed
+}

@@ -1,0 +1,131 @@
+//! `busyhour trend`: where a history of runs changed.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_analysis::comparison::{ComparedClock, Margins, RunWindow, Trend, TrendSettings};
+use busyhour_record::RunDir;
+use busyhour_report::{RunReading, trend_table};
+use clap::{Args, ValueEnum};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::arrivals::look;
+use crate::compare::{Clock, read_all};
+use crate::exit::{Exit, complain, print};
+use crate::quantities::{share, span};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Runs are taken by the time of their start. A change is found some runs after it came, because a single odd run \
+    is none; --least says how many.\n\n\
+    Examples:\n  busyhour trend busyhour-runs\n  busyhour trend nightly/*.jtl --fail-on regression\n\n\
+    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a run cannot be \
+    read, 8 the last change of a measure is a regression (--fail-on regression)"
+)]
+pub(crate) struct TrendArgs {
+    /// Runs (run directories, JTL files), or directories that hold them.
+    #[arg(required = true, value_name = "RUN|DIR")]
+    runs: Vec<PathBuf>,
+    /// A change of times and throughput up to this is small.
+    #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "5%")]
+    margin: f64,
+    /// A change of the share of errors up to this, in percentage points, is small.
+    #[arg(long, value_name = "POINTS", value_parser = share, default_value = "0.1%")]
+    error_margin: f64,
+    /// p-value of a change that counts.
+    #[arg(long, value_name = "P", value_parser = share, default_value = "0.01")]
+    significance: f64,
+    /// Fewest runs between two changes, and at either end.
+    #[arg(long, value_name = "RUNS", default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..))]
+    least: u16,
+    /// When to end with exit code 8.
+    #[arg(long, value_enum, default_value_t = FailOn::None)]
+    fail_on: FailOn,
+    /// Count what ended from FROM to TO seconds after the start of each run.
+    #[arg(long, value_name = "FROM,TO", value_parser = span)]
+    window: Option<RunWindow>,
+    /// The clock: from the intended or from the actual start. A JTL has the latter only.
+    #[arg(long, value_enum, default_value_t = Clock::Response)]
+    clock: Clock,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+    /// Seed of the permutations.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// When a history ends with [`Exit::Worse`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// The last change of some measure is one for the worse by more than the margin.
+    Regression,
+    /// Never.
+    None,
+}
+
+pub(crate) fn main(args: &TrendArgs) -> Exit {
+    let mut paths = Vec::new();
+    for path in &args.runs {
+        match runs_in(path) {
+            Ok(found) if found.is_empty() => {
+                return complain(Exit::Refused, &format!("{} holds no runs", path.display()));
+            }
+            Ok(found) => paths.extend(found),
+            Err(error) => {
+                return complain(Exit::Refused, &format!("cannot read {}: {error}", path.display()));
+            }
+        }
+    }
+    if args.significance <= 0.0 || args.significance >= 1.0 {
+        return complain(Exit::Usage, "--significance must be between 0 and 1");
+    }
+    let clock: ComparedClock = args.clock.into();
+    let reading = RunReading { clock, window: args.window, seed: None };
+    let Some(runs) = read_all(&paths, &reading) else { return Exit::Refused };
+    let default = TrendSettings::default();
+    let settings = TrendSettings {
+        clock,
+        window: args.window,
+        margins: Margins { relative: args.margin, errors: args.error_margin },
+        least: usize::from(args.least),
+        significance: args.significance,
+        // A p-value cannot be less than one in so many.
+        permutations: default.permutations.max((2.0 / args.significance).ceil().min(1e5) as usize),
+        seed: args.seed,
+    };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(args.seed);
+    let Some(trend) = Trend::new(runs, settings, &mut random) else {
+        return complain(Exit::Internal, "there are no runs");
+    };
+    print(&if args.json { trend.to_json() } else { trend_table(&trend, look()) });
+    if args.fail_on == FailOn::Regression && trend.regressions().next().is_some() {
+        Exit::Worse
+    } else {
+        Exit::Completed
+    }
+}
+
+/// The run at `path`, or those in it: run directories, and files called .jtl or .csv when there are none.
+fn runs_in(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if !path.is_dir() || RunDir::open(path).samples_path().exists() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut entries = std::fs::read_dir(path)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<Vec<PathBuf>>>()?;
+    entries.sort();
+    let runs: Vec<PathBuf> = entries
+        .iter()
+        .filter(|entry| RunDir::open(entry.as_path()).samples_path().exists())
+        .cloned()
+        .collect();
+    if !runs.is_empty() {
+        return Ok(runs);
+    }
+    let is_log = |entry: &PathBuf| {
+        let extension = entry.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        entry.is_file() && ["jtl", "csv", "xml"].contains(&extension)
+    };
+    Ok(entries.into_iter().filter(is_log).collect())
+}

@@ -1,0 +1,304 @@
+//! `compare` and `trend`: what changed is found, what did not is not, and what cannot be compared is refused.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::plans::{get, group, plan};
+use crate::program::{Ended, Room};
+
+/// Random numbers that are the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// About normal: mean 0, standard deviation 1.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.roll()).sum::<f64>() - 6.0
+    }
+}
+
+/// What a made log is like.
+#[derive(Clone, Copy)]
+struct Made {
+    seed: u64,
+    /// When the run began, in s since 1970.
+    start_s: u64,
+    /// Times of "Search" are multiplied by this.
+    search: f64,
+    /// One request in so many fails.
+    fails: Option<u64>,
+    labels: &'static [&'static str],
+    users: u64,
+    /// From run to run all times differ by so much, relatively.
+    between: f64,
+}
+
+const MADE: Made = Made {
+    seed: 1,
+    start_s: 1_700_000_000,
+    search: 1.0,
+    fails: None,
+    labels: &["Home", "Search", "Book"],
+    users: 20,
+    between: 0.01,
+};
+
+/// Two minutes of about 30 requests a second, whose times go up and down together from second to second.
+fn log(made: &Made) -> String {
+    let mut dice = Dice(made.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let of_run = 1.0 + made.between * dice.normal();
+    let mut rows = Vec::new();
+    let mut wave = 0.0;
+    for slot in 0..3_600_u64 {
+        if slot % 30 == 0 {
+            wave = 0.6 * wave + 0.1 * dice.normal();
+        }
+        let start = made.start_s * 1_000 + slot * 120_000 / 3_600 + (dice.roll() * 30.0) as u64;
+        let label = made.labels[(dice.roll() * made.labels.len() as f64) as usize];
+        let factor = if label == "Search" { made.search } else { 1.0 };
+        let elapsed = (80.0 * of_run * factor * (wave + 0.4 * dice.normal()).exp()) as u64;
+        let fails = made.fails.is_some_and(|one_in| slot % one_in == 0);
+        rows.push((start, elapsed, label, slot % made.users + 1, !fails));
+    }
+    rows.sort_by_key(|(start, elapsed, ..)| start + elapsed);
+    let mut text = String::from("timeStamp,elapsed,label,responseCode,threadName,success\n");
+    for (start, elapsed, label, user, success) in rows {
+        let code = if success { 200 } else { 500 };
+        let _ = writeln!(text, "{start},{elapsed},{label},{code},Users 1-{user},{success}");
+    }
+    text
+}
+
+/// Logs of several runs called `name`-1 and so on.
+fn logs(room: &Room, name: &str, runs: u64, made: &Made) -> String {
+    let files: Vec<String> = (1..=runs)
+        .map(|run| {
+            let file = format!("{name}-{run}.jtl");
+            let seed = made.seed * 1_000 + run;
+            room.file(&file, log(&Made { seed, start_s: made.start_s + run * 86_400, ..*made }));
+            file
+        })
+        .collect();
+    files.join(" ")
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {}", ended.stdout))
+}
+
+/// The effect on one measure of one label.
+fn effect<'v>(comparison: &'v Value, label: &str, measure: &str) -> &'v Value {
+    let rows = comparison["labels"].as_array().unwrap().iter().chain([&comparison["total"]]);
+    let row = rows.filter(|row| row["label"] == label).next_back().unwrap();
+    row["effects"].as_array().unwrap().iter().find(|effect| effect["measure"] == measure).unwrap()
+}
+
+#[test]
+fn alike_runs_show_no_difference() {
+    let room = Room::new();
+    let base = logs(&room, "before", 5, &MADE);
+    let new = logs(&room, "after", 5, &Made { seed: 2, ..MADE });
+    let ended = room.type_in(&format!("compare {base} -- {new}")).expect(0);
+    assert_snapshot!(ended.stdout, @"");
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn a_slower_label_is_found_and_fails() {
+    let room = Room::new();
+    let base = logs(&room, "before", 5, &MADE);
+    let new = logs(&room, "after", 5, &Made { seed: 2, search: 1.5, fails: Some(20), ..MADE });
+    let ended = room.type_in(&format!("compare {base} -- {new}")).expect(8);
+    assert_snapshot!(ended.stdout, @"");
+    let ended = room.type_in(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
+    let found = json(&ended);
+    assert_eq!(found["version"], 1);
+    assert_eq!(effect(&found, "Search", "mean")["verdict"], "worse");
+    assert_eq!(effect(&found, "Search", "mean")["method"], "runs");
+    assert_eq!(effect(&found, "Total", "error_share")["verdict"], "worse");
+    for measure in ["mean", "p50", "p95"] {
+        assert!(
+            ["alike", "not_seen", "too_little_data"]
+                .contains(&effect(&found, "Home", measure)["verdict"].as_str().unwrap()),
+            "{measure}: {found}"
+        );
+        let ratio = &effect(&found, "Search", measure)["ratio"];
+        let (low, high) = (ratio["low"].as_f64().unwrap(), ratio["high"].as_f64().unwrap());
+        assert!(low < 1.5 && 1.5 < high, "{measure} {ratio}");
+    }
+    assert_eq!(found["base"]["runs"].as_array().unwrap().len(), 5);
+    // The other way round it is faster, which fails only where any difference does.
+    room.type_in(&format!("compare {new} -- {base}")).expect(0).prints(&["Better by more than 5 %"]);
+    room.type_in(&format!("compare --fail-on any {new} -- {base}")).expect(8);
+    // Everything is the same again with the same seed.
+    let again = room.type_in(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
+    assert_eq!(json(&again), found);
+    let csv = room.type_in(&format!("compare --csv --fail-on none {base} -- {new}")).expect(0).stdout;
+    assert_eq!(csv.lines().count(), 1 + 4 * 7, "{csv}");
+    let search: Vec<&str> =
+        csv.lines().find(|line| line.starts_with("Search,request,p95,")).unwrap().split(',').collect();
+    assert_eq!((search[13], search[14]), ("runs", "worse"));
+    assert_eq!(search[15].split(';').count(), 5);
+}
+
+#[test]
+fn one_run_each_is_compared_with_a_warning() {
+    let room = Room::new();
+    room.file("before.jtl", log(&MADE));
+    room.file("after.jtl", log(&Made { seed: 2, search: 1.6, ..MADE }));
+    let ended = room.type_in("compare before.jtl after.jtl").expect(8);
+    assert_snapshot!(ended.stdout, @"");
+    let ended = room.type_in("compare --as percent --fail-on none before.jtl after.jtl").expect(0);
+    assert_snapshot!(ended.stdout, @"");
+    let whole = json(&room.type_in("compare --json before.jtl before.jtl").expect(0));
+    let part = json(&room.type_in("compare --json --window 30,90 before.jtl before.jtl").expect(0));
+    let requests = |found: &Value| found["total"]["base"]["samples"].as_u64().unwrap();
+    assert_eq!(requests(&whole), 3_600);
+    assert!((1_700..1_900).contains(&requests(&part)), "{}", requests(&part));
+    assert_eq!(effect(&whole, "Total", "mean")["method"], "blocks");
+}
+
+#[test]
+fn unlike_runs_are_refused_unless_allowed() {
+    let room = Room::new();
+    room.file("before.jtl", log(&MADE));
+    room.file("labels.jtl", log(&Made { labels: &["Home", "Search", "Pay"], ..MADE }));
+    room.file("users.jtl", log(&Made { users: 40, ..MADE }));
+    room.type_in("compare before.jtl labels.jtl").expect(3).says(&[
+        "too unlike",
+        "only before: \"Book\"",
+        "only after: \"Pay\"",
+        "--allow-unlike",
+    ]);
+    room.type_in("compare before.jtl users.jtl").expect(3).says(&["users.jtl had 40", "before.jtl had 20"]);
+    room.type_in("compare --allow-unlike --fail-on none before.jtl labels.jtl")
+        .expect(0)
+        .prints(&["Only before: Book", "the labels differ"]);
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let room = Room::new();
+    room.file("before.jtl", log(&MADE));
+    room.file("empty.jtl", "timeStamp,elapsed,label\n");
+    for (line, code, said) in [
+        ("compare before.jtl", 2, "busyhour compare BASE NEW"),
+        ("compare before.jtl before.jtl before.jtl", 2, "Put -- between them"),
+        ("compare before.jtl none.jtl", 3, "none.jtl"),
+        ("compare before.jtl empty.jtl", 3, "empty.jtl"),
+        ("compare before.jtl before.jtl --window 500,600", 3, "ends in the window"),
+        ("compare before.jtl before.jtl --window 90,30", 2, "later than the beginning"),
+        ("compare before.jtl before.jtl --margin 5", 2, "5%"),
+        ("compare --power 0% before.jtl", 2, "greater than 0"),
+        ("trend none", 3, "none"),
+    ] {
+        room.type_in(line).expect(code).says(&[said]);
+    }
+}
+
+#[test]
+fn runs_are_planned() {
+    let room = Room::new();
+    let runs = logs(&room, "run", 4, &Made { between: 0.05, ..MADE });
+    let ended = room.type_in(&format!("compare --power 5% {runs}")).expect(0);
+    assert_snapshot!(ended.stdout, @"");
+    let found = json(&room.type_in(&format!("compare --power 5% --json {runs}")).expect(0));
+    let needs = found["rows"][0]["needs"].as_array().unwrap();
+    let runs = |need: &Value| need["runs"].as_u64().unwrap();
+    assert!(needs.chunks(2).all(|pair| runs(&pair[1]) >= runs(&pair[0])), "{found}");
+    let one = room.type_in("compare --power 5% run-1.jtl").expect(0);
+    one.prints(&["≥ ", "unknown", "the plan rests on one run"]);
+}
+
+#[test]
+fn the_run_that_made_it_slower_is_found() {
+    let room = Room::new();
+    std::fs::create_dir(room.path().join("nightly")).unwrap();
+    for run in 0..20_u64 {
+        // Names do not tell the order: times do.
+        let name = format!("nightly/{:02}.jtl", (run * 7) % 20);
+        let search = if run < 12 { 1.0 } else { 1.4 };
+        let start_s = MADE.start_s + run * 86_400;
+        room.file(&name, log(&Made { seed: 100 + run, start_s, search, ..MADE }));
+    }
+    let slower = format!("nightly/{:02}.jtl", 12 * 7 % 20);
+    let ended = room.type_in("trend nightly --fail-on regression").expect(8);
+    let text = ended.stdout.replace(&slower, "[the run that is slower]");
+    assert!(text.contains("slower from [the run that is slower] on"), "{text}");
+    assert_snapshot!(text, @"");
+    let found = json(&room.type_in("trend nightly --json").expect(0));
+    let series = found["series"].as_array().unwrap();
+    let of = |label: &str, measure: &str| {
+        series.iter().find(|series| series["label"] == label && series["measure"] == measure).unwrap()
+    };
+    assert_eq!(of("Search", "mean")["changes"].as_array().unwrap().len(), 1);
+    assert_eq!(of("Search", "mean")["changes"][0]["at"], 12);
+    assert_eq!(of("Search", "mean")["changes"][0]["verdict"], "worse");
+    assert_eq!(of("Book", "mean")["changes"].as_array().unwrap().len(), 0);
+    assert_eq!(found["runs"][12]["name"], slower);
+}
+
+/// A probe that answers after `delay`, with its port.
+struct Probe(Child, String);
+
+impl Probe {
+    fn start(delay: &str) -> Probe {
+        use std::io::{BufRead as _, BufReader};
+        let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
+            .args(["demo-server", "probe", "--port", "0", "--until-stdin-closes", "--delay", delay])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().rsplit(':').next().unwrap().to_owned();
+        Probe(child, port)
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn runs_of_a_slowed_down_server_are_told_from_runs_of_the_same() {
+    let room = Room::new();
+    let plan: PathBuf = room.file("plan.jmx", plan(&group("8", "40", &get("Home", "/"))));
+    let plan = plan.display().to_string();
+    let run = |name: &str, probe: &Probe, plan: &str| {
+        let property = format!("PORT={}", probe.1);
+        room.run(["run", plan, "-J", &property, "--dir", name, "--seed", "1"]).expect(0);
+    };
+    let (quick, slow) = (Probe::start("20ms"), Probe::start("60ms"));
+    for name in ["a1", "a2", "b1", "b2"] {
+        run(name, &quick, &plan);
+    }
+    run("c1", &slow, &plan);
+    run("c2", &slow, &plan);
+    // An answer takes 20 ms by the probe's own timer, so that nothing else can make up half of it, save a stalled machine.
+    let same = room.type_in("compare --json --fail-on none --margin 50% a1 a2 -- b1 b2").expect(0);
+    assert_ne!(effect(&json(&same), "Total", "p50")["verdict"], "worse");
+    assert_eq!(effect(&json(&same), "Total", "p50")["method"], "runs");
+    let slower = room.type_in("compare --json a1 a2 -- c1 c2").expect(8);
+    assert_eq!(effect(&json(&slower), "Home", "p50")["verdict"], "worse");
+    assert_eq!(effect(&json(&slower), "Total", "p50")["verdict"], "worse");
+    let service = room.type_in("compare --json --clock service a1 c1").expect(8);
+    assert_eq!(json(&service)["settings"]["clock"], "service");
+    // Another plan is another question.
+    let other = room.file("other.jmx", crate::plans::plan(&group("8", "40", &get("Home", "/other"))));
+    run("d1", &quick, &other.display().to_string());
+    room.type_in("compare a1 d1").expect(3).says(&["the plans differ", "--allow-unlike"]);
+}

@@ -1,0 +1,461 @@
+//! A comparison as people read it in a terminal.
+
+use busyhour_analysis::Comparison;
+use busyhour_analysis::comparison::{
+    ComparedClock, ComparedRow, ComparedRun, Effect, EffectMethod, Interval, Measure, Side, Verdict,
+};
+use busyhour_record::SampleKind;
+
+use crate::numbers::{counted, duration, ms, percent, rate, thousands};
+use crate::table::{LABEL_MIN, Look, capital, cut, printable};
+
+/// Differences of labels that are listed one by one.
+const LISTED: usize = 12;
+
+/// Runs of a side that are named.
+const RUNS_NAMED: usize = 4;
+
+/// What of a comparison is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ComparisonShow {
+    /// Every measure of every label with its interval, as for the total.
+    pub details: bool,
+}
+
+const BOLD_RED: &str = "1;31";
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const DIM: &str = "2";
+
+/// The comparison: what is compared, the verdict, the total with intervals, labels, and what is in doubt.
+#[must_use]
+pub fn comparison_table(comparison: &Comparison, show: ComparisonShow, look: Look) -> String {
+    let mut out = heading(comparison, look);
+    out += &format!("\n{}\n\n", headline(comparison, look));
+    let rows: Vec<&ComparedRow> =
+        if show.details { comparison.rows().collect() } else { vec![&comparison.total] };
+    for row in rows {
+        let asked = if std::ptr::eq(row, &comparison.total) {
+            &comparison.asked_of_total
+        } else {
+            &comparison.asked_of_labels
+        };
+        out += &effects(row, asked.confidence, look);
+        out.push('\n');
+    }
+    if !show.details && !comparison.labels.is_empty() {
+        out += &labels(comparison, look);
+        out += &listed(comparison, look);
+    }
+    out += &definitions(comparison, look);
+    out += &caveats(comparison, look);
+    out
+}
+
+fn heading(comparison: &Comparison, look: Look) -> String {
+    let clock = match comparison.settings.clock {
+        ComparedClock::Response => "response times",
+        ComparedClock::Service => "service times",
+    };
+    let (base, new) = (&comparison.base, &comparison.new);
+    let counts = |side: &Side| counted(side.runs.len() as u64, "run");
+    let mut out = format!("{} before, {} after, {clock}\n", counts(base), counts(new));
+    for side in [base, new] {
+        let line = format!("  {:<7} {}", side.name, side_words(side));
+        out += &(cut(&line, look.width.unwrap_or(usize::MAX)) + "\n");
+    }
+    out
+}
+
+fn side_words(side: &Side) -> String {
+    let mut names: Vec<String> = side.runs.iter().take(RUNS_NAMED).map(|run| printable(&run.name)).collect();
+    if side.runs.len() > RUNS_NAMED {
+        names.push("…".into());
+    }
+    let range = |value: fn(&ComparedRun) -> f64, show: &dyn Fn(f64) -> String| {
+        let low = side.runs.iter().map(value).fold(f64::INFINITY, f64::min);
+        let high = side.runs.iter().map(value).fold(0.0, f64::max);
+        let (low, high) = (show(low), show(high));
+        if low == high { low } else { format!("{low} to {high}") }
+    };
+    let length = range(|run| run.to_s - run.from_s, &duration);
+    let requests = range(|run| run.requests as f64, &|n| thousands(n as u64));
+    format!("{}: {length}, {requests} requests", names.join(", "))
+}
+
+/// The whole in a sentence.
+fn headline(comparison: &Comparison, look: Look) -> String {
+    let effects = || comparison.rows().flat_map(|row| row.effects.iter().map(move |effect| (row, effect)));
+    let rows_with = |verdicts: &[Verdict]| -> Vec<&ComparedRow> {
+        let mut rows: Vec<&ComparedRow> = Vec::new();
+        for (row, _) in effects().filter(|(_, effect)| verdicts.contains(&effect.verdict)) {
+            if !rows.iter().any(|known| std::ptr::eq(*known, row)) {
+                rows.push(row);
+            }
+        }
+        rows
+    };
+    let names = |rows: &[&ComparedRow]| {
+        let mut names: Vec<String> = rows.iter().take(3).map(|row| row_label(row)).collect();
+        if rows.len() > 3 {
+            names.push(format!("{} more", rows.len() - 3));
+        }
+        names.join(", ")
+    };
+    let margin = percent_of(comparison.settings.margins.relative);
+    let worse = rows_with(&[Verdict::Worse]);
+    let better = rows_with(&[Verdict::Better]);
+    let perhaps = rows_with(&[Verdict::PerhapsWorse, Verdict::PerhapsBetter]);
+    let mut parts = Vec::new();
+    if !worse.is_empty() {
+        parts.push(look.paint(BOLD_RED, &format!("worse by more than {margin}: {}", names(&worse))));
+    }
+    if !better.is_empty() {
+        parts.push(look.paint(GREEN, &format!("better by more than {margin}: {}", names(&better))));
+    }
+    if !perhaps.is_empty() && parts.is_empty() {
+        parts.push(format!("differences that may be less than {margin}: {}", names(&perhaps)));
+    }
+    if parts.is_empty() {
+        let total = &comparison.total.effects;
+        let open = total.iter().filter(|effect| effect.verdict == Verdict::TooLittleData).count();
+        let text = match open {
+            0 => "no difference seen".to_owned(),
+            open => format!(
+                "no difference seen, but {open} of {} measures of the total have too little data to tell",
+                total.len()
+            ),
+        };
+        parts.push(text);
+    }
+    capital_first(&(parts.join("; ") + "."))
+}
+
+/// The first letter large, behind a colour if there is one.
+fn capital_first(text: &str) -> String {
+    match text.strip_prefix('\x1b').and_then(|rest| rest.split_once('m')) {
+        Some((code, rest)) => format!("\x1b{code}m{}", capital(rest)),
+        None => capital(text),
+    }
+}
+
+fn colour_of(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Worse => Some(BOLD_RED),
+        Verdict::PerhapsWorse => Some(YELLOW),
+        Verdict::Better | Verdict::PerhapsBetter => Some(GREEN),
+        Verdict::TooLittleData => Some(DIM),
+        Verdict::Alike | Verdict::NotSeen => None,
+    }
+}
+
+fn row_label(row: &ComparedRow) -> String {
+    let text = printable(&row.label);
+    if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
+}
+
+/// A share in per cent without needless digits: `5 %`, `2.5 %`.
+fn percent_of(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 1e2)
+}
+
+/// A value of a measure as people write it.
+fn value(measure: Measure, value: Option<f64>) -> String {
+    match (measure, value) {
+        (_, None) => "–".into(),
+        (Measure::ErrorShare, Some(share)) => format!("{} %", percent(share * 100.0)),
+        (Measure::Throughput, Some(per_s)) => rate(per_s),
+        (_, Some(time)) => ms(time),
+    }
+}
+
+/// A ratio as a change: `+12.3 %`.
+fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    match percent.abs() {
+        p if p < 99.95 => format!("{percent:+.1} %"),
+        p if p < 1e6 => format!("{percent:+.0} %"),
+        _ => format!("x{ratio:.1e}"),
+    }
+}
+
+/// A difference of shares in percentage points.
+fn points(difference: f64) -> String {
+    format!("{:+.2} pp", difference * 100.0)
+}
+
+fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) {
+    if effect.measure.by_ratio() {
+        (effect.ratio.as_ref(), change)
+    } else {
+        (effect.difference.as_ref(), points)
+    }
+}
+
+fn change_cell(effect: &Effect) -> String {
+    let (interval, show) = judged(effect);
+    interval.filter(|interval| interval.value.is_finite()).map_or_else(|| "–".into(), |i| show(i.value))
+}
+
+fn interval_cell(effect: &Effect) -> String {
+    let (interval, show) = judged(effect);
+    let Some(interval) = interval else { return "–".into() };
+    match (interval.low, interval.high) {
+        (Some(low), Some(high)) => format!("{} to {}", show(low), show(high)),
+        _ => "unbounded".into(),
+    }
+}
+
+/// The unit in a row's heading.
+fn unit(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Throughput => "throughput /s",
+        Measure::ErrorShare => "errors",
+        Measure::Mean => "mean ms",
+        Measure::P50 => "p50 ms",
+        Measure::P90 => "p90 ms",
+        Measure::P95 => "p95 ms",
+        Measure::P99 => "p99 ms",
+    }
+}
+
+/// All effects of one row with their intervals.
+fn effects(row: &ComparedRow, confidence: f64, look: Look) -> String {
+    let interval = format!("{} interval", percent_of(confidence));
+    let mut lines: Vec<[String; 6]> = vec![[
+        cut(&row_label(row), 40),
+        "before".into(),
+        "after".into(),
+        "change".into(),
+        interval,
+        String::new(),
+    ]];
+    for effect in &row.effects {
+        lines.push([
+            format!("  {}", unit(effect.measure)),
+            value(effect.measure, effect.base),
+            value(effect.measure, effect.new),
+            change_cell(effect),
+            interval_cell(effect),
+            effect.verdict.words(effect.measure).into(),
+        ]);
+    }
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..6).map(width).collect();
+    let mut out = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let mut text = format!("{:<1$}", line[0], widths[0]);
+        for (cell, width) in line[1..5].iter().zip(&widths[1..5]) {
+            text += &format!("  {cell:>width$}");
+        }
+        if at == 0 {
+            out += &(look.bold(text.trim_end()) + "\n");
+            continue;
+        }
+        let verdict = row.effects[at - 1].verdict;
+        let words = colour_of(verdict).map_or_else(|| line[5].clone(), |code| look.paint(code, &line[5]));
+        out += &format!("{text}  {words}\n");
+    }
+    out
+}
+
+/// One letter for a cell of the labels' table.
+const fn letter(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Worse => "W",
+        Verdict::PerhapsWorse => "w",
+        Verdict::Better => "B",
+        Verdict::PerhapsBetter => "b",
+        Verdict::Alike => "=",
+        Verdict::NotSeen => " ",
+        Verdict::TooLittleData => "?",
+    }
+}
+
+/// A line per label: the changes, each with a letter.
+fn labels(comparison: &Comparison, look: Look) -> String {
+    let bare = |effect: &Effect| {
+        let text = change_cell(effect);
+        text.trim_end_matches(" %").trim_end_matches(" pp").to_owned()
+    };
+    let cells: Vec<Vec<String>> =
+        comparison.labels.iter().map(|row| row.effects.iter().map(bare).collect()).collect();
+    let heads = ["mean", "p50", "p90", "p95", "p99", "thru", "err pp"];
+    let width = |column: usize| {
+        cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(heads[column].len())
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let longest = comparison.labels.iter().map(|row| row_label(row).chars().count()).max().unwrap_or(0);
+    let numbers: usize = widths.iter().map(|width| width + 4).sum();
+    let room = look.width.map_or(longest, |width| width.saturating_sub(numbers)).clamp(LABEL_MIN, 60);
+    let room = room.min(longest.max(LABEL_MIN));
+    let mut head = format!("{:<room$}", "change in %");
+    for (name, width) in heads.iter().zip(&widths) {
+        head += &format!("  {name:>width$}  ");
+    }
+    let mut out = look.paint(DIM, head.trim_end()) + "\n";
+    for (row, cells) in comparison.labels.iter().zip(&cells) {
+        let mut line = format!("{:<room$}", cut(&row_label(row), room));
+        for ((cell, width), effect) in cells.iter().zip(&widths).zip(&row.effects) {
+            let text = format!("{cell:>width$} {}", letter(effect.verdict));
+            line += "  ";
+            line += &colour_of(effect.verdict).map_or(text.clone(), |code| look.paint(code, &text));
+        }
+        out += &(line.trim_end().to_owned() + "\n");
+    }
+    let legend = "W worse, B better (w, b: perhaps by less than the margin), = alike, ? too little data, \
+        blank: no difference seen";
+    out += &(look.paint(DIM, legend) + "\n");
+    out
+}
+
+/// The differences of labels, those with the smallest p-values first.
+fn listed(comparison: &Comparison, look: Look) -> String {
+    let mut found: Vec<(&ComparedRow, &Effect)> = comparison
+        .labels
+        .iter()
+        .flat_map(|row| row.effects.iter().map(move |effect| (row, effect)))
+        .filter(|(_, effect)| matches!(effect.verdict, Verdict::Worse | Verdict::Better))
+        .collect();
+    if found.is_empty() {
+        return String::new();
+    }
+    let order = |effect: &Effect| (effect.verdict != Verdict::Worse, effect.p_value.unwrap_or(1.0));
+    found.sort_by(|(_, a), (_, b)| {
+        let (a, b) = (order(a), order(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    let confidence = percent_of(comparison.asked_of_labels.confidence);
+    let mut out = format!("\n{}\n", look.bold(&format!("Differences by label, {confidence} intervals")));
+    for (row, effect) in found.iter().take(LISTED) {
+        let text =
+            format!("{}: {} {}", row_label(row), effect.measure.name(), effect.verdict.words(effect.measure));
+        let numbers = format!(
+            "{} → {}, {} ({})",
+            value(effect.measure, effect.base),
+            value(effect.measure, effect.new),
+            change_cell(effect),
+            interval_cell(effect)
+        );
+        let painted = colour_of(effect.verdict).map_or_else(|| text.clone(), |code| look.paint(code, &text));
+        out += &format!("  {painted}  {numbers}\n");
+    }
+    if found.len() > LISTED {
+        out += &format!("  and {} more: --details\n", found.len() - LISTED);
+    }
+    out
+}
+
+/// What the numbers are, in a few lines.
+fn definitions(comparison: &Comparison, look: Look) -> String {
+    let settings = &comparison.settings;
+    let method = match (comparison.base.runs.len(), comparison.new.runs.len()) {
+        (1, 1) => EffectMethod::Blocks,
+        (1, _) | (_, 1) => EffectMethod::RunsOfOneSide,
+        _ => EffectMethod::Runs,
+    };
+    let how = match method {
+        EffectMethod::Runs => {
+            "Student's t over runs (Welch; ratios on logarithms), never narrower than the runs' own block \
+             bootstrap tells"
+        }
+        EffectMethod::RunsOfOneSide => {
+            "Student's t over runs; the one run alone is taken to vary as the others do"
+        }
+        EffectMethod::Blocks => "stationary block bootstrap within each run (Politis and Romano 1994)",
+    };
+    let asked = &comparison.asked_of_labels;
+    let mut lines = vec![format!("Intervals: {how}.")];
+    let false_rate = percent_of(settings.false_rate);
+    let total = &comparison.asked_of_total;
+    let mut many = format!(
+        "Many questions at once ({} of the total, {} of labels): of the differences claimed at most {false_rate} are \
+         false on average",
+        total.questions, asked.questions
+    );
+    many += " (Benjamini, Hochberg and Yekutieli).";
+    lines.push(many);
+    lines.push(format!(
+        "Margin: a change of up to {} (errors: {:.2} percentage points) is as good as none; \"alike\" is a whole interval \
+         within it.",
+        percent_of(settings.margins.relative),
+        settings.margins.errors * 100.0
+    ));
+    if let Some(window) = settings.window {
+        lines.push(format!(
+            "Only what ended from {} s to {} s of each run counts.",
+            window.from_s, window.to_s
+        ));
+    }
+    let rare = |labels: &[String], which: &str| {
+        (!labels.is_empty()).then(|| {
+            let some: Vec<String> = labels.iter().take(5).map(|label| printable(label)).collect();
+            let more =
+                if labels.len() > 5 { format!(" and {} more", labels.len() - 5) } else { String::new() };
+            format!("Only {which}: {}{more}.", some.join(", "))
+        })
+    };
+    lines.extend(rare(&comparison.only_base, "before"));
+    lines.extend(rare(&comparison.only_new, "after"));
+    let mut out = String::from("\n");
+    for line in lines {
+        out += &(look.paint(DIM, &line) + "\n");
+    }
+    out
+}
+
+fn caveats(comparison: &Comparison, look: Look) -> String {
+    doubts(&comparison.caveats, look)
+}
+
+/// Doubts as a list.
+pub(crate) fn doubts(caveats: &[busyhour_analysis::comparison::ComparisonDoubt], look: Look) -> String {
+    if caveats.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", look.bold("Caveats"));
+    for doubt in caveats {
+        out += &format!("{} {}\n", look.paint(YELLOW, "-"), printable(&doubt.message));
+        out += &format!("  {}\n", look.paint(DIM, &format!("{}.", capital(&printable(&doubt.advice)))));
+    }
+    out
+}
+
+/// Before and after in per cent: a line per label with its median time, throughput and errors, as studies of tuning report
+/// them. A change whose interval holds zero stands in parentheses.
+#[must_use]
+pub fn comparison_percent(comparison: &Comparison, look: Look) -> String {
+    let measures = [Measure::P50, Measure::Throughput, Measure::ErrorShare];
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut head = vec!["label".to_owned()];
+    for name in ["median ms", "per second", "errors"] {
+        head.extend([format!("{name}: before"), "after".into(), "change".into()]);
+    }
+    lines.push(head);
+    for row in comparison.rows() {
+        let mut line = vec![cut(&row_label(row), 40)];
+        for measure in measures {
+            let Some(effect) = row.effect(measure) else { continue };
+            let change = change_cell(effect);
+            let seen = effect.verdict.is_difference() || change == "–";
+            line.push(value(measure, effect.base));
+            line.push(value(measure, effect.new));
+            line.push(if seen { change } else { format!("({change})") });
+        }
+        lines.push(line);
+    }
+    let columns = lines[0].len();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = heading(comparison, look) + "\n";
+    for (at, line) in lines.iter().enumerate() {
+        let mut text = format!("{:<1$}", line[0], widths[0]);
+        for (cell, width) in line[1..].iter().zip(&widths[1..]) {
+            text += &format!("  {cell:>width$}");
+        }
+        out += &(if at == 0 { look.paint(DIM, &text) } else { text });
+        out.push('\n');
+    }
+    out += "\n(…): the interval holds no change, or the change is within the margin\n";
+    out + &caveats(comparison, look)
+}

@@ -1,0 +1,136 @@
+//! A history of runs as people read it in a terminal.
+
+use busyhour_analysis::comparison::{Measure, Trend, TrendChange, TrendSeries, Verdict};
+
+use crate::comparison_table::doubts;
+use crate::numbers::{counted, ms, percent, rate};
+use crate::table::{Look, cut, printable};
+
+/// Characters of a plot without a terminal's width.
+const PLOT_WIDTH: usize = 72;
+
+/// Levels of a plot.
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+const BOLD_RED: &str = "1;31";
+const GREEN: &str = "32";
+
+/// The history: a plot of each series that changed, and of the total's mean and 95th percentile in any case.
+#[must_use]
+pub fn trend_table(trend: &Trend, look: Look) -> String {
+    let date = |ms: i64| {
+        jiff::Timestamp::from_millisecond(ms)
+            .map_or_else(|_| "unknown".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+    };
+    let mut out = format!("{}", counted(trend.runs.len() as u64, "run"));
+    if let [first, .., last] = &trend.runs[..] {
+        out += &format!(
+            ": from {} ({}) to {} ({})",
+            printable(&first.name),
+            date(first.wall_anchor_ms),
+            printable(&last.name),
+            date(last.wall_anchor_ms)
+        );
+    }
+    out += "\n\n";
+    let regressions: Vec<&TrendSeries> = trend.regressions().collect();
+    let margin = format!("{} %", (trend.settings.margins.relative * 1e4).round() / 1e2);
+    out += &match regressions.len() {
+        0 => "No regression: no last change is one for the worse by more than the margin".to_owned(),
+        _ => look.paint(
+            BOLD_RED,
+            &format!(
+                "Regressions: the last change of {} is one for the worse by more than {margin}",
+                counted(regressions.len() as u64, "measure")
+            ),
+        ),
+    };
+    out += ".\n";
+    let always =
+        |series: &&TrendSeries| series.is_total && matches!(series.measure, Measure::Mean | Measure::P95);
+    let shown = trend.series.iter().filter(|series| !series.changes.is_empty() || always(series));
+    for series in shown {
+        out += &format!("\n{}\n", look.bold(&heading(series)));
+        out += &plot(series, look);
+        for change in &series.changes {
+            out += &(change_line(trend, series, change, look) + "\n");
+        }
+    }
+    out += &format!(
+        "\n{}\n",
+        look.dim(&format!(
+            "Change points: E-divisive means on {} permutations, p at most {}, at least {} runs apart (Matteson and James \
+             2014; Daly et al. 2020). Margin {margin}.",
+            trend.settings.permutations, trend.settings.significance, trend.settings.least
+        ))
+    );
+    out + &doubts(&trend.caveats, look)
+}
+
+fn heading(series: &TrendSeries) -> String {
+    let unit = match series.measure {
+        Measure::Throughput => "throughput per second",
+        Measure::ErrorShare => "errors",
+        measure => return format!("{} {} ms", cut(&printable(&series.label), 60), measure.name()),
+    };
+    format!("{} {unit}", cut(&printable(&series.label), 60))
+}
+
+fn value(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::ErrorShare => format!("{} %", percent(value * 100.0)),
+        Measure::Throughput => rate(value),
+        _ => ms(value),
+    }
+}
+
+/// One line of bars, and below it a mark at each change. Where there are more runs than columns the latest are shown.
+fn plot(series: &TrendSeries, look: Look) -> String {
+    let room = look.width.unwrap_or(PLOT_WIDTH).saturating_sub(2).clamp(10, 200);
+    let from = series.values.len().saturating_sub(room);
+    let values = &series.values[from..];
+    let known: Vec<f64> = values.iter().flatten().copied().collect();
+    if known.is_empty() {
+        return "  too few samples\n".into();
+    }
+    let low = known.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = known.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bar = |value: &Option<f64>| match value {
+        None => ' ',
+        Some(_) if high <= low => LEVELS[3],
+        Some(value) => {
+            let level = ((value - low) / (high - low) * (LEVELS.len() - 1) as f64).round() as usize;
+            LEVELS[level.min(LEVELS.len() - 1)]
+        }
+    };
+    let bars: String = values.iter().map(bar).collect();
+    let mut out = format!("  {bars}  {} to {}\n", value(series.measure, low), value(series.measure, high));
+    let marks: Vec<usize> = series.changes.iter().filter_map(|change| change.at.checked_sub(from)).collect();
+    if !marks.is_empty() {
+        let line: String = (0..values.len()).map(|at| if marks.contains(&at) { '^' } else { ' ' }).collect();
+        out += &format!("  {}\n", line.trim_end());
+    }
+    out
+}
+
+fn change_line(trend: &Trend, series: &TrendSeries, change: &TrendChange, look: Look) -> String {
+    let words = change.verdict.words(series.measure);
+    let painted = match change.verdict {
+        Verdict::Worse => look.paint(BOLD_RED, words),
+        Verdict::Better => look.paint(GREEN, words),
+        _ => words.to_owned(),
+    };
+    let size = if series.measure.by_ratio() && change.before > 0.0 {
+        format!("{:+.1} %", (change.after / change.before - 1.0) * 100.0)
+    } else {
+        format!("{:+.2} pp", (change.after - change.before) * 100.0)
+    };
+    let run = trend.runs.get(change.at).map_or("", |run| run.name.as_str());
+    format!(
+        "  {painted} from {} on: {} → {}, {size} (p {:.3})",
+        printable(run),
+        value(series.measure, change.before),
+        value(series.measure, change.after),
+        change.p_value
+    )
+}

@@ -1,0 +1,197 @@
+//! The stationary bootstrap: standard errors of anything that is computed from a sequence whose neighbours depend on
+//! each other.
+//!
+//! A resample is put together of stretches of the sequence, wrapped around at its end, whose lengths are geometric; so
+//! it is as dependent as the sequence is, within a stretch (Politis and Romano, "The stationary bootstrap", JASA 89,
+//! 1994). How long the stretches are on average follows from the sequence's own correlations (Politis and White,
+//! "Automatic block-length selection for the dependent bootstrap", Econometric Reviews 23, 2004, with the correction
+//! of Patton, Politis and White, Econometric Reviews 28, 2009).
+
+use rand::Rng;
+
+/// Resamples of a sequence, as how often each of its elements was drawn.
+///
+/// Whatever is a function of sums over the elements is computed again from the weighted sums.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resamples {
+    length: usize,
+    times: Vec<u32>,
+}
+
+impl Resamples {
+    /// Draws `count` resamples of a sequence of `length` elements in stretches of `mean_block` elements on average; 1 or
+    /// less draws single elements.
+    pub fn stationary(
+        length: usize,
+        mean_block: f64,
+        count: usize,
+        random: &mut (impl Rng + ?Sized),
+    ) -> Resamples {
+        let mut times = vec![0; length * count];
+        let begin_anew = if mean_block > 1.0 { 1.0 / mean_block } else { 1.0 };
+        if length > 0 {
+            for resample in times.chunks_exact_mut(length) {
+                let mut at = random.random_range(0..length);
+                for _ in 0..length {
+                    resample[at] += 1;
+                    at = if begin_anew >= 1.0 || random.random::<f64>() < begin_anew {
+                        random.random_range(0..length)
+                    } else if at + 1 == length {
+                        0
+                    } else {
+                        at + 1
+                    };
+                }
+            }
+        }
+        Resamples { length, times }
+    }
+
+    /// Each resample: how often each element is in it.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        // Without elements there is nothing to draw; chunks want a length.
+        self.times.chunks_exact(self.length.max(1))
+    }
+
+    /// The standard deviation of `statistic` over the resamples: the bootstrap's standard error. Resamples of which it
+    /// cannot be computed are left out; `None` when fewer than half remain, or fewer than two.
+    pub fn standard_error(&self, mut statistic: impl FnMut(&[u32]) -> Option<f64>) -> Option<f64> {
+        let mut moments = crate::Moments::default();
+        let mut of = 0_u64;
+        for times in self.iter() {
+            of += 1;
+            if let Some(value) = statistic(times).filter(|value| value.is_finite()) {
+                moments.add(value);
+            }
+        }
+        moments.sd().filter(|_| moments.n() * 2 >= of)
+    }
+}
+
+/// Mean length of the stretches of [`Resamples::stationary`] for `series`: at least 1, at most a third of it, and at most
+/// three times its root.
+#[must_use]
+pub fn stationary_block_length(series: &[f64]) -> f64 {
+    let n = series.len();
+    if n < 8 {
+        return 1.0;
+    }
+    let n_f = n as f64;
+    let longest = (3.0 * n_f.sqrt()).min(n_f / 3.0).max(1.0);
+    let lags_quiet = (n_f.log10().sqrt().ceil() as usize).max(5);
+    let lags_max = (n_f.sqrt().ceil() as usize + lags_quiet).min(n - 1);
+    let covariance = autocovariances(series, lags_max);
+    if covariance[0] <= 0.0 {
+        return 1.0;
+    }
+    // The lag from which on nothing is seen but noise, for `lags_quiet` lags.
+    let noise = 2.0 * (n_f.log10() / n_f).sqrt() * covariance[0];
+    let loud = |lag: usize| covariance.get(lag).is_some_and(|c| c.abs() >= noise);
+    let last_loud_before = (0..=lags_max).find(|from| !(from + 1..=from + lags_quiet).any(loud));
+    let last = last_loud_before.unwrap_or(lags_max).max(1);
+    let bandwidth = (2 * last).min(lags_max);
+    // The flat-top window: 1 up to a half, then down to 0 at 1.
+    let window = |lag: usize| (2.0 * (1.0 - lag as f64 / bandwidth as f64)).clamp(0.0, 1.0);
+    let (mut weighted, mut at_zero) = (0.0, covariance[0]);
+    for (lag, value) in covariance.iter().enumerate().take(bandwidth + 1).skip(1) {
+        weighted += 2.0 * window(lag) * lag as f64 * value;
+        at_zero += 2.0 * window(lag) * value;
+    }
+    // Without a spectrum at zero the sequence is as even as can be: single elements are the cautious choice.
+    if at_zero <= 0.0 {
+        return 1.0;
+    }
+    // b = (2 G² / D)^(1/3) n^(1/3), with D = 2 g(0)² for the stationary bootstrap.
+    let length = ((weighted / at_zero).powi(2) * n_f).cbrt();
+    length.clamp(1.0, longest)
+}
+
+/// Autocovariances (divisor n) of lags 0 to `lags_max`.
+fn autocovariances(series: &[f64], lags_max: usize) -> Vec<f64> {
+    let n = series.len() as f64;
+    let mean = series.iter().sum::<f64>() / n;
+    let centred: Vec<f64> = series.iter().map(|value| value - mean).collect();
+    (0..=lags_max)
+        .map(|lag| centred.iter().zip(&centred[lag..]).map(|(a, b)| a * b).sum::<f64>() / n)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+    use rand_distr::StandardNormal;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    fn autoregressive(n: usize, rho: f64, random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+        let mut value = random.sample::<f64, _>(StandardNormal);
+        let innovation = (1.0 - rho * rho).sqrt();
+        (0..n)
+            .map(|_| {
+                value = rho * value + innovation * random.sample::<f64, _>(StandardNormal);
+                value
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_resample_has_as_many_elements_as_the_sequence() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        for (length, block) in [(1, 1.0), (7, 3.0), (100, 0.0), (100, 250.0)] {
+            let resamples = Resamples::stationary(length, block, 20, &mut random);
+            assert_eq!(resamples.iter().count(), 20);
+            assert!(resamples.iter().all(|times| times.iter().sum::<u32>() as usize == length));
+        }
+        assert_eq!(Resamples::stationary(0, 2.0, 20, &mut random).iter().count(), 0);
+    }
+
+    #[test]
+    fn stretches_keep_neighbours_together() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
+        let together = |block: f64, random: &mut Xoshiro256PlusPlus| {
+            let resamples = Resamples::stationary(200, block, 200, random);
+            // Beginnings of stretches: an element drawn more often than the one before it.
+            let begun: u32 = resamples
+                .iter()
+                .map(|times| times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).sum::<u32>())
+                .sum();
+            f64::from(begun) / 200.0
+        };
+        let (single, long) = (together(1.0, &mut random), together(20.0, &mut random));
+        assert!(long < 0.25 * single, "{long} {single}");
+    }
+
+    #[test]
+    fn the_standard_error_of_a_mean_is_that_of_theory() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        // For AR(1) of unit variance the mean's variance is (1 + ρ)/(1 − ρ)/n.
+        for (rho, slack) in [(0.0_f64, 0.1), (0.5, 0.2)] {
+            let n = 4_000;
+            let series = autoregressive(n, rho, &mut random);
+            let block = stationary_block_length(&series);
+            let resamples = Resamples::stationary(n, block, 300, &mut random);
+            let mean = |times: &[u32]| {
+                Some(times.iter().zip(&series).map(|(t, x)| f64::from(*t) * x).sum::<f64>() / n as f64)
+            };
+            let found = resamples.standard_error(mean).unwrap();
+            let theory = ((1.0 + rho) / (1.0 - rho) / n as f64).sqrt();
+            assert!((found / theory - 1.0).abs() < slack, "{rho}: {found} {theory}");
+        }
+    }
+
+    #[test]
+    fn dependent_sequences_want_longer_stretches() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+        let mut mean_length = |rho: f64| {
+            (0..40).map(|_| stationary_block_length(&autoregressive(500, rho, &mut random))).sum::<f64>()
+                / 40.0
+        };
+        let (none, some, much) = (mean_length(0.0), mean_length(0.5), mean_length(0.9));
+        assert!(none < some && some < much, "{none} {some} {much}");
+        // The formula with the true spectrum: G/g(0) = 2ρ/(1 − ρ²), so (2ρ/(1 − ρ²))^(2/3) n^(1/3).
+        let theory = |rho: f64| (2.0 * rho / (1.0 - rho * rho)).powf(2.0 / 3.0) * 500.0_f64.cbrt();
+        assert!((some / theory(0.5) - 1.0).abs() < 0.35, "{some} {}", theory(0.5));
+        assert!(stationary_block_length(&[1.0; 50]) == 1.0 && stationary_block_length(&[]) == 1.0);
+    }
+}

@@ -1,0 +1,143 @@
+//! The difference between two groups, each known by a few independent values or by one value with its standard error.
+//!
+//! Student's t with the freedom of Welch and Satterthwaite (Welch, "The generalization of 'Student's' problem when
+//! several different population variances are involved", Biometrika 34, 1947): the groups need not vary alike.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A mean, how well it is known, and how well that is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KnownMean {
+    /// The mean.
+    pub value: f64,
+    /// Its variance: the square of its standard error.
+    pub variance: f64,
+    /// Degrees of freedom behind the variance.
+    pub freedom: f64,
+    /// By how much the mean may be wrong because of the step in which values were recorded.
+    pub resolution: f64,
+}
+
+impl KnownMean {
+    /// The mean of independent values; `None` with fewer than two, which tell nothing about their variance.
+    #[must_use]
+    pub fn of_values(values: &[f64]) -> Option<KnownMean> {
+        let moments: crate::Moments = values.iter().copied().collect();
+        let n = values.len() as f64;
+        Some(KnownMean {
+            value: moments.mean()?,
+            variance: moments.variance()? / n,
+            freedom: n - 1.0,
+            resolution: 0.0,
+        })
+    }
+}
+
+/// A difference of two means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contrast {
+    /// The second mean − the first.
+    pub difference: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// Degrees of freedom behind that.
+    pub freedom: f64,
+    /// By how much it may be wrong because of the step in which values were recorded.
+    pub resolution: f64,
+}
+
+impl Contrast {
+    /// `second` − `first`, which are independent.
+    #[must_use]
+    pub fn between(first: &KnownMean, second: &KnownMean) -> Contrast {
+        let variance = first.variance + second.variance;
+        let share = |mean: &KnownMean| mean.variance * mean.variance / mean.freedom;
+        let freedom = variance * variance / (share(first) + share(second));
+        // Without any variance the smaller freedom is the cautious choice.
+        let freedom = if freedom.is_finite() { freedom } else { first.freedom.min(second.freedom) };
+        Contrast {
+            difference: second.value - first.value,
+            standard_error: variance.sqrt(),
+            freedom,
+            resolution: first.resolution + second.resolution,
+        }
+    }
+
+    /// Half the width of the interval that holds the true difference with the probability `confidence`.
+    #[must_use]
+    pub fn half_width(&self, confidence: f64) -> f64 {
+        if !self.standard_error.is_finite() || !self.resolution.is_finite() {
+            return f64::INFINITY;
+        }
+        let quantile = StudentsT::new(0.0, 1.0, self.freedom)
+            .map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0));
+        // Without any variance the quantile does not matter, finite or not.
+        let random = if self.standard_error > 0.0 { quantile * self.standard_error } else { 0.0 };
+        random + self.resolution
+    }
+
+    /// The two-sided p-value of no difference: 1 − the confidence at which [`Self::half_width`] just reaches 0.
+    #[must_use]
+    pub fn p_value(&self) -> f64 {
+        let beyond = self.difference.abs() - self.resolution;
+        if beyond.is_nan() || beyond <= 0.0 {
+            return 1.0;
+        }
+        if self.standard_error <= 0.0 {
+            return 0.0;
+        }
+        let t = beyond / self.standard_error;
+        StudentsT::new(0.0, 1.0, self.freedom).map_or(1.0, |student| (2.0 * student.cdf(-t)).min(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn welch_is_that_of_the_textbook() {
+        // Means 2 and 5, variances 1 and 16/3, of 3 and 4 values.
+        let first = KnownMean::of_values(&[1.0, 2.0, 3.0]).unwrap();
+        let second = KnownMean::of_values(&[3.0, 3.0, 7.0, 7.0]).unwrap();
+        let found = Contrast::between(&first, &second);
+        assert_eq!(found.difference, 3.0);
+        let (a, b) = (1.0 / 3.0, (16.0 / 3.0) / 4.0);
+        assert!((found.standard_error - f64::sqrt(a + b)).abs() < 1e-12);
+        let freedom = (a + b) * (a + b) / (a * a / 2.0 + b * b / 3.0);
+        assert!((found.freedom - freedom).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_does_not_vary_is_known_up_to_its_resolution() {
+        let same = |value| KnownMean { value, variance: 0.0, freedom: 2.0, resolution: 0.5 };
+        let found = Contrast::between(&same(10.0), &same(13.0));
+        assert_eq!((found.half_width(0.99), found.p_value()), (1.0, 0.0));
+        assert_eq!(Contrast::between(&same(10.0), &same(10.9)).p_value(), 1.0);
+    }
+
+    #[test]
+    fn one_value_tells_no_variance() {
+        assert_eq!(KnownMean::of_values(&[1.0]), None);
+        assert_eq!(KnownMean::of_values(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_p_value_and_the_interval_agree(
+            difference in -5.0..5.0_f64, standard_error in 0.01..3.0_f64, freedom in 1.0..60.0_f64,
+            resolution in 0.0..1.0_f64,
+        ) {
+            let contrast = Contrast { difference, standard_error, freedom, resolution };
+            let p = contrast.p_value();
+            if p < 1.0 && p > 1e-9 {
+                let half = contrast.half_width(1.0 - p);
+                prop_assert!((half - difference.abs()).abs() < 1e-4 * half, "{half} {difference}");
+            } else if p == 1.0 {
+                prop_assert!(difference.abs() <= resolution);
+            }
+        }
+    }
+}

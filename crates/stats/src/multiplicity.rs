@@ -1,0 +1,70 @@
+//! Many questions asked of the same data: how sure the answers that stand out must be.
+
+/// Which of many tests stand, and how wide their intervals must be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Selection {
+    /// Tests that were rejected.
+    pub rejected: usize,
+    /// Tests in all.
+    pub tests: usize,
+    /// Confidence of intervals such that those of rejected tests, and only those, leave out the value that was tested.
+    pub confidence: f64,
+}
+
+/// Rejects so that at most the part `rate` of the rejected tests is false on average (Benjamini and Hochberg, JRSS B
+/// 57, 1995; holds for independent tests and for those that depend positively on each other), and widens the
+/// intervals so that at most that part of those that stand out misses its true value (Benjamini and Yekutieli, "False
+/// discovery rate-adjusted multiple confidence intervals for selected parameters", JASA 100, 2005): 1 − rate · rejected /
+/// tests. Where nothing is rejected the interval is as wide as for one that is. A p-value that is not a number is no
+/// test.
+#[must_use]
+pub fn select(p_values: &[f64], rate: f64) -> Selection {
+    let mut ordered: Vec<f64> = p_values.iter().copied().filter(|p| !p.is_nan()).collect();
+    ordered.sort_by(f64::total_cmp);
+    let tests = ordered.len();
+    let stands = |rank: usize| ordered[rank - 1] <= rate * rank as f64 / tests as f64;
+    let rejected = (1..=tests).rev().find(|rank| stands(*rank)).unwrap_or(0);
+    let confidence = 1.0 - rate * rejected.max(1) as f64 / tests.max(1) as f64;
+    Selection { rejected, tests, confidence }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_published_example() {
+        // Benjamini and Hochberg 1995, section 4.1: fifteen p-values, of which the four smallest are rejected.
+        let p_values = [
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
+            0.6528, 0.7590, 1.000,
+        ];
+        let found = select(&p_values, 0.05);
+        assert_eq!((found.rejected, found.tests), (4, 15));
+        assert!((found.confidence - (1.0 - 0.05 * 4.0 / 15.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_test_is_not_corrected() {
+        for p in [0.01, 0.5] {
+            assert_eq!(select(&[p], 0.05).confidence, 0.95);
+        }
+        assert_eq!(select(&[], 0.05), Selection { rejected: 0, tests: 0, confidence: 0.95 });
+        assert_eq!(select(&[f64::NAN, 0.01], 0.05).tests, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn those_and_only_those_with_small_p_values_are_rejected(
+            p_values in proptest::collection::vec(0.0..1.0_f64, 1..60),
+        ) {
+            let found = select(&p_values, 0.1);
+            let below = p_values.iter().filter(|p| **p <= 1.0 - found.confidence).count();
+            // The threshold is a difference of two doubles.
+            let near = p_values.iter().any(|p| (p - (1.0 - found.confidence)).abs() < 1e-12);
+            prop_assert!(near || below == found.rejected);
+        }
+    }
+}

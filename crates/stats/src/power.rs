@@ -1,0 +1,138 @@
+//! How many values are needed to see a difference.
+
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
+use statrs::function::gamma::ln_gamma;
+
+/// Most values per group that are looked at.
+pub const VALUES_MAX: u64 = 1_000_000;
+
+/// Steps of Simpson's rule over the distribution of the standard deviation.
+const STEPS: usize = 400;
+
+/// Probability that the two-sided t-test at `confidence` sees a true `difference` between the means of two groups of `n`
+/// independent normal values of standard deviation `sd` each. `None` with fewer than two values per group.
+#[must_use]
+pub fn power(difference: f64, sd: f64, n: u64, confidence: f64) -> Option<f64> {
+    if n < 2 || sd.is_nan() || sd < 0.0 {
+        return None;
+    }
+    if sd == 0.0 {
+        return Some(if difference == 0.0 { 1.0 - confidence } else { 1.0 });
+    }
+    let freedom = 2.0 * (n - 1) as f64;
+    let shift = difference.abs() / (sd * (2.0 / n as f64).sqrt());
+    let critical = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+    // Given s, the found standard deviation over the true one, the test is one of a normal variable against critical·s;
+    // freedom·s² has the chi-square distribution.
+    let normal = Normal::standard();
+    let seen = |s: f64| normal.cdf(shift - critical * s) + normal.cdf(-shift - critical * s);
+    let half = freedom / 2.0;
+    let constant = std::f64::consts::LN_2 + half * half.ln() - ln_gamma(half);
+    let density = |s: f64| {
+        if s <= 0.0 { 0.0 } else { (constant + (freedom - 1.0) * s.ln() - half * s * s).exp() }
+    };
+    let spread = 10.0 / (2.0 * freedom).sqrt();
+    let (from, to) = ((1.0 - spread).max(0.0), 1.0 + spread);
+    let step = (to - from) / STEPS as f64;
+    let weight = |at: usize| match at {
+        0 | STEPS => 1.0,
+        at if at % 2 == 1 => 4.0,
+        _ => 2.0,
+    };
+    let sum: f64 = (0..=STEPS)
+        .map(|at| {
+            let s = from + step * at as f64;
+            weight(at) * density(s) * seen(s)
+        })
+        .sum();
+    Some((sum * step / 3.0).clamp(0.0, 1.0))
+}
+
+/// Fewest values per group with which [`power`] is at least `wanted`; `None` when [`VALUES_MAX`] are too few.
+#[must_use]
+pub fn values_needed(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
+    let enough = |n: u64| power(difference, sd, n, confidence).is_some_and(|power| power >= wanted);
+    let mut high = 2;
+    while !enough(high) {
+        high *= 2;
+        if high > VALUES_MAX {
+            return None;
+        }
+    }
+    // Power grows with n.
+    let mut low = high / 2;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if enough(middle) { high = middle } else { low = middle }
+    }
+    Some(high.max(2))
+}
+
+/// The value that a variance found with `freedom` degrees of freedom stays below with the probability `confidence`: what
+/// to plan with when few values were at hand (Browne, "On the use of a pilot sample for sample size determination",
+/// Statistics in Medicine 14, 1995). `None` without freedom.
+#[must_use]
+pub fn variance_upper(variance: f64, freedom: f64, confidence: f64) -> Option<f64> {
+    let quantile = ChiSquared::new(freedom).ok()?.inverse_cdf(1.0 - confidence);
+    (quantile > 0.0).then(|| variance * freedom / quantile)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{Rng as _, SeedableRng as _};
+    use rand_distr::StandardNormal;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_the_tables() {
+        // Cohen, "Statistical power analysis", table 2.4.1 (α two-sided 0.05, power 0.80 and 0.90), and R's power.t.test.
+        for (effect, wanted, n) in
+            [(0.5, 0.8, 64), (0.8, 0.8, 26), (0.5, 0.9, 86), (1.0, 0.8, 17), (3.0, 0.8, 4)]
+        {
+            assert_eq!(values_needed(effect, 1.0, wanted, 0.95), Some(n), "{effect} {wanted}");
+        }
+        assert_eq!(values_needed(0.0, 1.0, 0.8, 0.95), None);
+        assert_eq!(values_needed(0.1, 0.0, 0.8, 0.95), Some(2));
+    }
+
+    #[test]
+    fn with_very_few_values_it_is_what_simulation_finds() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (n, shift, times) = (3, 2.5, 4_000);
+        let mut draw = |mean: f64| -> Vec<f64> {
+            (0..n).map(|_| mean + random.sample::<f64, _>(StandardNormal)).collect()
+        };
+        let critical = StudentsT::new(0.0, 1.0, 4.0).unwrap().inverse_cdf(0.975);
+        let seen = (0..times)
+            .filter(|_| {
+                let moments = |values: &[f64]| values.iter().copied().collect::<crate::Moments>();
+                let (a, b) = (moments(&draw(0.0)), moments(&draw(shift)));
+                let pooled = f64::midpoint(a.variance().unwrap(), b.variance().unwrap());
+                let t = (b.mean().unwrap() - a.mean().unwrap()) / (pooled * 2.0 / f64::from(n)).sqrt();
+                t.abs() > critical
+            })
+            .count();
+        let found = power(shift, 1.0, 3, 0.95).unwrap();
+        assert!((seen as f64 / f64::from(times) - found).abs() < 0.03, "{seen} {found}");
+    }
+
+    #[test]
+    fn a_variance_of_few_values_may_be_much_larger() {
+        // Chi-square tables: the 20 % point of 4 degrees of freedom is 1.649.
+        assert!((variance_upper(1.0, 4.0, 0.8).unwrap() - 4.0 / 1.649).abs() < 1e-3);
+        assert!(variance_upper(1.0, 1e6, 0.8).unwrap() < 1.01);
+        assert_eq!(variance_upper(1.0, 0.0, 0.8), None);
+    }
+
+    proptest! {
+        #[test]
+        fn more_values_see_more(effect in 0.05..3.0_f64, n in 2_u64..200) {
+            let (few, many) = (power(effect, 1.0, n, 0.95).unwrap(), power(effect, 1.0, n + 1, 0.95).unwrap());
+            prop_assert!(many >= few - 1e-6, "{few} {many}");
+            prop_assert!(few >= 0.0499);
+        }
+    }
+}
