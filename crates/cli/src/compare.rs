@@ -44,7 +44,7 @@ pub(crate) struct CompareArgs {
     /// When to end with exit code 8.
     #[arg(long, value_enum, default_value_t = FailOn::Slower)]
     fail_on: FailOn,
-    /// Count what ended from FROM to TO seconds after the start of each run.
+    /// Count what started from FROM to TO seconds after the start of each run.
     #[arg(long, value_name = "FROM,TO", value_parser = span)]
     window: Option<RunWindow>,
     /// The clock: from the intended or from the actual start. A JTL has the latter only.

@@ -61,7 +61,7 @@ impl std::fmt::Display for RunReadError {
                 write!(f, "{} holds no sample that ended", path.display())
             }
             RunReadError::Empty { path, window: true } => {
-                write!(f, "no sample of {} ends in the window", path.display())
+                write!(f, "no sample of {} starts in the window", path.display())
             }
         }
     }

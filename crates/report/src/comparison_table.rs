@@ -383,7 +383,7 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
     ));
     if let Some(window) = settings.window {
         lines.push(format!(
-            "Only what ended from {} s to {} s of each run counts.",
+            "Only what started from {} s to {} s of each run counts.",
             window.from_s, window.to_s
         ));
     }

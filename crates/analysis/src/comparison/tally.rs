@@ -39,7 +39,7 @@ pub enum ComparedClock {
     Service,
 }
 
-/// A part of a run, in seconds from its start: what ended in it counts.
+/// A part of a run, in seconds from its start: what started in it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunWindow {
     /// Where it begins.
@@ -129,7 +129,7 @@ pub(super) struct SlicedRun {
 }
 
 impl RunTally {
-    /// Counts what ends in `window`, or everything.
+    /// Counts what starts in `window`, or everything.
     #[must_use]
     pub fn new(window: Option<RunWindow>) -> RunTally {
         RunTally {
@@ -149,26 +149,27 @@ impl RunTally {
         if sample.kind == SampleKind::SubResult {
             return;
         }
-        let mut start_ns = sample.start_ns;
+        let mut end_ns = sample.end_ns;
         if let Some(window) = self.window {
-            let end_s = sample.end_ns as f64 / 1e9;
-            if end_s < window.from_s || end_s >= window.to_s {
+            let start_s = sample.start_ns as f64 / 1e9;
+            if start_s < window.from_s || start_s >= window.to_s {
                 return;
             }
-            start_ns = start_ns.max((window.from_s * 1e9) as i64);
+            // What ends later belongs to the window's last moment: it was asked for in the window.
+            end_ns = end_ns.min((window.to_s * 1e9) as i64);
         }
-        let span = self.span_ns.get_or_insert((start_ns, sample.end_ns));
-        *span = (span.0.min(start_ns), span.1.max(sample.end_ns));
+        let span = self.span_ns.get_or_insert((sample.start_ns, end_ns));
+        *span = (span.0.min(sample.start_ns), span.1.max(end_ns));
         if let Some(user) = sample.user
             && self.users.len() < USERS_MAX
         {
             self.users.insert(user);
         }
         let label = self.label(sample.label, sample.kind);
-        let mut slice = self.slice_of(sample.end_ns);
+        let mut slice = self.slice_of(end_ns);
         while slice >= SLICES_MAX {
             self.join_slices();
-            slice = self.slice_of(sample.end_ns);
+            slice = self.slice_of(end_ns);
         }
         let coarse = self.coarse;
         let cells = &mut self.labels[label].cells;
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_leaves_out_what_does_not_end_in_it() {
+    fn a_window_leaves_out_what_does_not_start_in_it() {
         let mut tally = RunTally::new(Some(RunWindow { from_s: 10.0, to_s: 20.0 }));
         (1..=300).for_each(|at| tally.add(&sample(at * 100, 50)));
         let run = tally.finish(|_| "home".into()).unwrap();

@@ -194,7 +194,7 @@ fn what_cannot_be_compared_is_said() {
         ("compare before.jtl before.jtl before.jtl", 2, "Put -- between them"),
         ("compare before.jtl none.jtl", 3, "none.jtl"),
         ("compare before.jtl empty.jtl", 3, "empty.jtl"),
-        ("compare before.jtl before.jtl --window 500,600", 3, "ends in the window"),
+        ("compare before.jtl before.jtl --window 500,600", 3, "starts in the window"),
         ("compare before.jtl before.jtl --window 90,30", 2, "later than the beginning"),
         ("compare before.jtl before.jtl --margin 5", 2, "5%"),
         ("compare --power 0% before.jtl", 2, "greater than 0"),
