@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_diagnostic::{Diagnostic, Needs, Severity};
 use busyhour_engine::clock::Clock;
 use busyhour_engine::delays::SharedSchedule;
 use busyhour_engine::element::{Assertion, IterationStep, Processor, Timer};
@@ -22,10 +22,10 @@ use busyhour_http::cookies::CookieManager;
 use busyhour_http::dns::DnsManager;
 use busyhour_http::{Proxy, SharedHttp};
 use busyhour_plan::{Element, Property, TestPlan};
-use busyhour_processors::CsvFiles;
+use busyhour_processors::{CsvFiles, Refusal, RefusalKind};
 use busyhour_record::{Labels, SaveConfig};
 
-use crate::{ListenerFile, Once, Options, http_properties, listeners};
+use crate::{ListenerFile, Once, Options, http_properties, listeners, refused};
 
 pub(crate) struct Context<'p> {
     pub(crate) plan: &'p TestPlan,
@@ -151,20 +151,30 @@ impl<'p> Context<'p> {
     }
 
     /// An element that is not supported.
-    pub(crate) fn unsupported_element(&mut self, element: Element<'_>, hint: &str) {
+    pub(crate) fn unsupported_element(&mut self, element: Element<'_>) {
         let kind = if element.kind().is_empty() { element.tag() } else { element.kind() };
         let finding =
             Diagnostic::error("unsupported-element", format!("the element {kind} is not supported"));
-        let hint = match hint {
+        let (needs, why) = refused::why(kind);
+        let hint = match why {
             "" => "disable the element, or run with --allow-unsupported".to_owned(),
-            hint => format!("{hint}; --allow-unsupported runs the plan without it"),
+            why => format!("{why}; --allow-unsupported runs the plan without it"),
         };
-        self.unsupported(element.locate(finding).with_hint(hint));
+        self.unsupported(element.locate(finding).with_hint(hint).with_needs(needs));
     }
 
     /// A setting of a supported element that is not supported.
     pub(crate) fn unsupported_setting(&mut self, element: Element<'_>, property: &str, what: &str) {
-        let finding = Diagnostic::error("unsupported-setting", what);
+        self.refuse_setting(element, property, Diagnostic::error("unsupported-setting", what));
+    }
+
+    /// A setting of a supported element for which there would have to be a Java machine.
+    pub(crate) fn setting_needs_java(&mut self, element: Element<'_>, property: &str, what: &str) {
+        let finding = Diagnostic::error("unsupported-setting", what).with_needs(Needs::Java);
+        self.refuse_setting(element, property, finding);
+    }
+
+    fn refuse_setting(&mut self, element: Element<'_>, property: &str, finding: Diagnostic) {
         let finding = match element.property(property) {
             Some(property) => property.locate(finding),
             None => element.locate(finding),
@@ -234,26 +244,29 @@ impl<'p> Context<'p> {
 
     fn report(&mut self, finding: Diagnostic, kind: ProblemKind) {
         match kind {
-            ProblemKind::Unsupported => self.unsupported(finding),
+            ProblemKind::Unsupported | ProblemKind::NeedsJava => self.unsupported(finding),
             ProblemKind::Invalid => self.tell(finding),
         }
     }
 
     /// Reports what an element's own compiler refuses.
-    pub(crate) fn refuse(&mut self, element: Element<'_>, refusal: &busyhour_processors::Refusal) {
+    pub(crate) fn refuse(&mut self, element: Element<'_>, refusal: &Refusal) {
         let message = format!("the element {} {}", element.kind(), refusal.message);
         // A mistake of the plan's is told from what is only not supported.
         let code = match refusal.kind {
-            busyhour_processors::RefusalKind::Unsupported => "refused-element",
-            busyhour_processors::RefusalKind::Invalid => "invalid-element",
+            RefusalKind::Unsupported | RefusalKind::NeedsJava => "refused-element",
+            RefusalKind::Invalid => "invalid-element",
         };
         let mut finding = element.locate(Diagnostic::error(code, message));
+        if refusal.kind == RefusalKind::NeedsJava {
+            finding = finding.with_needs(Needs::Java);
+        }
         if let Some(hint) = refusal.hint {
             finding = finding.with_hint(hint);
         }
         match refusal.kind {
-            busyhour_processors::RefusalKind::Unsupported => self.unsupported(finding),
-            busyhour_processors::RefusalKind::Invalid => self.tell(finding),
+            RefusalKind::Unsupported | RefusalKind::NeedsJava => self.unsupported(finding),
+            RefusalKind::Invalid => self.tell(finding),
         }
     }
 
@@ -353,10 +366,11 @@ fn as_written(template: Template, text: &str) -> Template {
 
 fn finding(problem: &Problem) -> Diagnostic {
     let code = match problem.kind {
-        ProblemKind::Unsupported => "unsupported-function",
+        ProblemKind::Unsupported | ProblemKind::NeedsJava => "unsupported-function",
         ProblemKind::Invalid => "invalid-function",
     };
-    let finding = Diagnostic::error(code, problem.message.clone());
+    let needs = (problem.kind == ProblemKind::NeedsJava).then_some(Needs::Java);
+    let finding = Diagnostic::error(code, problem.message.clone()).with_needs(needs);
     if problem.hint.is_empty() { finding } else { finding.with_hint(problem.hint.clone()) }
 }
 

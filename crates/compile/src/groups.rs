@@ -19,10 +19,17 @@ use crate::{Compiled, GroupLabel};
 pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
     let plan = context.plan;
     let Some(root) = plan.roots().find(|root| root.kind() == "TestPlan") else {
-        let finding = Diagnostic::error("no-test-plan", "the file holds no test plan")
-            .in_file(plan.file().clone())
-            .with_hint("a JMX file of JMeter begins with jmeterTestPlan, hashTree, TestPlan");
-        context.tell(finding);
+        let finding = Diagnostic::error("no-test-plan", "the file holds no test plan");
+        // A template, or what was copied out of a plan: JMeter can paste it, not run it.
+        context.tell(match plan.roots().next() {
+            Some(first) => first
+                .locate(finding)
+                .with_cause(format!("what stands where the TestPlan should is a {}", first.kind()))
+                .with_hint("it is a part of a plan: in JMeter, merge it into a plan, and save that"),
+            None => finding
+                .in_file(plan.file().clone())
+                .with_hint("a JMX file of JMeter begins with jmeterTestPlan, hashTree, TestPlan"),
+        });
         return None;
     };
     if let Err(error) = config::save_config(&context.options.properties) {
@@ -124,7 +131,7 @@ fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
             Role::Listener => {
                 crate::listeners::file(context, element);
             }
-            Role::Unsupported(hint) if !in_fragment => context.unsupported_element(element, hint),
+            Role::Unsupported if !in_fragment => context.unsupported_element(element),
             Role::SilentListener => {
                 let message = format!(
                     "the listener {} is accepted; what it would show or send is left out",

@@ -1,6 +1,6 @@
 //! Samplers beside HTTP's, with the defaults of their scope.
 
-use busyhour_diagnostic::Diagnostic;
+use busyhour_diagnostic::{Diagnostic, Needs};
 use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 use busyhour_samplers::{
@@ -64,7 +64,7 @@ fn java<'p>(context: &mut Context<'p>, stack: &Stack<'p>, element: Element<'p>) 
             Some(property) => property.locate(finding),
             None => element.locate(finding),
         };
-        context.unsupported(finding);
+        context.unsupported(finding.with_needs(Needs::Java));
         return None;
     };
     let mut all = arguments(context, element, "arguments");
@@ -86,7 +86,7 @@ fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
         .contains(&class)
     };
     if element.text(CLASS).is_some_and(|class| !known(class)) {
-        context.unsupported_setting(element, CLASS, "results of another class need a Java machine");
+        context.setting_needs_java(element, CLASS, "results of another class need a Java machine");
     }
     Dummy {
         success: context.text(element, "SUCCESFULL"),
@@ -110,7 +110,7 @@ fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Udp> {
         let what = format!(
             "the coder {class:?} of packets needs a Java machine; HexStringUDPDecoder or none do not"
         );
-        context.unsupported_setting(element, CLASS, &what);
+        context.setting_needs_java(element, CLASS, &what);
         return None;
     };
     Some(Udp {
@@ -191,7 +191,7 @@ fn tcp<'p>(context: &mut Context<'p>, stack: &Stack<'p>, element: Element<'p>) -
     };
     let Some(client) = TcpClient::named(&class) else {
         let what = format!("the TCP client class {class:?} is none of JMeter's own, it needs a Java machine");
-        context.unsupported_setting(element, "TCPSampler.classname", &what);
+        context.setting_needs_java(element, "TCPSampler.classname", &what);
         return None;
     };
     let number = |name: &str, default: i32| {

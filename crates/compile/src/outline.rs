@@ -39,7 +39,7 @@ fn collect(element: Element<'_>, depth: usize, active: bool, nodes: &mut Vec<Out
         name: element.name().to_owned(),
         line: element.span().line,
         active,
-        supported: !matches!(role(element), Role::Unsupported(_)),
+        supported: !matches!(role(element), Role::Unsupported),
     });
     for child in element.children() {
         collect(child, depth + 1, active, nodes);

@@ -35,8 +35,8 @@ pub(crate) enum Role {
     SilentListener,
     /// Something with no effect in a run, and why.
     Inert(&'static str),
-    /// Not supported; a hint, or nothing.
-    Unsupported(&'static str),
+    /// Not supported.
+    Unsupported,
 }
 
 /// One supported element.
@@ -193,7 +193,12 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ),
     ("Arguments", "User Defined Variables", Role::Config, ""),
     ("HeaderManager", "HTTP Header Manager", Role::Config, ""),
-    ("CookieManager", "HTTP Cookie Manager", Role::Config, "RFC 6265; older policies are taken for it"),
+    (
+        "CookieManager",
+        "HTTP Cookie Manager",
+        Role::Config,
+        "RFC 6265 and RFC 2109; other policies are taken for the first",
+    ),
     ("CacheManager", "HTTP Cache Manager", Role::Config, ""),
     ("AuthManager", "HTTP Authorization Manager", Role::Config, "Basic and Digest"),
     ("DNSCacheManager", "DNS Cache Manager", Role::Config, "without DNS servers of its own"),
@@ -322,8 +327,8 @@ pub(crate) fn role(element: Element<'_>) -> Role {
     if let Some((.., role, _)) = ELEMENTS.iter().find(|(class, ..)| *class == kind) {
         return *role;
     }
-    if let Some(why) = crate::refused::why(kind) {
-        return Role::Unsupported(why);
+    if crate::refused::is_one(kind) {
+        return Role::Unsupported;
     }
     match kind {
         "TestPlan" => Role::Inert("stands where a test plan cannot stand"),
@@ -337,7 +342,7 @@ pub(crate) fn role(element: Element<'_>) -> Role {
         "BackendListener" => Role::SilentListener,
         kind if kind.ends_with("ResultCollector") => Role::Listener,
         kind if is_listener_by_name(kind) => Role::SilentListener,
-        _ => Role::Unsupported(""),
+        _ => Role::Unsupported,
     }
 }
 

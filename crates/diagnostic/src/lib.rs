@@ -57,6 +57,18 @@ impl fmt::Display for Severity {
     }
 }
 
+/// What it would take, beyond this program, to run what a finding refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Needs {
+    /// A Java machine: Java classes, drivers, scripts that only Java's interpreters can run.
+    Java,
+    /// Another protocol.
+    Protocol,
+    /// An element of a plugin that nobody here knows.
+    Plugin,
+}
+
 /// One finding: what, where, the chain of causes, and a hint.
 ///
 /// `Display` renders it over several lines without a line end after the last one and without colour.
@@ -78,6 +90,9 @@ pub struct Diagnostic {
     pub causes: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
+    /// What it would take to run it, where that is more than this program; for machines, as the hint says it in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Needs>,
 }
 
 impl Diagnostic {
@@ -93,6 +108,7 @@ impl Diagnostic {
             path: Vec::new(),
             causes: Vec::new(),
             hint: None,
+            needs: None,
         }
     }
 
@@ -161,6 +177,13 @@ impl Diagnostic {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Sets what it would take to run what is refused.
+    #[must_use]
+    pub fn with_needs(mut self, needs: impl Into<Option<Needs>>) -> Self {
+        self.needs = needs.into();
         self
     }
 
@@ -352,6 +375,13 @@ mod tests {
           "hint": "disable the element, or run with --allow-unsupported"
         }
         "#);
+    }
+
+    #[test]
+    fn what_it_would_take_is_for_machines() {
+        let finding = Diagnostic::error("e", "m").with_needs(Needs::Java);
+        assert!(serde_json::to_string(&finding).unwrap().contains(r#""needs":"java""#));
+        assert_eq!(finding.to_string(), Diagnostic::error("e", "m").to_string());
     }
 
     #[test]

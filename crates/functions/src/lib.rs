@@ -85,7 +85,7 @@ pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
     }
     for problem in problems {
         user.log(Level::Error, &format!("in {text:?}: {problem}"));
-        if problem.kind == ProblemKind::Unsupported {
+        if problem.kind != ProblemKind::Invalid {
             script::stop_unsupported(user);
         }
     }

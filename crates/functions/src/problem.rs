@@ -7,6 +7,8 @@ use std::fmt;
 pub enum ProblemKind {
     /// The text may well work in JMeter, but not here.
     Unsupported,
+    /// The text works in JMeter, and nothing but a Java machine could run it.
+    NeedsJava,
     /// JMeter cannot make anything of the text either.
     Invalid,
 }

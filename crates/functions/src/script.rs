@@ -16,6 +16,7 @@ use busyhour_engine::user::UserState;
 use busyhour_script::{ScriptError, Value, java_like, javascript, jexl};
 
 use crate::arguments::{Arguments, Made, Target, with_text};
+use crate::problem::{Problem, ProblemKind};
 use crate::scope::UserScope;
 
 /// A language, as its function's name says it.
@@ -46,6 +47,14 @@ impl fmt::Debug for Compiled {
 }
 
 impl Language {
+    /// What a script is that goes beyond what runs here.
+    fn beyond(self) -> ProblemKind {
+        match self {
+            Language::Groovy | Language::BeanShell => ProblemKind::NeedsJava,
+            Language::Jexl2 | Language::Jexl3 | Language::JavaScript => ProblemKind::Unsupported,
+        }
+    }
+
     fn compile(self, text: &str) -> Result<Compiled, ScriptError> {
         Ok(match self {
             Language::Jexl3 => Compiled::Jexl(jexl::compile(text, jexl::Version::Three)?),
@@ -129,7 +138,10 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
             Ok(compiled) => Text::Constant(compiled),
             Err(error) if error.is_unsupported() => {
                 let hint = "scripts beyond plain expressions need JMeter's own interpreters";
-                return Err(arguments.unsupported(error.to_string(), hint));
+                return Err(Problem {
+                    kind: language.beyond(),
+                    ..arguments.unsupported(error.to_string(), hint)
+                });
             }
             Err(error) => {
                 return Err(arguments.invalid(error.to_string(), "JMeter would fail each time it runs it"));
@@ -142,7 +154,10 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
                 && !arguments.at_run_time()
             {
                 let hint = "tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better";
-                return Err(arguments.unsupported(error.to_string(), hint));
+                return Err(Problem {
+                    kind: language.beyond(),
+                    ..arguments.unsupported(error.to_string(), hint)
+                });
             }
             Text::Varying(template)
         }

@@ -7,6 +7,8 @@ use std::fmt;
 pub enum RefusalKind {
     /// The element is fine in JMeter, but the same result is not promised here.
     Unsupported,
+    /// The element is fine in JMeter, and nothing but a Java machine could run it.
+    NeedsJava,
     /// The element cannot work in JMeter either.
     Invalid,
 }
@@ -29,6 +31,11 @@ impl Refusal {
         Self { kind: RefusalKind::Unsupported, message: message.into(), hint: None }
     }
 
+    /// What only a Java machine can run.
+    pub fn needs_java(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::NeedsJava, message: message.into(), hint: None }
+    }
+
     /// What is wrong anywhere.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::Invalid, message: message.into(), hint: None }
@@ -46,6 +53,7 @@ impl fmt::Display for RefusalKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             RefusalKind::Unsupported => "unsupported",
+            RefusalKind::NeedsJava => "in need of Java",
             RefusalKind::Invalid => "invalid",
         })
     }

@@ -84,7 +84,7 @@ pub fn language_of(text: &str, family: Family) -> Result<Language, Refusal> {
         ("javascript" | "js" | "ecmascript" | "rhino" | "nashorn", _) => Language::JavaScript,
         ("jexl" | "jexl2", _) => Language::Jexl(jexl::Version::Two),
         ("jexl3", _) => Language::Jexl(jexl::Version::Three),
-        _ => return Err(Refusal::unsupported(format!("is written in {}", text.trim()))),
+        _ => return Err(Refusal::needs_java(format!("is written in {}", text.trim()))),
     })
 }
 
@@ -174,11 +174,12 @@ fn read_file(name: &str, base_dir: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn refusal(error: &ScriptError) -> Refusal {
-    let refusal = if error.is_unsupported() {
-        Refusal::unsupported(format!("has a script with what cannot be run: {error}"))
-    } else {
-        Refusal::invalid(format!("has a script that is none: {error}"))
+fn refusal(error: &ScriptError, language: &Language) -> Refusal {
+    let cannot_be_run = || format!("has a script with what cannot be run: {error}");
+    let refusal = match language {
+        _ if !error.is_unsupported() => Refusal::invalid(format!("has a script that is none: {error}")),
+        Language::JavaLike(_) => Refusal::needs_java(cannot_be_run()),
+        _ => Refusal::unsupported(cannot_be_run()),
     };
     refusal.with_hint("scripts run here without Java: what they may use is in the documentation")
 }
@@ -229,7 +230,7 @@ impl ScriptText {
                 return Err(Refusal::invalid(format!("names the script {name}, which cannot be read"))
                     .with_hint("relative names are looked up in the working directory and beside the plan"));
             };
-            let parsed = checked(&text).map_err(|error| refusal(&error))?;
+            let parsed = checked(&text).map_err(|error| refusal(&error, &settings.language))?;
             return Ok((Text::Fixed(parsed), text));
         }
         // With 1 for everything that varies the script fits within quotes and without.
@@ -249,7 +250,9 @@ impl ScriptText {
         let is_fixed = settings.script.as_literal().is_some();
         let text = match checked(&probe) {
             Ok(parsed) if is_fixed => Text::Fixed(parsed),
-            Err(error) if error.is_unsupported() || is_fixed => return Err(refusal(&error)),
+            Err(error) if error.is_unsupported() || is_fixed => {
+                return Err(refusal(&error, &settings.language));
+            }
             _ => Text::Varying(settings.script.clone()),
         };
         Ok((text, probe))
