@@ -7,14 +7,14 @@ use busyhour_engine::template::Template;
 use busyhour_plan::Element;
 use busyhour_processors::{
     CompareAssertion, CompareAssertionSettings, CssExtractor, CssExtractorSettings, DebugPostProcessor,
-    DebugPostProcessorSettings, DebugSamplerSettings, JmesAssertion, JmesAssertionSettings, JmesExtractor,
-    JmesExtractorSettings, Md5HexAssertion, PluginJsonAssertion, PluginJsonAssertionSettings,
-    PluginJsonExtractor, PluginJsonExtractorSettings, Refusal, XPathAssertion, XPathAssertionSettings,
-    XPathExtractor, XPathExtractorSettings, XPathFlavour, XmlAssertion, jmespath_problem, xpath_problem,
+    DebugPostProcessorSettings, DebugSamplerSettings, JmesAssertion, JmesExtractor, JmesExtractorSettings,
+    Md5HexAssertion, PluginJsonAssertion, PluginJsonExtractor, PluginJsonExtractorSettings, Refusal,
+    XPathAssertion, XPathAssertionSettings, XPathExtractor, XPathExtractorSettings, XPathFlavour,
+    XmlAssertion, jmespath_problem, xpath_problem,
 };
 
 use crate::context::Context;
-use crate::processors::scope;
+use crate::processors::{json_assertion_settings, scope};
 
 /// The post-processor an element is, if it is one of those here.
 pub(crate) fn processor<'p>(
@@ -214,15 +214,7 @@ fn jmes_assertion<'p>(
 ) -> Result<Arc<dyn Assertion>, Refusal> {
     let path = context.text(element, "JMES_PATH");
     warn_of_problem(context, element, jmespath_problem(&path));
-    Ok(Arc::new(JmesAssertion::new(JmesAssertionSettings {
-        name: context.name(element),
-        path,
-        validate: context.flag(element, "JSONVALIDATION", false),
-        expected: context.text(element, "EXPECTED_VALUE"),
-        is_regex: context.flag(element, "ISREGEX", true),
-        expect_null: context.flag(element, "EXPECT_NULL", false),
-        invert: context.flag(element, "INVERT", false),
-    })?))
+    Ok(Arc::new(JmesAssertion::new(json_assertion_settings(context, element, path))?))
 }
 
 fn compare_assertion<'p>(
@@ -270,14 +262,7 @@ fn plugin_json_assertion<'p>(
     element: Element<'p>,
 ) -> Result<Arc<dyn Assertion>, Refusal> {
     refuse_yaml(element)?;
-    let settings = PluginJsonAssertionSettings {
-        name: context.name(element),
-        path: context.text(element, "JSON_PATH"),
-        validate: context.flag(element, "JSONVALIDATION", false),
-        expected: context.text(element, "EXPECTED_VALUE"),
-        is_regex: context.flag(element, "ISREGEX", true),
-        expect_null: context.flag(element, "EXPECT_NULL", false),
-        invert: context.flag(element, "INVERT", false),
-    };
+    let path = context.text(element, "JSON_PATH");
+    let settings = json_assertion_settings(context, element, path);
     Ok(Arc::new(PluginJsonAssertion::new(settings)?))
 }

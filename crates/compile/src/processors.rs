@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use busyhour_engine::element::{Assertion, Processor, Timer};
 use busyhour_engine::queues::{PopIntoVariable, PutIntoQueue};
+use busyhour_engine::template::Template;
 use busyhour_plan::Element;
 use busyhour_processors::scope::{Field, Scope};
 use busyhour_processors::{
@@ -207,16 +208,26 @@ fn json_assertion<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
 ) -> Result<Arc<dyn Assertion>, Refusal> {
-    let settings = JsonAssertionSettings {
+    let path = context.text(element, "JSON_PATH");
+    let settings = json_assertion_settings(context, element, path);
+    Ok(Arc::new(JsonAssertion::new(settings)?))
+}
+
+/// The settings that all assertions about JSON documents have; only the path has names of its own.
+pub(crate) fn json_assertion_settings<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    path: Template,
+) -> JsonAssertionSettings {
+    JsonAssertionSettings {
         name: context.name(element),
-        path: context.text(element, "JSON_PATH"),
+        path,
         validate: context.flag(element, "JSONVALIDATION", false),
         expected: context.text(element, "EXPECTED_VALUE"),
         is_regex: context.flag(element, "ISREGEX", true),
         expect_null: context.flag(element, "EXPECT_NULL", false),
         invert: context.flag(element, "INVERT", false),
-    };
-    Ok(Arc::new(JsonAssertion::new(settings)?))
+    }
 }
 
 fn size_assertion<'p>(

@@ -35,8 +35,10 @@ fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut Sampl
     let holds = !(outcome.failure || outcome.error);
     result.success &= holds;
     // Some have a message though they hold, and JMeter shows it.
-    if note_all || !holds || !outcome.message.is_empty() {
-        let name = assertion.name(user);
+    if note_all || !holds || outcome.message().is_some() {
+        // An empty message hides those that follow; nobody asks whose it is.
+        let unnamed = holds && !note_all && outcome.message.is_empty();
+        let name = if unnamed { String::new() } else { assertion.name(user) };
         result.assertions.push(AssertionResult { name, ..outcome });
     }
 }
@@ -62,6 +64,11 @@ fn check_children(
         result.success = false;
         let name = assertion.name(user);
         let message = String::from("One or more sub-samples failed");
-        result.assertions.push(AssertionResult { name, failure: true, error: false, message });
+        result.assertions.push(AssertionResult {
+            name,
+            failure: true,
+            message,
+            ..AssertionResult::default()
+        });
     }
 }

@@ -71,8 +71,7 @@ fn detail(result: &SampleResult, wish: DetailWish) -> Detail {
                 name: assertion.name.clone(),
                 failure: assertion.failure,
                 error: assertion.error,
-                message: (assertion.failure || assertion.error || !assertion.message.is_empty())
-                    .then(|| assertion.message.clone()),
+                message: assertion.message().map(str::to_owned),
             })
             .collect(),
         response_headers: result.response_headers.clone(),

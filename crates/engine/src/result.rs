@@ -13,6 +13,15 @@ pub struct AssertionResult {
     pub error: bool,
     /// Why.
     pub message: String,
+    /// The message is there although it is empty: result files tell that from none.
+    pub blank_message: bool,
+}
+
+impl AssertionResult {
+    /// The message, if there is one.
+    pub fn message(&self) -> Option<&str> {
+        (self.blank_message || !self.message.is_empty()).then_some(self.message.as_str())
+    }
 }
 
 /// What the processors of a plan need a sampler to keep; what nobody needs is counted, not kept.
@@ -208,11 +217,8 @@ impl SampleResult {
         String::from_utf8_lossy(&self.body)
     }
 
-    /// The message of the first assertion that failed; else of one that has a message all the same, or nothing.
+    /// The first message of an assertion, be it an empty one of an assertion that holds, as JMeter's CSV files have it.
     pub fn failure_message(&self) -> &str {
-        let failed = self.assertions.iter().find(|a| a.failure || a.error);
-        failed
-            .or_else(|| self.assertions.iter().find(|a| !a.message.is_empty()))
-            .map_or("", |a| a.message.as_str())
+        self.assertions.iter().find_map(AssertionResult::message).unwrap_or_default()
     }
 }

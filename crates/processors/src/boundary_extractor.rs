@@ -8,9 +8,9 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use rand::Rng as _;
 
 use crate::java;
+use crate::match_number;
 use crate::matches::{Matches, with_matches};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
@@ -101,10 +101,8 @@ impl BoundaryExtractor {
     /// whichever is asked for.
     fn chosen(&self, user: &mut UserState, open_ended: bool, wanted: i32, count: usize) -> Option<usize> {
         match usize::try_from(wanted).unwrap_or(0) {
-            _ if count == 0 => None,
-            0 => Some(user.random.random_range(0..count)),
-            _ if open_ended && self.settings.scope.is_variable() => Some(0),
-            number => (count >= number).then(|| number - 1),
+            1.. if count > 0 && open_ended && self.settings.scope.is_variable() => Some(0),
+            number => match_number::chosen(user, number, count),
         }
     }
 }

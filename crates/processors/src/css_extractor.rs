@@ -11,10 +11,10 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use rand::Rng as _;
 
 use crate::html::{self, Selector, SelectorError};
 use crate::java;
+use crate::match_number;
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
 use crate::scope::Scope;
@@ -187,13 +187,9 @@ impl Processor for CssExtractor {
         let before = take_count(user, &refname, &mut name);
         let mut kept = 0;
         match usize::try_from(wanted) {
-            Ok(0) if !matches.is_empty() => {
-                let chosen = user.random.random_range(0..matches.len());
-                user.variables.set(&refname, &matches[chosen]);
-            }
             Ok(number) => {
-                if let Some(value) = number.checked_sub(1).and_then(|at| matches.get(at)) {
-                    user.variables.set(&refname, value);
+                if let Some(index) = match_number::chosen(user, number, matches.len()) {
+                    user.variables.set(&refname, &matches[index]);
                 }
             }
             Err(_) => {

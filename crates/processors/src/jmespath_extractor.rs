@@ -11,12 +11,13 @@ use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use rand::Rng as _;
 
 use crate::java;
 use crate::jmespath::{JmesPath, read, write};
 use crate::json_extractor::clear_old;
+use crate::json_verdict::{JsonAssertionSettings, failure, holds, no_response};
 use crate::jsonpath::Value;
+use crate::match_number;
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
 use crate::scope::Scope;
@@ -146,13 +147,9 @@ impl Processor for JmesExtractor {
         let mut name = user.take_buffer();
         match (usize::try_from(wanted), found.len()) {
             (_, 0) => user.variables.set(&refname, &default),
-            (Ok(_), 1) => user.variables.set(&refname, &found[0]),
-            (Ok(0), count) => {
-                let chosen = user.random.random_range(0..count);
-                user.variables.set(&refname, &found[chosen]);
-            }
-            (Ok(number), _) => {
-                user.variables.set(&refname, found.get(number - 1).unwrap_or(&default));
+            (Ok(number), count) => {
+                let chosen = match_number::chosen_or_single(user, number, count);
+                user.variables.set(&refname, chosen.map_or(&default, |index| &found[index]));
             }
             (Err(_), _) => {
                 for (index, text) in found.iter().enumerate() {
@@ -173,29 +170,10 @@ impl Processor for JmesExtractor {
     }
 }
 
-/// What a plan says of a JMESPath assertion.
-#[derive(Clone, Debug)]
-pub struct JmesAssertionSettings {
-    /// `TestElement.name`
-    pub name: Template,
-    /// `JMES_PATH`
-    pub path: Template,
-    /// `JSONVALIDATION`: also compare the value.
-    pub validate: bool,
-    /// `EXPECTED_VALUE`
-    pub expected: Template,
-    /// `ISREGEX`: the expected value is a regular expression; true when absent.
-    pub is_regex: bool,
-    /// `EXPECT_NULL`: null is what is expected.
-    pub expect_null: bool,
-    /// `INVERT`: fail when all is as described.
-    pub invert: bool,
-}
-
 /// The JMESPath assertion.
 #[derive(Debug)]
 pub struct JmesAssertion {
-    settings: JmesAssertionSettings,
+    settings: JsonAssertionSettings,
     pattern: Option<PatternText>,
 }
 
@@ -204,9 +182,9 @@ impl JmesAssertion {
     ///
     /// # Errors
     /// For regular expressions whose matches are not promised.
-    pub fn new(settings: JmesAssertionSettings) -> Result<Self, Refusal> {
-        let uses_pattern = settings.validate && settings.is_regex && !settings.expect_null;
-        let pattern = uses_pattern.then(|| PatternText::new(settings.expected.clone(), false)).transpose()?;
+    pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
+        // What is expected to be null is compared with nothing else.
+        let pattern = if settings.expect_null { None } else { settings.pattern()? };
         Ok(Self { settings, pattern })
     }
 
@@ -253,19 +231,17 @@ impl Assertion for JmesAssertion {
 
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let text = result.body_text();
-        let failure =
-            |message: String| AssertionResult { failure: true, message, ..AssertionResult::default() };
         if text.is_empty() {
-            return failure("Response was null".to_owned());
+            return no_response();
         }
         let path = self.settings.path.text(user).into_owned();
         let expected = self.settings.expected.text(user).into_owned();
         match self.holds(user, &text, &path, &expected) {
-            Ok(holds) if holds == self.settings.invert => failure(self.message(&path, &expected)),
+            Ok(fits) if fits == self.settings.invert => failure(self.message(&path, &expected)),
             Err(message) if !self.settings.invert => {
                 AssertionResult { error: true, message, ..AssertionResult::default() }
             }
-            _ => AssertionResult::default(),
+            _ => holds(),
         }
     }
 

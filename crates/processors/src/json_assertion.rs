@@ -2,46 +2,13 @@
 
 use busyhour_engine::element::Assertion;
 use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
 use crate::json_extractor::{FixedPath, fixed_path, kept_path};
+use crate::json_verdict::{JsonAssertionSettings, no_response};
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, Ready, bad_expression};
 use crate::refusal::Refusal;
-
-/// What a plan says of a JSON assertion.
-#[derive(Clone, Debug)]
-pub struct JsonAssertionSettings {
-    /// `TestElement.name`
-    pub name: Template,
-    /// `JSON_PATH`
-    pub path: Template,
-    /// `JSONVALIDATION`: also compare the value.
-    pub validate: bool,
-    /// `EXPECTED_VALUE`
-    pub expected: Template,
-    /// `ISREGEX`: the expected value is a regular expression; true when absent.
-    pub is_regex: bool,
-    /// `EXPECT_NULL`: null is what is expected.
-    pub expect_null: bool,
-    /// `INVERT`: fail when all is as described.
-    pub invert: bool,
-}
-
-impl Default for JsonAssertionSettings {
-    fn default() -> Self {
-        Self {
-            name: Template::default(),
-            path: Template::default(),
-            validate: false,
-            expected: Template::default(),
-            is_regex: true,
-            expect_null: false,
-            invert: false,
-        }
-    }
-}
 
 /// The JSON assertion.
 #[derive(Debug)]
@@ -58,8 +25,7 @@ impl JsonAssertion {
     /// For paths that are not supported, and regular expressions whose matches are not promised.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
         let path = settings.path.as_literal().map(fixed_path).transpose()?;
-        let uses_pattern = settings.validate && settings.is_regex;
-        let pattern = uses_pattern.then(|| PatternText::new(settings.expected.clone(), false)).transpose()?;
+        let pattern = settings.pattern()?;
         Ok(Self { settings, path, pattern })
     }
 
@@ -142,24 +108,13 @@ impl Assertion for JsonAssertion {
 
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let text = result.body_text();
-        let failure =
-            |message: String| AssertionResult { failure: true, message, ..AssertionResult::default() };
         if text.is_empty() {
-            return failure("Response was null".to_owned());
+            return no_response();
         }
         let path = self.settings.path.text(user);
         let expected = self.settings.expected.text(user);
-        match (self.compare(user, &text, &path, &expected), self.settings.invert) {
-            (Err(message), false) => failure(message),
-            (Ok(()), true) if !self.settings.validate => {
-                failure(format!("Failed that JSONPath not exists: {path}"))
-            }
-            (Ok(()), true) if self.settings.expect_null => {
-                failure(format!("Failed that JSONPath {path} not matches null"))
-            }
-            (Ok(()), true) => failure(format!("Failed that JSONPath {path} not matches {expected}")),
-            _ => AssertionResult::default(),
-        }
+        let compared = self.compare(user, &text, &path, &expected);
+        self.settings.verdict(compared, &path, &expected)
     }
 
     fn keep(&self) -> Keep {
@@ -169,6 +124,8 @@ impl Assertion for JsonAssertion {
 
 #[cfg(test)]
 mod tests {
+    use busyhour_engine::template::Template;
+
     use super::*;
     use crate::testing::user_with_body;
 

@@ -12,10 +12,10 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use rand::Rng as _;
 
 use crate::java;
 use crate::jsonpath::{self, JsonPath, PathError, Value};
+use crate::match_number;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 
@@ -208,12 +208,8 @@ impl JsonExtractor {
                 set(user, format_args!("_ALL"), &joined);
             }
         } else {
-            // A single match is taken whatever number is asked for.
-            let chosen = match usize::try_from(wanted).unwrap_or(0) {
-                _ if found.len() == 1 => Some(0),
-                0 => Some(user.random.random_range(0..found.len())),
-                number => (number <= found.len()).then(|| number - 1),
-            };
+            let number = usize::try_from(wanted).unwrap_or(0);
+            let chosen = match_number::chosen_or_single(user, number, found.len());
             set(user, format_args!(""), chosen.map_or(default, text));
         }
         if wanted != 0 && !found.is_empty() {

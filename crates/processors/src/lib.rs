@@ -25,8 +25,10 @@ mod jmespath;
 mod jmespath_extractor;
 mod json_assertion;
 mod json_extractor;
+mod json_verdict;
 pub mod jsonpath;
 mod limit_assertions;
+mod match_number;
 mod matches;
 mod md5_assertion;
 mod number_format;
@@ -56,18 +58,15 @@ pub use css_extractor::{CssExtractor, CssExtractorSettings};
 pub use csv::{CsvDataSettings, CsvDataStep, CsvFiles, RandomCsvSettings, RandomCsvStep};
 pub use debug::{DebugSampler, DebugSamplerSettings, debug_sampler_text};
 pub use debug_post::{DebugPostProcessor, DebugPostProcessorSettings};
-pub use jmespath_extractor::{
-    JmesAssertion, JmesAssertionSettings, JmesExtractor, JmesExtractorSettings, jmespath_problem,
-};
-pub use json_assertion::{JsonAssertion, JsonAssertionSettings};
+pub use jmespath_extractor::{JmesAssertion, JmesExtractor, JmesExtractorSettings, jmespath_problem};
+pub use json_assertion::JsonAssertion;
 pub use json_extractor::{JsonExtractor, JsonExtractorSettings};
+pub use json_verdict::JsonAssertionSettings;
 pub use limit_assertions::{
     DurationAssertion, DurationAssertionSettings, SizeAssertion, SizeAssertionSettings, SizeOf,
 };
 pub use md5_assertion::Md5HexAssertion;
-pub use plugin_json::{
-    PluginJsonAssertion, PluginJsonAssertionSettings, PluginJsonExtractor, PluginJsonExtractorSettings,
-};
+pub use plugin_json::{PluginJsonAssertion, PluginJsonExtractor, PluginJsonExtractorSettings};
 pub use random_variable::{RandomVariableSettings, RandomVariableStep};
 pub use raw_request_source::{RawRequestSource, RawRequestSourceSettings};
 pub use refusal::{Refusal, RefusalKind};

@@ -6,6 +6,7 @@ use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
 use crate::json_extractor::{FixedPath, clear_old, fixed_path, kept_path};
+use crate::json_verdict::{JsonAssertionSettings, no_response};
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
@@ -106,29 +107,10 @@ impl Processor for PluginJsonExtractor {
     }
 }
 
-/// What a plan says of the plugin's JSON path assertion. The properties are those of JMeter's own.
-#[derive(Clone, Debug, Default)]
-pub struct PluginJsonAssertionSettings {
-    /// `TestElement.name`
-    pub name: Template,
-    /// `JSON_PATH`
-    pub path: Template,
-    /// `JSONVALIDATION`: also compare the value.
-    pub validate: bool,
-    /// `EXPECTED_VALUE`
-    pub expected: Template,
-    /// `ISREGEX`: the expected value is a regular expression; true when absent.
-    pub is_regex: bool,
-    /// `EXPECT_NULL`: null is what is expected.
-    pub expect_null: bool,
-    /// `INVERT`: fail when all is as described.
-    pub invert: bool,
-}
-
 /// The plugin's JSON path assertion.
 #[derive(Debug)]
 pub struct PluginJsonAssertion {
-    settings: PluginJsonAssertionSettings,
+    settings: JsonAssertionSettings,
     path: Option<FixedPath>,
     pattern: Option<PatternText>,
 }
@@ -138,10 +120,9 @@ impl PluginJsonAssertion {
     ///
     /// # Errors
     /// For paths that are not supported, and regular expressions whose matches are not promised.
-    pub fn new(settings: PluginJsonAssertionSettings) -> Result<Self, Refusal> {
+    pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
         let path = settings.path.as_literal().map(fixed_path).transpose()?;
-        let uses_pattern = settings.validate && settings.is_regex;
-        let pattern = uses_pattern.then(|| PatternText::new(settings.expected.clone(), false)).transpose()?;
+        let pattern = settings.pattern()?;
         Ok(Self { settings, path, pattern })
     }
 
@@ -189,24 +170,13 @@ impl Assertion for PluginJsonAssertion {
 
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let text = result.body_text();
-        let failure =
-            |message: String| AssertionResult { failure: true, message, ..AssertionResult::default() };
         if text.is_empty() {
-            return failure("Response was null".to_owned());
+            return no_response();
         }
         let path = self.settings.path.text(user).into_owned();
         let expected = self.settings.expected.text(user).into_owned();
-        match (self.compare(user, &text, &path, &expected), self.settings.invert) {
-            (Err(message), false) => failure(message),
-            (Ok(()), true) if !self.settings.validate => {
-                failure(format!("Failed that JSONPath not exists: {path}"))
-            }
-            (Ok(()), true) if self.settings.expect_null => {
-                failure(format!("Failed that JSONPath {path} not matches null"))
-            }
-            (Ok(()), true) => failure(format!("Failed that JSONPath {path} not matches {expected}")),
-            _ => AssertionResult::default(),
-        }
+        let compared = self.compare(user, &text, &path, &expected);
+        self.settings.verdict(compared, &path, &expected)
     }
 
     fn keep(&self) -> Keep {

@@ -10,9 +10,9 @@ use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::{StateId, UserState};
 use busyhour_engine::variables::Variables;
-use rand::Rng as _;
 
 use crate::java;
+use crate::match_number;
 use crate::matches::{Matches, with_matches};
 use crate::oro::{Groups, Pattern, PatternText, SearchLimit};
 use crate::refusal::Refusal;
@@ -203,11 +203,7 @@ fn save(user: &mut UserState, refname: &str, wanted: i32, pieces: &[Piece], matc
     let count_before = take_count(user, refname, &mut name);
     let mut kept = 0;
     if wanted >= 0 {
-        let chosen = match usize::try_from(wanted).unwrap_or(0) {
-            _ if matches.len() == 0 => None,
-            0 => Some(user.random.random_range(0..matches.len())),
-            number => (number <= matches.len()).then(|| number - 1),
-        };
+        let chosen = match_number::chosen(user, usize::try_from(wanted).unwrap_or(0), matches.len());
         match chosen {
             Some(index) => {
                 write_result(matches, index, pieces, &mut value);

@@ -53,7 +53,7 @@ impl XPathAssertion {
             Ok(Answer::Nodes(nodes)) if nodes.is_empty() => {
                 outcome(!negate, format!("No Nodes Matched {query}"))
             }
-            Ok(Answer::Nodes(_)) if !negate => AssertionResult::default(),
+            Ok(Answer::Nodes(_)) if !negate => outcome(false, String::new()),
             Ok(Answer::Nodes(_)) => outcome(
                 negate,
                 "Specified XPath was found... Turn off negate if this is not desired".to_owned(),
@@ -87,7 +87,7 @@ impl XPathAssertion {
 
 /// Most of JMeter's messages are there whether the assertion fails or not.
 fn outcome(failure: bool, message: String) -> AssertionResult {
-    AssertionResult { failure, message, ..AssertionResult::default() }
+    AssertionResult { failure, blank_message: message.is_empty(), message, ..AssertionResult::default() }
 }
 
 fn error(message: String) -> AssertionResult {

@@ -283,8 +283,8 @@ impl Processor for XPathExtractor {
                 user.result.assertions.push(AssertionResult {
                     name,
                     failure: true,
-                    error: false,
                     message: format!("{why}\nSee log file for further details."),
+                    ..AssertionResult::default()
                 });
             }
         }

@@ -125,6 +125,7 @@ impl ScriptAssertion {
                 outcome.failure =
                     value(0).is_some_and(|value| value.to_java_string().eq_ignore_ascii_case("true"));
                 outcome.message = value(1).map(Value::to_java_string).unwrap_or_default();
+                outcome.blank_message = true;
             }
             Ok(ran) => {
                 outcome.failure = ran.verdict.failure;

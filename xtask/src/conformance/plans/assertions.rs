@@ -188,6 +188,41 @@ fn others() -> Vec<Description> {
     let path = |label: &'static str, path: &str, expected: Option<&str>, regex: bool| {
         (label, json_assertion("json", path, expected, regex))
     };
+    let holding = [
+        ("json", "/json", json_assertion("json", "$.id", None, false)),
+        (
+            "jmes",
+            "/json",
+            Node::new("JMESPathAssertion", "JMESPathAssertionGui", "jmes")
+                .set("JMES_PATH", "id")
+                .set("JSONVALIDATION", false)
+                .set("EXPECTED_VALUE", "")
+                .set("EXPECT_NULL", false)
+                .set("INVERT", false)
+                .set("ISREGEX", true),
+        ),
+        (
+            "xpath",
+            "/xml",
+            Node::new("XPathAssertion", "XPathAssertionGui", "xpath")
+                .set("XPath.negate", false)
+                .set("XPath.xpath", "//*")
+                .set("XPath.validate", false)
+                .set("XPath.whitespace", false)
+                .set("XPath.tolerant", false)
+                .set("XPath.namespace", false),
+        ),
+        (
+            "beanshell",
+            "/page",
+            Node::new("BeanShellAssertion", "BeanShellAssertionGui", "beanshell")
+                .set("BeanShellAssertion.query", "int sum = 1 + 1;")
+                .set("BeanShellAssertion.filename", "")
+                .set("BeanShellAssertion.parameters", "")
+                .set("BeanShellAssertion.resetInterpreter", false),
+        ),
+        ("size", "/page", size_assertion("size", "response_data", "0", 3)),
+    ];
     vec![
         case(
             "duration-assertion",
@@ -250,6 +285,14 @@ fn others() -> Vec<Description> {
                 ],
             ),
         ),
+        case(
+            "assertion-empty-messages",
+            &["JSONPathAssertion", "JMESPathAssertion", "XPathAssertion", "BeanShellAssertion", "ResponseAssertion"],
+            plan([group("users").with(holding.map(|(name, path, holds)| {
+                get(name, path).with([holds, response_assertion("fails", "response_data", 16, &["not there"])])
+            })).with([listener("SimpleDataWriter", "all", "all.xml", &[("xml", true), ("assertions", true)])])]),
+        )
+        .why("An assertion that holds may have an empty message all the same: the row of the CSV file then has that one, and none of those that follow."),
         case(
             "json-assertion-not-json",
             &["JSONPathAssertion"],
