@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use busyhour_http::auth::{AuthManager, Authorization};
 use busyhour_http::cache::{CacheManager, WhenFresh};
-use busyhour_http::cookies::{CookieManager, InitialCookie};
+use busyhour_http::cookies::{CookieManager, CookiePolicy, InitialCookie};
 use busyhour_http::dns::DnsManager;
 use busyhour_plan::Element;
 
@@ -16,33 +16,21 @@ pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         return known.clone();
     }
     let policy = element.text_or("CookieManager.policy", "standard").to_owned();
-    let ignore = policy == "ignoreCookies";
-    if !ignore
-        && !matches!(
-            policy.as_str(),
-            "standard"
-                | "standard-strict"
-                | "default"
-                | "compatibility"
-                | "best-match"
-                | "netscape"
-                | "rfc2109"
-                | "rfc2965"
-        )
-    {
-        context.unsupported_setting(
-            element,
-            "CookieManager.policy",
-            &format!("the cookie policy {policy:?} is not supported"),
-        );
-    }
-    if !matches!(policy.as_str(), "standard" | "ignoreCookies") {
-        context.warn(
-            element,
-            "cookie-policy",
-            format!("the cookie policy {policy:?} is taken for \"standard\" (RFC 6265)"),
-        );
-    }
+    let policy = match policy.as_str() {
+        "standard" => CookiePolicy::Standard,
+        "rfc2109" => CookiePolicy::Rfc2109,
+        "ignoreCookies" => CookiePolicy::Ignore,
+        "standard-strict" | "default" | "compatibility" | "best-match" | "netscape" | "rfc2965" => {
+            let message = format!("the cookie policy {policy:?} is taken for \"standard\" (RFC 6265)");
+            context.warn(element, "cookie-policy", message);
+            CookiePolicy::Standard
+        }
+        policy => {
+            let message = format!("the cookie policy {policy:?} is not supported");
+            context.unsupported_setting(element, "CookieManager.policy", &message);
+            CookiePolicy::Standard
+        }
+    };
     let mut initial = Vec::new();
     if let Some(list) = element.collection("CookieManager.cookies") {
         for cookie in list.items() {
@@ -65,6 +53,7 @@ pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
                     .and_then(|text| text.trim().parse().ok())
                     .unwrap_or(0),
                 domain_specified: cookie.item_boolean("Cookie.domain_specified").unwrap_or(true),
+                path_specified: cookie.item_boolean("Cookie.path_specified").unwrap_or(true),
             });
         }
     }
@@ -74,7 +63,7 @@ pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         initial,
         clear_each_iteration: context.flag(element, "CookieManager.clearEachIteration", false),
         controlled_by_group: context.flag(element, "CookieManager.controlledByThreadGroup", false),
-        ignore,
+        policy,
         save_as: save
             .then(|| properties.get("CookieManager.name.prefix").unwrap_or_else(|| "COOKIE_".into())),
         delete_empty: properties.flag("CookieManager.delete_null_cookies", true),

@@ -1,4 +1,7 @@
-//! Cookies of a user, as JMeter's HTTP Cookie Manager keeps them under its `standard` policy (RFC 6265, lenient).
+//! Cookies of a user, as JMeter's HTTP Cookie Manager keeps them under its `standard` policy (RFC 6265, lenient) and under
+//! that of RFC 2109.
+
+mod rfc2109;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -26,6 +29,20 @@ pub struct InitialCookie {
     pub expires_s: i64,
     /// `Cookie.domain_specified`.
     pub domain_specified: bool,
+    /// `Cookie.path_specified`.
+    pub path_specified: bool,
+}
+
+/// Which cookies are taken, and how they are sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CookiePolicy {
+    /// `standard`: RFC 6265.
+    #[default]
+    Standard,
+    /// `rfc2109`: cookies have a version, and go back with the attributes they came with.
+    Rfc2109,
+    /// `ignoreCookies`: none are sent or kept.
+    Ignore,
 }
 
 /// An HTTP Cookie Manager.
@@ -37,8 +54,8 @@ pub struct CookieManager {
     pub clear_each_iteration: bool,
     /// `CookieManager.controlledByThreadGroup`: cleared when the group's iterations are new visitors.
     pub controlled_by_group: bool,
-    /// Policy `ignoreCookies`: none are sent or kept.
-    pub ignore: bool,
+    /// `CookieManager.policy`.
+    pub policy: CookiePolicy,
     /// Prefix of the variables that receive the cookies (property `CookieManager.save.cookies`), if they do.
     pub save_as: Option<String>,
     /// Whether cookies without a value are dropped (property `CookieManager.delete_null_cookies`).
@@ -57,7 +74,12 @@ struct Cookie {
     /// Milliseconds since 1970; 0: with the session.
     expires_ms: i64,
     domain_specified: bool,
+    path_specified: bool,
+    version: i32,
 }
+
+/// The version of cookies of the plan.
+const INITIAL_VERSION: i32 = 1;
 
 /// The cookies of one user under one manager.
 #[derive(Debug, Clone)]
@@ -92,6 +114,8 @@ impl Jar {
                 secure: cookie.secure,
                 expires_ms: cookie.expires_s.saturating_mul(1000),
                 domain_specified: cookie.domain_specified,
+                path_specified: cookie.path_specified,
+                version: INITIAL_VERSION,
             });
         }
     }
@@ -123,11 +147,16 @@ impl Jar {
 
     /// Appends the value of the `Cookie` header for a request; tells whether there is one.
     pub fn write(&self, origin: &Origin, path: &str, now_ms: i64, out: &mut Vec<u8>) -> bool {
-        if self.cookies.is_empty() || self.manager.ignore {
+        let policy = self.manager.policy;
+        if self.cookies.is_empty() || policy == CookiePolicy::Ignore {
             return false;
         }
         let host = origin.bare_host();
         let path = path_only(path);
+        let domain_fits = match policy {
+            CookiePolicy::Rfc2109 => rfc2109::domain_fits,
+            _ => domain_fits,
+        };
         let mut fitting: Vec<&Cookie> = self
             .cookies
             .iter()
@@ -140,6 +169,10 @@ impl Jar {
             .collect();
         // Longer paths first; the sort keeps the order of arrival among equals.
         fitting.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        if policy == CookiePolicy::Rfc2109 {
+            rfc2109::write(&fitting, out);
+            return !fitting.is_empty();
+        }
         for (index, cookie) in fitting.iter().enumerate() {
             if index > 0 {
                 out.extend_from_slice(b"; ");
@@ -163,11 +196,12 @@ impl Jar {
         now_ms: i64,
     ) -> Result<(String, String), String> {
         let none = Ok((String::new(), String::new()));
-        if self.manager.ignore {
-            return none;
-        }
         let host = origin.bare_host().to_ascii_lowercase();
-        let cookie = parse(header, &host, path_only(path), now_ms)?;
+        let cookie = match self.manager.policy {
+            CookiePolicy::Ignore => return none,
+            CookiePolicy::Rfc2109 => return self.receive_rfc2109(header, &host, path_only(path), now_ms),
+            CookiePolicy::Standard => parse(header, &host, path_only(path), now_ms)?,
+        };
         if self.manager.check && !(cookie.domain == host || domain_matches(&cookie.domain, &host)) {
             return Err(format!(
                 "Not storing invalid cookie: <{header}> for URL {}{path} (Illegal 'domain' attribute \"{}\". Domain of \
@@ -175,14 +209,41 @@ impl Jar {
                 origin.prefix, cookie.domain
             ));
         }
+        Ok(self.take(cookie, now_ms))
+    }
+
+    /// The same under RFC 2109: a header may bring several cookies, and tells of the last one that was kept.
+    fn receive_rfc2109(
+        &mut self,
+        header: &str,
+        host: &str,
+        path: &str,
+        now_ms: i64,
+    ) -> Result<(String, String), String> {
+        let mut outcome = Ok((String::new(), String::new()));
+        for cookie in rfc2109::parse(header, host, path, now_ms)? {
+            let problem = if self.manager.check { rfc2109::problem(&cookie, host) } else { None };
+            match problem {
+                Some(why) => {
+                    let text = format!("Not storing invalid cookie: <{header}> for URL {host}{path} ({why})");
+                    outcome = outcome.and(Err(text));
+                }
+                None => outcome = Ok(self.take(cookie, now_ms)),
+            }
+        }
+        outcome
+    }
+
+    /// Keeps a cookie in the place of those it is like; gives name and value, empty ones when none is kept.
+    fn take(&mut self, cookie: Cookie, now_ms: i64) -> (String, String) {
         self.remove_like(&cookie);
         let expired = cookie.expires_ms != 0 && cookie.expires_ms < now_ms;
         if expired || (self.manager.delete_empty && cookie.value.is_empty()) {
-            return none;
+            return (String::new(), String::new());
         }
         let kept = (cookie.name.clone(), cookie.value.clone());
         self.cookies.push(cookie);
-        Ok(kept)
+        kept
     }
 }
 
@@ -252,6 +313,8 @@ fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, St
         secure: false,
         expires_ms: 0,
         domain_specified: false,
+        path_specified: false,
+        version: 0,
     };
     let mut max_age = None;
     let mut expires = None;
@@ -259,7 +322,10 @@ fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, St
         let (name, value) =
             part.split_once('=').map_or((part.trim(), ""), |(name, value)| (name.trim(), value.trim()));
         match name.to_ascii_lowercase().as_str() {
-            "path" => cookie.path = if value.is_empty() { "/".into() } else { value.into() },
+            "path" => {
+                cookie.path = if value.is_empty() { "/".into() } else { value.into() };
+                cookie.path_specified = true;
+            }
             "domain" => {
                 if value.is_empty() {
                     return Err(format!(

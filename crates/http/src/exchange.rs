@@ -131,8 +131,10 @@ pub(crate) fn prepare<'s>(
 ) -> Option<Step<'s>> {
     let now_ms = i64::try_from(user.run.clock.wall_ms(user.now())).unwrap_or(i64::MAX);
     user.result.url.push_str(&request.url);
-    request.cookies.clear();
-    if let Some(manager) = &sampler.cookies {
+    if let Some(manager) = &sampler.cookies
+        && !request.led_here
+    {
+        request.cookies.clear();
         let at = request.path_at;
         let jar = session.jar(manager, user);
         jar.write(origin, &request.url[at..], now_ms, &mut request.cookies);
@@ -252,7 +254,15 @@ pub(crate) fn settle(
     if keep.body {
         keep_less(result, step.md5, sampler.shared.body_bytes_max);
     }
-    for cookie in std::mem::take(&mut head.cookies) {
+    let redirects = match head.status {
+        301..=303 => true,
+        307 => matches!(request.method.as_str(), "GET" | "HEAD") || sampler.redirects == Redirects::Auto,
+        308 => true,
+        _ => false,
+    };
+    // A hop inside the client is seen by no manager.
+    let unseen = redirects && sampler.redirects == Redirects::Auto;
+    for cookie in std::mem::take(&mut head.cookies).into_iter().filter(|_| !unseen) {
         if let Some(manager) = &sampler.cookies {
             let at = request.path_at;
             let received = session.jar(manager, user).receive(&cookie, origin, &request.url[at..], now_ms);
@@ -278,12 +288,6 @@ pub(crate) fn settle(
     {
         http.redirect_location.clone_from(&head.location);
     }
-    let redirects = match head.status {
-        301..=303 => true,
-        307 => matches!(request.method.as_str(), "GET" | "HEAD") || sampler.redirects == Redirects::Auto,
-        308 => true,
-        _ => false,
-    };
     if !redirects || (sampler.redirects == Redirects::None && head.location.is_some()) {
         return Next::Done(None);
     }

@@ -27,6 +27,8 @@ pub(crate) struct Rendered {
     pub(crate) closes: bool,
     /// A header manager names a `User-Agent`.
     pub(crate) has_user_agent: bool,
+    /// A header manager names a `Proxy-Connection`: HttpClient then adds none of its own.
+    pub(crate) has_proxy_connection: bool,
     /// A header manager names a `Content-Type`, be it an empty one: HttpClient adds none to it.
     pub(crate) names_content_type: bool,
     /// A header manager names a `Content-Type` that is not empty.
@@ -39,6 +41,8 @@ pub(crate) struct Rendered {
     pub(crate) body: Vec<u8>,
     /// There is a body, even if it is empty.
     pub(crate) has_body: bool,
+    /// A redirect led here that is followed inside the client: what the client sends along stays as it was.
+    pub(crate) led_here: bool,
     /// The proxy has asked who we are.
     pub(crate) proxy_authorized: bool,
     /// `Authorization`.
@@ -86,6 +90,7 @@ impl Rendered {
         seed.has_host = self.has_host;
         seed.closes = self.closes;
         seed.has_user_agent = self.has_user_agent;
+        seed.has_proxy_connection = self.has_proxy_connection;
         seed.names_content_type = self.names_content_type;
         seed.has_content_type = self.has_content_type;
         seed
@@ -121,8 +126,10 @@ impl Rendered {
         self.headers.clear();
         self.has_host = false;
         self.closes = false;
+        self.led_here = false;
         self.proxy_authorized = false;
         self.has_user_agent = false;
+        self.has_proxy_connection = false;
         self.names_content_type = false;
         self.has_content_type = false;
         self.authorization = None;
@@ -179,7 +186,7 @@ impl Rendered {
         if !self.has_host {
             header(&mut wire, b"Host", origin.authority.as_bytes());
         }
-        if plain_proxy.is_some() {
+        if plain_proxy.is_some() && !self.has_proxy_connection {
             header(&mut wire, b"Proxy-Connection", b"Keep-Alive");
         }
         if !self.has_user_agent {

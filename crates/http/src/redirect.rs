@@ -96,6 +96,7 @@ pub(crate) async fn follow(visit: &mut impl Visit, request: &mut Rendered, locat
 /// Follows redirects unseen (`auto_redirects`).
 pub(crate) async fn auto(visit: &mut impl Visit, request: &mut Rendered, location: String, keep: Keep) {
     let mut next = Some(location);
+    request.led_here = true;
     let http = visit.result().http.take();
     let connect_ns = visit.result().connect_ns;
     let most = visit.sampler().shared.redirects_max.unwrap_or(REDIRECTS_MAX);

@@ -120,6 +120,10 @@ fn render_url(
         // JMeter makes a URI of the whole before it misses the host.
         Err(_) => {
             check_characters(request)?;
+            if sampler.cookies.is_some() {
+                // Whoever asks for the cookies of a host wants one.
+                return Err(Failure::new("java.lang.IllegalArgumentException", "Host may not be blank"));
+            }
             let message = format!("URI does not specify a valid host name: {}", request.url);
             Err(Failure::new("org.apache.http.client.ClientProtocolException", message))
         }
@@ -238,6 +242,7 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Ren
         request.closes |=
             name.eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close");
         request.has_user_agent |= name.eq_ignore_ascii_case("user-agent");
+        request.has_proxy_connection |= name.eq_ignore_ascii_case("proxy-connection");
         let is_content_type = name.eq_ignore_ascii_case("content-type");
         request.names_content_type |= is_content_type;
         request.has_content_type |= is_content_type && !value.is_empty();

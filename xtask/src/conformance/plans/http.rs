@@ -364,6 +364,19 @@ fn redirects() -> Vec<Description> {
             ])]),
         ),
         case(
+            "redirect-auto-cookies",
+            &["HTTPSamplerProxy", "CookieManager"],
+            plan([group("users").with([
+                cookies("jar", &[]),
+                follow(get("lost on the way", "/redirect-cookie/302"), false, true),
+                get("none", "/use"),
+                get("set", "/set-cookie/own/1"),
+                follow(get("the same all the way", "/redirect-cookie/302"), false, true),
+                get("as before", "/use"),
+            ])]),
+        )
+        .why("Of redirects followed inside the client only the last response's cookies are kept, and all hops send those of the first."),
+        case(
             "redirect-assertions-extractors",
             &["HTTPSamplerProxy", "RegexExtractor", "ResponseAssertion"],
             plan([group("users").with([

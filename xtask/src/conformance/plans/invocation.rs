@@ -87,6 +87,9 @@ pub fn cases() -> Vec<Description> {
             &["HTTPSamplerProxy"],
             bare_plan([group("users").with([
                 get("through", "/through").set("HTTPSampler.domain", "example.test"),
+                get("with a header of its own", "/own")
+                    .set("HTTPSampler.domain", "example.test")
+                    .with([headers("h", &[("Proxy-Connection", "close")])]),
                 get("direct", "/direct")
                     .set("HTTPSampler.domain", "127.0.0.1")
                     .set("HTTPSampler.port", "${__P(PORT)}"),

@@ -154,6 +154,45 @@ fn cookie_managers() -> Vec<Description> {
         )
         .why("Cookies of version 1 come with their attributes."),
         case(
+            "cookies-no-host",
+            &["CookieManager", "HTTPSamplerProxy"],
+            bare_plan([
+                loops("with cookies", "1").with([cookies("jar", &[]), get("no host", "/use")]),
+                loops("without", "1").with([get("no host", "/use")]),
+            ])
+            .set("TestPlan.serialize_threadgroups", true),
+        )
+        .why("The cookies of no host are asked for before the host is missed."),
+        case(
+            "cookies-policy-rfc2109",
+            &["CookieManager"],
+            plan([
+                loops("of the server", "2").with([
+                    cookies("jar", &[]).set("CookieManager.policy", "rfc2109"),
+                    get("set", "/set-cookie/s/9"),
+                    get("use", "/use"),
+                    get("attributes", "/cookie/deep/1/%3B%20Path%3D%2Fdeep/plain/2/%3B%20Comment%3Dx/aged/3/%3B%20Max-Age%3D100%3B%20Path%3D%2F"),
+                    get("deep", "/deep/page"),
+                    get("not deep", "/deeper"),
+                    get("version", "/cookie/v/1/%3B%20Version%3D1%3B%20Path%3D%2F"),
+                    get("versions", "/use"),
+                    get("expires", "/cookie/e/1/%3B%20Expires%3DThu%2C%2001%20Jan%201970%2000%3A00%3A10%20GMT%3B%20Path%3D%2F"),
+                    get("no date", "/cookie/use"),
+                    get("domain", "/cookie/d/1/%3B%20Domain%3D127.0.0.1/x/1/%3B%20Domain%3Dexample.test"),
+                    get("own domain", "/use"),
+                ]),
+                loops("of the plan", "1").with([
+                    cookies("jar", &[("mine", "1", "127.0.0.1", "/"), ("other", "1", "example.test", "/")])
+                        .set("CookieManager.policy", "rfc2109"),
+                    get("mine", "/use"),
+                    get("set", "/set-cookie/s/9"),
+                    get("both", "/use"),
+                ]),
+            ])
+            .set("TestPlan.serialize_threadgroups", true),
+        )
+        .why("Cookies go back with version, path and domain; a comma in a header begins another cookie, and dates are not read."),
+        case(
             "cookies-as-variables",
             &["CookieManager"],
             plan([group("users").with([
