@@ -16,7 +16,7 @@ pub(crate) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.Arriva
 /// Class of the Free-Form Arrivals Thread Group.
 pub(crate) const FREE_FORM: &str = "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
 
-/// More arrivals than this are not made beforehand.
+/// More arrivals than this, or pauses of a rate of 0, are not made beforehand.
 const ARRIVALS_MAX: usize = 20_000_000;
 
 /// How long the plugin waits where the rate is 0, in seconds.
@@ -65,19 +65,33 @@ impl Rate {
         }
     }
 
+    /// About how many arrivals there are, but for those of a ramp to a level.
+    fn area(&self) -> f64 {
+        match self {
+            Rate::Level { target_per_s, hold_s, .. } => target_per_s * hold_s,
+            Rate::Rows(rows) => rows.iter().map(|(from, to, seconds)| (from + to) / 2.0 * seconds).sum(),
+        }
+    }
+
     /// The arrivals in nanoseconds, and when it is found that there are no more; `None`: too many.
     fn arrivals_ns(&self) -> Option<(Vec<u64>, u64)> {
+        // Nobody is to wait for what is not made in the end.
+        if self.area() > 2.0 * ARRIVALS_MAX as f64 {
+            return None;
+        }
         let mut all = Vec::new();
         let mut at_s = 0.0_f64;
+        let mut pauses = 0;
         while let Some(rate) = self.at(at_s, all.len()) {
+            if all.len() + pauses >= ARRIVALS_MAX {
+                return None;
+            }
             // A slope of 0 divides by 0.
             if rate > 0.0 {
-                if all.len() >= ARRIVALS_MAX {
-                    return None;
-                }
                 all.push((at_s * 1e9).round() as u64);
                 at_s += 1.0 / rate;
             } else {
+                pauses += 1;
                 at_s += PAUSE_S;
             }
         }
@@ -104,7 +118,9 @@ pub(crate) fn workload<'p>(
         _ => level(context, element)?,
     };
     let Some((arrivals_ns, end_ns)) = rate.arrivals_ns() else {
-        let text = format!("the thread group has more than {ARRIVALS_MAX} arrivals");
+        let text = format!(
+            "the thread group has more than {ARRIVALS_MAX} arrivals, or goes on for long with a rate of 0"
+        );
         let finding = element.locate(Diagnostic::error("unsupported-setting", text));
         context
             .unsupported(finding.with_hint("say it on the command line: --arrivals 'even(RATE/s) for TIME'"));

@@ -68,7 +68,7 @@ impl Shape {
 
     /// Seconds of all rows together.
     fn duration_s(&self) -> u64 {
-        self.rows.iter().map(|(_, _, seconds)| seconds).sum()
+        self.rows.iter().fold(0, |sum, (_, _, seconds)| sum.saturating_add(*seconds))
     }
 
     /// The area under the table: the samples that its rows ask for.

@@ -62,7 +62,7 @@ impl LevelNow {
     /// Users that should be at work so many seconds after the beginning; `None` when it is over.
     pub(crate) fn planned(&self, at_s: f64) -> Option<u32> {
         let (target, ramp_up) = (self.target as f64, self.ramp_up_s as f64);
-        if at_s >= (self.ramp_up_s + self.hold_s) as f64 {
+        if at_s >= self.ramp_up_s.saturating_add(self.hold_s) as f64 {
             return None;
         }
         let level = if self.ramp_up_s == 0 || at_s > ramp_up {
@@ -97,6 +97,8 @@ mod tests {
             at(level, &[0.0, 9.9, 10.0, 20.0, 20.1]),
             [Some(5), Some(5), Some(10), Some(15), Some(10)]
         );
+        level = LevelNow { target: 3, ramp_up_s: i64::MAX, steps: 0, hold_s: i64::MAX };
+        assert_eq!(at(level, &[1e9]), [Some(0)]);
         level = LevelNow { target: 3, ramp_up_s: 0, steps: 0, hold_s: 1 };
         assert_eq!(at(level, &[0.0, 0.99, 1.0]), [Some(3), Some(3), None]);
     }

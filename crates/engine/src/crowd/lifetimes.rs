@@ -3,6 +3,9 @@
 use crate::template::Template;
 use crate::user::UserState;
 
+/// Users of one group at most: more would not fit into a machine, and their times not into numbers.
+pub const USERS_MAX: i64 = 1_000_000;
+
 /// When a user begins and ends, in milliseconds since its group began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
@@ -94,6 +97,15 @@ impl Lifetimes {
     }
 }
 
+fn refuse_too_many(users: i32) -> Result<(), String> {
+    match i64::from(users) {
+        users if users > USERS_MAX => {
+            Err(format!("a thread group of {users} users is too large: {USERS_MAX} may be"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Of `over_s` seconds the part `nth / count`, in whole milliseconds.
 fn part_ms(over_s: i32, nth: i32, count: i32) -> i64 {
     // A count of 0 gives no number, which Java makes 0.
@@ -104,6 +116,7 @@ fn part_ms(over_s: i32, nth: i32, count: i32) -> i64 {
 /// without users takes one from the others.
 fn ultimate(rows: &[[i32; 5]]) -> Result<Vec<Lifetime>, String> {
     let users = rows.iter().fold(0_i32, |sum, row| sum.wrapping_add(row[0]));
+    refuse_too_many(users)?;
     let mut rest = rows.iter();
     let (mut row, mut to_come) = ([0; 5], 0_i32);
     let mut all = Vec::with_capacity(usize::try_from(users).unwrap_or(0));
@@ -119,7 +132,8 @@ fn ultimate(rows: &[[i32; 5]]) -> Result<Vec<Lifetime>, String> {
         let begin_ms = 1_000 * i64::from(delay_s) + startup_ms;
         let descent_ms = begin_ms + 1_000 * i64::from(hold_s) + 1_000 * i64::from(startup_s) - startup_ms;
         all.push(Lifetime { number, begin_ms, end_ms: descent_ms + part_ms(shutdown_s, to_come, users) });
-        to_come -= 1;
+        // As in Java: a row with the least of all numbers goes on with the greatest.
+        to_come = to_come.wrapping_sub(1);
     }
     Ok(all)
 }
@@ -140,6 +154,7 @@ struct Numbers {
 
 /// A burst, then step after step; after the hold time users end in their order.
 fn stepping(numbers: &Numbers) -> Result<Vec<Lifetime>, String> {
+    refuse_too_many(numbers.users)?;
     let users = i64::from(numbers.users.max(0));
     if users == 0 {
         return Ok(Vec::new());

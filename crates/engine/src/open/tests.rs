@@ -188,6 +188,19 @@ fn sessions_begin_on_schedule_to_the_nanosecond_and_are_recorded() {
 }
 
 #[test]
+fn the_end_of_a_schedule_interrupts_no_request() {
+    let script: Script = Arc::new(|_| Act::Sleep(2 * S));
+    let plan = program(vec![group(1, "1", vec![leaf("get"), leaf("never")], &script)]);
+    let mut open = workload("even(10/s) for 500ms", vec![(0, 1.0)], NoFreeUser::Grow(100));
+    open.ends_with_schedule = true;
+    let ran = run(plan, open, (0, 100));
+    // Each session is in its first request when the schedule ends, and makes no second one.
+    assert_eq!((ran.counts.begun, ran.totals.total.samples, ran.interrupted), (5, 5, 0));
+    assert_eq!(ran.totals.total.errors, 0);
+    assert!((ran.totals.total.service.max_ms() / 2_000.0 - 1.0).abs() < 0.01);
+}
+
+#[test]
 fn without_a_free_user_an_arrival_waits_or_is_dropped_as_said() {
     // One user, 10 ms each, an arrival every 4 ms: only two in five can be served.
     let script: Script = Arc::new(|_| Act::Sleep(10 * MS));

@@ -1,0 +1,7 @@
+//! The schedules of thread groups and timers keep their promises for any table whatever.
+#![no_main]
+
+#[path = "../../crates/compile/tests/schedule_soundness/mod.rs"]
+mod schedule_soundness;
+
+libfuzzer_sys::fuzz_target!(|source: &[u8]| schedule_soundness::check(source));
