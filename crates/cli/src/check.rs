@@ -57,7 +57,7 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
             return failed(if path.is_dir() {
                 diagnostic.with_hint("name the plans in it, for instance with /*.jmx at the end")
             } else {
-                diagnostic
+                diagnostic.with_hint("give the path of a test plan (.jmx)")
             });
         }
     };

@@ -400,6 +400,7 @@ impl<'t> Builder<'t> {
                         "jmx-xml",
                         format!("the end tag {} closes nothing", quoted(&format!("</{closing}>"))),
                     )
+                    .with_hint("delete it, or put back what it closed")
                 });
             }
             return;
@@ -412,6 +413,7 @@ impl<'t> Builder<'t> {
                 let tag = quoted(&format!("<{}>", &text[tag]));
                 Diagnostic::error("jmx-xml", format!("{tag} of line {line} has no end tag"))
                     .with_cause(format!("it is still open where {} comes", quoted(&format!("</{closing}>"))))
+                    .with_hint("put the end tag where what belongs to it ends")
             });
         }
         while self.stack.len() > place + 1 {
@@ -484,6 +486,7 @@ impl<'t> Builder<'t> {
                     "jmx-not-a-plan",
                     "the file holds no test plan: there is no <jmeterTestPlan>",
                 )
+                .with_hint("give a test plan that JMeter saved (.jmx)")
             });
         }
     }

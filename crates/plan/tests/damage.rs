@@ -45,16 +45,19 @@ fn files_that_are_no_plans() {
     ]), @r"
     error[jmx-empty]: the file is empty
       --> plan.jmx:1:1
+      hint: get it again, or save it again in JMeter
     (0 elements read)
 
     error[jmx-not-xml]: the file is not XML: it does not begin with `<`
       --> plan.jmx:1:1
       cause: it looks like a ZIP archive
+      hint: unpack it and give the plan inside
     (0 elements read)
 
     error[jmx-not-xml]: the file is not XML: it does not begin with `<`
       --> plan.jmx:1:1
       cause: it looks like JSON
+      hint: give a test plan that JMeter saved (.jmx)
     (0 elements read)
 
     error[jmx-not-xml]: the file is not XML: it does not begin with `<`
@@ -74,6 +77,7 @@ fn files_that_are_no_plans() {
 
     error[jmx-not-a-plan]: the file holds no test plan: there is no <jmeterTestPlan>
       --> plan.jmx:1:22
+      hint: give a test plan that JMeter saved (.jmx)
     (0 elements read)
 
     error[jmx-not-xml]: the file is not XML: it does not begin with `<`
@@ -83,10 +87,12 @@ fn files_that_are_no_plans() {
 
     error[jmx-not-a-plan]: the plan is empty: it has no `hashTree`
       --> plan.jmx:1:1
+      hint: get the whole file again, or save it again in JMeter
     (0 elements read)
 
     error[jmx-not-a-plan]: the plan is empty: it has no `hashTree`
       --> plan.jmx:1:1
+      hint: get the whole file again, or save it again in JMeter
     (0 elements read)
     ");
 }
@@ -122,10 +128,12 @@ fn damaged_xml() {
     error[jmx-xml]: the end tag `</stringprop>` closes nothing
       --> plan.jmx:2:72
       in: Shop
+      hint: delete it, or put back what it closed
     error[jmx-xml]: `<stringProp>` of line 2 has no end tag
       --> plan.jmx:2:85
       in: Shop
       cause: it is still open where `</TestPlan>` comes
+      hint: put the end tag where what belongs to it ends
     (1 elements read)
 
     error[jmx-xml]: the tag `<stringProp name="a>x` has no end
@@ -137,6 +145,7 @@ fn damaged_xml() {
     error[jmx-xml]: the value of an attribute is not in quotes: `<stringProp name=a b>`
       --> plan.jmx:2:67
       in: Shop
+      hint: write name="value"
     (1 elements read)
 
     warning[jmx-xml]: `]]>` stands in a text
@@ -172,6 +181,7 @@ fn damaged_xml() {
       --> plan.jmx:2:1
       in: [TestPlan]
       cause: JMeter would not load the plan
+      hint: delete one of the two
     (1 elements read)
 
     warning[jmx-xml]: there are blanks before `<?xml`
@@ -341,12 +351,14 @@ fn properties_that_jmeter_would_not_load() {
       --> plan.jmx:2:50
       in: Shop
       cause: the tag asks for a number; JMeter would not load the plan
+      hint: write a number
     (1 elements read)
 
     error[jmx-number]: the property `n` is `much`, which is no number
       --> plan.jmx:2:50
       in: Shop
       cause: the tag asks for a number; JMeter would not load the plan
+      hint: write a number
     (1 elements read)
 
     error[jmx-property]: the property `<stringProp>` has no name

@@ -60,14 +60,24 @@ impl Builder<'_> {
                     | AttrError::Duplicated(at, _)) = error;
                     let offset = (tag.start + 1 + at).min(tag.end);
                     self.findings.error(offset, 1, owner, || {
-                        let what = match error {
-                            AttrError::ExpectedEq(_) => "an attribute has no `=`",
-                            AttrError::ExpectedValue(_) => "an attribute has no value",
-                            AttrError::UnquotedValue(_) => "the value of an attribute is not in quotes",
-                            AttrError::ExpectedQuote(..) => "the value of an attribute has no closing quote",
-                            AttrError::Duplicated(..) => "an attribute is given twice",
+                        let (what, hint) = match error {
+                            AttrError::ExpectedEq(_) => ("an attribute has no `=`", r#"write name="value""#),
+                            AttrError::ExpectedValue(_) => {
+                                ("an attribute has no value", r#"write name="value""#)
+                            }
+                            AttrError::UnquotedValue(_) => {
+                                ("the value of an attribute is not in quotes", r#"write name="value""#)
+                            }
+                            AttrError::ExpectedQuote(..) => (
+                                "the value of an attribute has no closing quote",
+                                "put the quote behind the value",
+                            ),
+                            AttrError::Duplicated(..) => {
+                                ("an attribute is given twice", "delete one of the two")
+                            }
                         };
                         Diagnostic::error("jmx-xml", format!("{what}: {}", quoted(&text[tag.clone()])))
+                            .with_hint(hint)
                     });
                 }
             }
@@ -93,6 +103,7 @@ impl Builder<'_> {
             self.findings.error(tag.start, tag.len(), Some(id), || {
                 Diagnostic::error("jmx-xml", "an attribute is given twice")
                     .with_cause("JMeter would not load the plan")
+                    .with_hint("delete one of the two")
             });
         }
         if self.is_url_encoded {

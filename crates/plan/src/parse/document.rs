@@ -30,7 +30,10 @@ impl Builder<'_> {
         if head.is_empty() {
             // A file of four gigabytes has been refused already and also comes without text.
             if source.len() < u32::MAX as usize {
-                self.findings.error(start, 0, None, || Diagnostic::error("jmx-empty", "the file is empty"));
+                self.findings.error(start, 0, None, || {
+                    Diagnostic::error("jmx-empty", "the file is empty")
+                        .with_hint("get it again, or save it again in JMeter")
+                });
             }
             return None;
         }
@@ -38,7 +41,9 @@ impl Builder<'_> {
         self.findings.error(at, 1, None, || {
             let finding = Diagnostic::error("jmx-not-xml", "the file is not XML: it does not begin with `<`");
             match known_format(source) {
-                Some(format) => finding.with_cause(format!("it looks like {format}")),
+                Some(format) => {
+                    finding.with_cause(format!("it looks like {}", format.name)).with_hint(format.hint)
+                }
                 None if plan.is_some() => {
                     finding.with_hint(format!("take {} before the plan out", quoted(head)))
                 }
@@ -98,7 +103,7 @@ impl Builder<'_> {
             match tag.to_ascii_lowercase().as_str() {
                 "html" => finding.with_hint("this is a web page; download the file itself"),
                 "testresults" => finding.with_hint("these are results (JTL), not a plan"),
-                _ => finding,
+                _ => finding.with_hint("give a test plan that JMeter saved (.jmx)"),
             }
         });
         self.document = Document::End;
@@ -108,6 +113,7 @@ impl Builder<'_> {
     pub(super) fn report_no_tree(&mut self, plan: Span) {
         self.findings.error(plan.offset, plan.len, None, || {
             Diagnostic::error("jmx-not-a-plan", "the plan is empty: it has no `hashTree`")
+                .with_hint("get the whole file again, or save it again in JMeter")
         });
     }
 
@@ -152,24 +158,33 @@ impl Builder<'_> {
     }
 }
 
+/// What a file turns out to be that is no plan, and what to do then.
+struct Format {
+    name: &'static str,
+    hint: &'static str,
+}
+
 /// What a file is that is certainly no plan.
-fn known_format(source: &[u8]) -> Option<&'static str> {
-    const FORMATS: &[(&[u8], &str)] = &[
-        (b"PK\x03\x04", "a ZIP archive"),
-        (b"\x1F\x8B", "a gzip file"),
-        (b"BZh", "a bzip2 file"),
-        (b"\xFD7zXZ", "an xz file"),
-        (b"\x28\xB5\x2F\xFD", "a zstd file"),
-        (b"7z\xBC\xAF", "a 7z archive"),
-        (b"%PDF", "a PDF document"),
-        (b"\x7FELF", "a program"),
-        (b"\xCA\xFE\xBA\xBE", "a Java class file"),
-        (b"\x89PNG", "an image"),
-        (b"{", "JSON"),
-        (b"[", "JSON"),
-        (b"timeStamp,", "a result file (JTL in CSV)"),
-        (b"version https://git-lfs", "a pointer of Git LFS; run `git lfs pull`"),
+fn known_format(source: &[u8]) -> Option<Format> {
+    const PACKED: &str = "unpack it and give the plan inside";
+    const OTHER: &str = "give a test plan that JMeter saved (.jmx)";
+    const FORMATS: &[(&[u8], &str, &str)] = &[
+        (b"PK\x03\x04", "a ZIP archive", PACKED),
+        (b"\x1F\x8B", "a gzip file", PACKED),
+        (b"BZh", "a bzip2 file", PACKED),
+        (b"\xFD7zXZ", "an xz file", PACKED),
+        (b"\x28\xB5\x2F\xFD", "a zstd file", PACKED),
+        (b"7z\xBC\xAF", "a 7z archive", PACKED),
+        (b"%PDF", "a PDF document", OTHER),
+        (b"\x7FELF", "a program", OTHER),
+        (b"\xCA\xFE\xBA\xBE", "a Java class file", OTHER),
+        (b"\x89PNG", "an image", OTHER),
+        (b"{", "JSON", OTHER),
+        (b"[", "JSON", OTHER),
+        (b"timeStamp,", "a result file (JTL in CSV)", "give the plan that the results are of"),
+        (b"version https://git-lfs", "a pointer of Git LFS", "run `git lfs pull`"),
     ];
     let source = source.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(source).trim_ascii_start();
-    FORMATS.iter().find(|(magic, _)| source.starts_with(magic)).map(|&(_, name)| name)
+    let found = FORMATS.iter().find(|(magic, ..)| source.starts_with(magic));
+    found.map(|&(_, name, hint)| Format { name, hint })
 }

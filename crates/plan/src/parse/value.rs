@@ -152,7 +152,7 @@ impl Builder<'_> {
             if is_expression {
                 finding.with_hint("write it as a <stringProp>, which may hold ${…}")
             } else {
-                finding
+                finding.with_hint("write a number")
             }
         });
     }
