@@ -13,6 +13,7 @@ mod peer;
 mod plans;
 mod record;
 mod ticket;
+mod workers;
 
 use anyhow::{Result, bail};
 

@@ -1,21 +1,16 @@
 //! Runs the cases in JMeter and writes down what it did, or compares it with what is written down.
 
-use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use busyhour_standin::{Case, StandIn, cases, compare};
 
-use super::launch;
+use super::{launch, workers};
 use crate::jmeter::JMeter;
 use crate::jmeter_plugins::JMeterPlugins;
 
-/// JMeter's start is what takes the time; more at once than cores only slow one another down.
-const AT_ONCE: usize = 2;
 /// No case takes longer than a few seconds in JMeter; one that does hangs.
 const TIME_MAX: Duration = Duration::from_secs(90);
 
@@ -38,34 +33,27 @@ pub fn run(dir: &Path, names: &[String], purpose: Purpose) -> Result<()> {
     let chosen = cases(dir)?.into_iter().filter(|case| super::plans::chosen(&case.name, names));
     let mut plugins = JMeterPlugins::default();
     let mut skipped = Vec::new();
-    let mut queue = VecDeque::new();
+    let mut ready = Vec::new();
     for case in chosen {
         match plugins.obtain(&case.settings.plugins) {
-            Ok(jars) => queue.push_back((case, jars)),
+            Ok(jars) => ready.push((case, jars)),
             Err(error) => skipped.push(format!("{}: SKIPPED, {error:#}", case.name)),
         }
     }
-    let queue = Mutex::new(queue);
-    let failed = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let next = queue.lock().expect("no panic while locked").pop_front();
-                    let Some((case, plugins)) = next else { break };
-                    match run_one(&case, &jmeter, &plugins, purpose) {
-                        Ok(said) => println!("{}{said}", case.name),
-                        Err(error) => {
-                            println!("{}: {error:#}", case.name);
-                            failed.lock().expect("no panic while locked").push(case.name);
-                        }
-                    }
-                }
-            });
-        }
-    });
+    let failed = workers::each(&ready, |(case, plugins)| {
+        Ok(match run_one(case, &jmeter, plugins, purpose) {
+            Ok(said) => {
+                println!("{}{said}", case.name);
+                None
+            }
+            Err(error) => {
+                println!("{}: {error:#}", case.name);
+                Some(case.name.clone())
+            }
+        })
+    })?;
+    let failed: Vec<String> = failed.into_iter().flatten().collect();
     skipped.iter().for_each(|line| println!("{line}"));
-    let failed = failed.into_inner().expect("no panic while locked");
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }

@@ -7,10 +7,8 @@ use std::path::Path;
 
 use busyhour_plan::{Element, ElementId, PropertyId, TestPlan, parse};
 
-/// Users of a thread group, where their data do not depend on who comes first.
-const USERS_MAX: u64 = 2;
-/// Passes of a group or a loop.
-const LOOPS_MAX: u64 = 2;
+use super::groups::{self, LOOPS_MAX, exceeds};
+
 /// Delays up to this stay.
 const DELAY_MS_MAX: u64 = 50;
 /// Lines of a data file that is made up.
@@ -25,12 +23,8 @@ pub(super) struct Bounded {
 }
 
 /// What cannot be run here, by the beginning of the class, and why.
-const LEFT_OUT: [(&str, &str); 12] = [
-    ("OpenModelThreadGroup", "a thread group whose load has no bound"),
-    ("kg.apc.jmeter.threads.", "a thread group whose load has no bound"),
-    ("com.blazemeter.jmeter.threads.", "a thread group whose load has no bound"),
-    ("RunTime", "runs by the clock"),
-    ("SampleTimeout", "runs by the clock"),
+const LEFT_OUT: [(&str, &str); 8] = [
+    ("com.blazemeter.jmeter.threads.arrivals.FreeForm", "a thread group whose load has no bound"),
     ("SystemSampler", "starts programs"),
     ("TCPSampler", "talks to others than HTTP servers"),
     ("AccessLogSampler", "talks to others than HTTP servers"),
@@ -95,14 +89,20 @@ pub(super) fn bounded(source: &[u8], folder: &Path) -> Result<Bounded, String> {
 
 /// Changes to one element.
 #[derive(Default)]
-struct Edits {
+pub(super) struct Edits {
     texts: Vec<(&'static str, String)>,
     values: Vec<(PropertyId, String)>,
 }
 
 impl Edits {
-    fn set(&mut self, name: &'static str, text: impl Into<String>) {
+    /// Gives one of its properties a text, whether it is there yet or not.
+    pub(super) fn set(&mut self, name: &'static str, text: impl Into<String>) {
         self.texts.push((name, text.into()));
+    }
+
+    /// Gives a property deep inside it a text.
+    pub(super) fn value(&mut self, property: PropertyId, text: impl Into<String>) {
+        self.values.push((property, text.into()));
     }
 
     fn apply(self, plan: &mut TestPlan, id: ElementId) -> Result<(), String> {
@@ -118,36 +118,15 @@ impl Edits {
 
 fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(String, String)>) -> Edits {
     let mut edits = Edits::default();
-    let exceeds = |name: &str, limit: u64| {
-        element
-            .text(name)
-            .is_some_and(|text| text.trim().parse::<u64>().map_or(true, |number| number > limit))
-    };
+    let over = |name: &str, limit: u64| exceeds(element.text(name), limit);
+    groups::edits(element, alone, &mut edits);
     match element.kind() {
         "TestPlan" if alone => edits.set("TestPlan.serialize_threadgroups", "true"),
-        "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => {
-            let users = if alone { 1 } else { USERS_MAX };
-            if exceeds("ThreadGroup.num_threads", users) {
-                edits.set("ThreadGroup.num_threads", users.to_string());
-            }
-            edits.set("ThreadGroup.ramp_time", "0");
-            edits.set("ThreadGroup.scheduler", "false");
-            let main = element.element("ThreadGroup.main_controller");
-            let item = |name| main.and_then(|main| main.property(name));
-            if let Some(forever) = item("LoopController.continue_forever") {
-                edits.values.push((forever.id(), "false".to_owned()));
-            }
-            if let Some(loops) = item("LoopController.loops")
-                && loops.text().unwrap_or("").trim().parse::<u64>().map_or(true, |loops| loops > LOOPS_MAX)
-            {
-                edits.values.push((loops.id(), LOOPS_MAX.to_string()));
-            }
-        }
-        "LoopController" if exceeds("LoopController.loops", LOOPS_MAX) => {
+        "LoopController" if over("LoopController.loops", LOOPS_MAX) => {
             edits.set("LoopController.loops", LOOPS_MAX.to_string());
         }
         "ConstantTimer" | "UniformRandomTimer" | "GaussianRandomTimer" | "PoissonRandomTimer"
-            if exceeds("ConstantTimer.delay", DELAY_MS_MAX) || exceeds("RandomTimer.range", DELAY_MS_MAX) =>
+            if over("ConstantTimer.delay", DELAY_MS_MAX) || over("RandomTimer.range", DELAY_MS_MAX) =>
         {
             edits.set("TestElement.enabled", "false");
         }
@@ -159,9 +138,12 @@ fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(Stri
         | "kg.apc.jmeter.timers.VariableThroughputTimer" => {
             edits.set("TestElement.enabled", "false");
         }
-        "TestAction" if exceeds("ActionProcessor.duration", DELAY_MS_MAX) => {
+        "TestAction" if over("ActionProcessor.duration", DELAY_MS_MAX) => {
             edits.set("ActionProcessor.duration", "1");
         }
+        "RunTime" => edits.set("RunTime.seconds", "1"),
+        // Nothing is to be interrupted because the machine is busy.
+        "SampleTimeout" => edits.set("InterruptTimer.timeout", "60000"),
         "DurationAssertion" => edits.set("DurationAssertion.duration", "60000"),
         "CSVDataSet" => data_set(element, folder, files, &mut edits),
         "HTTPSamplerProxy" | "ConfigTestElement" => {
@@ -221,11 +203,11 @@ fn uploads(element: Element<'_>, folder: &Path, files: &mut Vec<(String, String)
             continue;
         }
         if is_there(name, folder) {
-            edits.values.push((path.id(), folder.join(name).display().to_string()));
+            edits.value(path.id(), folder.join(name).display().to_string());
             continue;
         }
         let made = format!("upload-{}.txt", files.len() + 1);
-        edits.values.push((path.id(), made.clone()));
+        edits.value(path.id(), made.clone());
         files.push((made, "an upload\n".to_owned()));
     }
 }
@@ -322,12 +304,41 @@ mod tests {
         assert!(bounded.files[0].1.starts_with("c1r0,c2r0\nc1r1,c2r1\n"));
     }
 
+    /// The plan with a thread group of another class, and with more of its properties.
+    fn with_group(class: &str, more: &str) -> String {
+        let begin =
+            format!("<{class} guiclass=\"ThreadGroupGui\" testclass=\"{class}\" testname=\"G\">{more}");
+        let old = "<ThreadGroup guiclass=\"ThreadGroupGui\" testclass=\"ThreadGroup\" testname=\"G\">";
+        PLAN.replace(old, &begin).replace("</ThreadGroup>", &format!("</{class}>"))
+    }
+
+    #[test]
+    fn groups_of_plugins_are_bounded_in_their_own_terms() {
+        let rows = "<collectionProp name=\"ultimatethreadgroupdata\">\
+            <collectionProp name=\"1\"><stringProp name=\"1\">100</stringProp><stringProp name=\"2\">7</stringProp>\
+            <stringProp name=\"2\">15</stringProp><stringProp name=\"3\">${hold}</stringProp><stringProp name=\"2\">9</stringProp></collectionProp>\
+            <collectionProp name=\"2\"><stringProp name=\"1\">50</stringProp><stringProp name=\"2\">7</stringProp>\
+            <stringProp name=\"2\">15</stringProp><stringProp name=\"3\">60</stringProp><stringProp name=\"2\">9</stringProp></collectionProp>\
+            </collectionProp>";
+        let ultimate = with_group("kg.apc.jmeter.threads.UltimateThreadGroup", rows);
+        let bounded_plan = bounded(ultimate.as_bytes(), Path::new("/nowhere")).unwrap();
+        let (plan, _) = parse(&bounded_plan.text, "p");
+        let group = plan.elements().find(|element| element.kind().ends_with("UltimateThreadGroup")).unwrap();
+        let rows = group.collection("ultimatethreadgroupdata").unwrap().items();
+        let cells: Vec<Vec<_>> =
+            rows.map(|row| row.items().filter_map(|cell| cell.text()).collect()).collect();
+        assert_eq!(cells, [["1", "0", "0", "30", "0"], ["0", "0", "0", "30", "0"]]);
+        let main = group.element("ThreadGroup.main_controller").unwrap();
+        assert_eq!(main.item_text("LoopController.loops"), Some("2"));
+
+        let open = with_group("OpenModelThreadGroup", "");
+        let text = String::from_utf8(bounded(open.as_bytes(), Path::new("/")).unwrap().text).unwrap();
+        assert!(text.contains("rate(4/s) even_arrivals(1 s)"), "{text}");
+    }
+
     #[test]
     fn what_has_no_bound_is_left_out() {
-        let open = PLAN
-            .replace("<ThreadGroup ", "<OpenModelThreadGroup ")
-            .replace("</ThreadGroup>", "</OpenModelThreadGroup>")
-            .replace("testclass=\"ThreadGroup\"", "testclass=\"OpenModelThreadGroup\"");
-        assert!(bounded(open.as_bytes(), Path::new("/")).unwrap_err().contains("no bound"));
+        let free = with_group("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", "");
+        assert!(bounded(free.as_bytes(), Path::new("/")).unwrap_err().contains("no bound"));
     }
 }

@@ -4,18 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use super::Plan;
 use super::missing::{Item, Need};
-
-/// How many plans are looked at side by side.
-const AT_ONCE: usize = 2;
+use crate::conformance::workers;
 
 /// What a plan turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,26 +92,8 @@ impl fmt::Display for Verdict {
 
 /// Looks at all plans; the verdicts are in their order.
 pub(super) fn all(busyhour: &Path, plans: Vec<Plan>) -> Result<Vec<Verdict>> {
-    let next = AtomicUsize::new(0);
-    let states = Mutex::new(vec![None; plans.len()]);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..AT_ONCE)
-            .map(|_| {
-                scope.spawn(|| -> Result<()> {
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(plan) = plans.get(at) else { return Ok(()) };
-                        let state = look_at(busyhour, &plan.path)?;
-                        states.lock().expect("no panic while locked")[at] = Some(state);
-                    }
-                })
-            })
-            .collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("no panic in a worker"))
-    })?;
-    let states = states.into_inner().expect("no panic while locked");
-    let verdicts = plans.into_iter().zip(states);
-    Ok(verdicts.filter_map(|(plan, state)| Some(Verdict { plan, state: state? })).collect())
+    let states = workers::each(&plans, |plan| look_at(busyhour, &plan.path))?;
+    Ok(plans.into_iter().zip(states).map(|(plan, state)| Verdict { plan, state }).collect())
 }
 
 fn look_at(busyhour: &Path, plan: &Path) -> Result<State> {
@@ -151,7 +128,9 @@ fn state(findings: &[Value]) -> State {
         let (line, column) = (&broken["span"]["line"], &broken["span"]["column"]);
         return State::Broken(format!("{} (line {line}, column {column})", text(broken, "message")));
     }
-    let item = |finding: &&Value| Item::of(&text(finding, "code"), &text(finding, "message"));
+    let item = |finding: &&Value| {
+        Item::of(&text(finding, "code"), &text(finding, "message"), finding["needs"].as_str())
+    };
     State::Readable {
         wants: errors.iter().map(item).collect(),
         runs: !findings.iter().any(|finding| is(finding, "no-thread-group")),

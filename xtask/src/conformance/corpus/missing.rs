@@ -13,7 +13,7 @@ pub(super) enum Need {
     Protocol,
     /// A Java machine: Java classes, drivers, scripts that only Java's interpreters can run.
     Java,
-    /// A mistake in the plan, which JMeter meets only when it comes to it.
+    /// A mistake in the plan, with which JMeter does not start, or which it meets when it comes to it.
     Mistake,
     /// A file that the plan reads and that is not in this place.
     File,
@@ -39,87 +39,36 @@ pub(super) struct Item {
     pub(super) name: String,
 }
 
-/// Elements that call Java classes or drivers; with their beginnings, as JDBC has six.
-const JAVA: [&str; 21] = [
-    "AccessLogSampler",
-    "JDBC",
-    "JMSSampler",
-    "PublisherSampler",
-    "SubscriberSampler",
-    "JUnitSampler",
-    "JavaSampler",
-    "MongoScriptSampler",
-    "MongoSourceElement",
-    "BoltSampler",
-    "BoltConnectionElement",
-    "com.atlantbh.jmeter.plugins.hbase",
-    "com.atlantbh.jmeter.plugins.hadoop",
-    "com.googlecode.jmeter.plugins.webdriver",
-    "com.blazemeter.jmeter.xmpp",
-    "kg.apc.jmeter.config.redis",
-    "com.di.jmeter",
-    "com.github.johrstrom",
-    "nl.nn.adapterframework",
-    "net.xmeter",
-    "co.signal",
-];
-
-/// Elements that script; the languages that run natively are not for want of Java.
-const SCRIPTED: [&str; 3] = ["JSR223", "BeanShell", "BSF"];
-
-const PROTOCOL: [&str; 8] = [
-    "FTPSampler",
-    "LDAPSampler",
-    "LDAPExtSampler",
-    "MailReaderSampler",
-    "SmtpSampler",
-    "SMIMEAssertion",
-    "AjpSampler",
-    "kg.apc.jmeter.samplers.UDPSampler",
-];
-
 impl Item {
-    /// What an error of `busyhour check` stands for.
-    pub(super) fn of(code: &str, message: &str) -> Self {
+    /// What an error of `busyhour check` stands for: its code, its message, and what it says that it would take.
+    pub(super) fn of(code: &str, message: &str, needs: Option<&str>) -> Self {
         // Where in a script something stands does not tell one thing from another.
         let message = message.split(" (column ").next().unwrap_or(message);
         let message = message.split(" (line ").next().unwrap_or(message);
         let said = message.strip_prefix("the element ").unwrap_or(message);
-        let (kind, rest) = said.split_once(' ').unwrap_or((said, ""));
-        let begins = |names: &[&str]| names.iter().any(|name| kind.starts_with(name));
-        if code == "missing-file" {
+        if code == "missing-file" || code == "no-included-file" {
             return Self { need: Need::File, name: "a file that is not there".into() };
         }
-        if code.starts_with("invalid-") {
-            return Self { need: Need::Mistake, name: said.to_owned() };
-        }
-        if code == "unsupported-function" {
-            let scripted = ["__groovy:", "__BeanShell:"].iter().any(|name| message.starts_with(name));
-            let need = if scripted { Need::Java } else { Need::Busyhour };
-            return Self { need, name: message.to_owned() };
-        }
-        if code != "unsupported-element" && code != "refused-element" {
-            return Self { need: Need::Busyhour, name: message.to_owned() };
-        }
-        let native = ["javascript", "ecmascript", "jexl"].iter().any(|language| rest.contains(language));
-        let need = if begins(&JAVA) || (begins(&SCRIPTED) && code == "refused-element" && !native) {
-            Need::Java
-        } else if begins(&PROTOCOL) {
-            Need::Protocol
-        } else if kind.contains('.') {
-            Need::Plugin
-        } else {
-            Need::Busyhour
+        let need = match needs {
+            Some("java") => Need::Java,
+            Some("protocol") => Need::Protocol,
+            Some("plugin") => Need::Plugin,
+            // JMeter does not start with it either.
+            _ if code.starts_with("invalid-") || matches!(code, "no-module" | "no-fragment") => Need::Mistake,
+            _ => Need::Busyhour,
         };
-        let name = match rest {
-            "is not supported" | "" => kind.to_owned(),
+        let name = match said.split_once("cannot be run: ") {
+            _ if code == "no-module" => "a Module Controller that leads nowhere",
             // The places of scripts are many, what they lack is not.
-            rest => match rest.split_once("cannot be run: ") {
-                Some((_, what)) => format!("script: {what}"),
-                None => said.to_owned(),
-            },
+            Some((_, what)) if code == "refused-element" => {
+                return Self { need, name: format!("script: {what}") };
+            }
+            _ => said
+                .strip_suffix(" is not supported")
+                .filter(|_| code == "unsupported-element")
+                .unwrap_or(said),
         };
-        Self { need, name }
+        Self { need, name: name.to_owned() }
     }
 }
 
@@ -130,34 +79,55 @@ mod tests {
     #[test]
     fn each_finding_has_its_need() {
         let refused = "the element BeanShellSampler has a script with what cannot be run: `IsSuccess` is not supported (column 1)";
-        for (code, message, need, name) in [
-            ("unsupported-element", "the element JDBCSampler is not supported", Need::Java, "JDBCSampler"),
-            ("unsupported-element", "the element a.b.C is not supported", Need::Plugin, "a.b.C"),
+        for (code, message, needs, need, name) in [
+            (
+                "unsupported-element",
+                "the element JDBCSampler is not supported",
+                Some("java"),
+                Need::Java,
+                "JDBCSampler",
+            ),
+            (
+                "unsupported-element",
+                "the element a.b.C is not supported",
+                Some("plugin"),
+                Need::Plugin,
+                "a.b.C",
+            ),
             (
                 "unsupported-element",
                 "the element SwitchController is not supported",
+                None,
                 Need::Busyhour,
                 "SwitchController",
             ),
-            ("unsupported-element", "the element FTPSampler is not supported", Need::Protocol, "FTPSampler"),
-            ("refused-element", refused, Need::Java, "script: `IsSuccess` is not supported"),
             (
-                "refused-element",
-                "the element JSR223Sampler is written in jexl2",
-                Need::Busyhour,
-                "JSR223Sampler is written in jexl2",
+                "unsupported-element",
+                "the element FTPSampler is not supported",
+                Some("protocol"),
+                Need::Protocol,
+                "FTPSampler",
             ),
-            ("missing-file", "the file a cannot be read", Need::File, "a file that is not there"),
+            ("refused-element", refused, Some("java"), Need::Java, "script: `IsSuccess` is not supported"),
+            ("missing-file", "the file a cannot be read", None, Need::File, "a file that is not there"),
             (
                 "unsupported-function",
                 "__groovy: `a.b` is not supported (column 1)",
+                Some("java"),
                 Need::Java,
                 "__groovy: `a.b` is not supported",
             ),
-            ("unsupported-setting", "no digests", Need::Busyhour, "no digests"),
-            ("invalid-element", "the element X has no name", Need::Mistake, "X has no name"),
+            ("unsupported-setting", "no digests", None, Need::Busyhour, "no digests"),
+            ("invalid-element", "the element X has no name", None, Need::Mistake, "X has no name"),
+            (
+                "no-module",
+                "the Module Controller's target is not in the plan: A",
+                None,
+                Need::Mistake,
+                "a Module Controller that leads nowhere",
+            ),
         ] {
-            assert_eq!(Item::of(code, message), Item { need, name: name.into() }, "{message}");
+            assert_eq!(Item::of(code, message, needs), Item { need, name: name.into() }, "{message}");
         }
     }
 }

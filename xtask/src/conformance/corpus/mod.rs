@@ -4,6 +4,7 @@
 
 mod bounded;
 mod check;
+mod groups;
 mod missing;
 mod side_by_side;
 mod table;
@@ -16,6 +17,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use check::Verdict;
 use side_by_side::{Arena, Outcome};
 pub(super) use table::put;
+
+use super::workers;
 
 const USAGE: &str = "\
 usage: cargo xtask conformance corpus [OPTION…] [NAME…]
@@ -120,23 +123,27 @@ fn run_all(verdicts: &[Verdict], arena: &Arena) -> Result<Vec<Outcome>> {
     // What an earlier run left there is no difference of this one.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
-    let mut outcomes = Vec::new();
     let runnable =
         |verdict: &&Verdict| (verdict.is_supported() && !verdict.is_idle()) || verdict.lacks_files_only();
-    for verdict in verdicts.iter().filter(runnable) {
+    let chosen: Vec<_> = verdicts.iter().filter(runnable).collect();
+    let outcomes = workers::each(&chosen, |verdict| {
         let outcome = arena.run(verdict)?;
         let name = &verdict.plan.name;
+        let file = |kind: &str| folder.join(format!("{kind}__{}.txt", name.replace('/', "__")));
         match &outcome {
             Outcome::Same => println!("same       {name}"),
-            Outcome::SameButForChance => println!("but chance {name}"),
             Outcome::LeftOut(why) => println!("left out   {name}: {why}"),
+            Outcome::SameButForChance(text) => {
+                println!("but chance {name}");
+                fs::write(file("by-chance"), text)?;
+            }
             Outcome::Differs(text) => {
                 println!("DIFFERS    {name}");
-                fs::write(folder.join(name.replace('/', "__") + ".txt"), text)?;
+                fs::write(file("differs"), text)?;
             }
         }
-        outcomes.push(outcome);
-    }
+        Ok(outcome)
+    })?;
     println!("what differs, in full: {}\n", folder.display());
     Ok(outcomes)
 }

@@ -40,7 +40,7 @@ pub(super) fn runs(outcomes: &[Outcome]) -> String {
         ("requests and rows are the same", count(|outcome| matches!(outcome, Outcome::Same))),
         (
             "the same but for what the plan leaves to chance (JMeter differs from itself there)",
-            count(|outcome| matches!(outcome, Outcome::SameButForChance)),
+            count(|outcome| matches!(outcome, Outcome::SameButForChance(_))),
         ),
         ("**differ**", count(|outcome| matches!(outcome, Outcome::Differs(_)))),
     ] {
@@ -74,7 +74,7 @@ const COUNTS: [Count; 11] = [
     ("… of these: **supported as they are**", Verdict::is_supported),
     ("… among which: with no thread group that runs", Verdict::is_idle),
     ("… of these: supported but for data files that are not there", Verdict::lacks_files_only),
-    ("… of these: with a mistake that JMeter meets only at run time", has_mistakes_only),
+    ("… of these: with a mistake that keeps JMeter from doing it, too", has_mistakes_only),
     ("… of these: refused for want of something", is_refused),
 ];
 
