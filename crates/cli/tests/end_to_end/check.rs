@@ -120,7 +120,7 @@ fn everything_unsupported_is_listed_with_its_place() {
     error[unsupported-element]: the element com.example.NewPostProcessor is not supported
       --> plan.jmx:31:1
       in: Plan > Group > first > New
-      hint: disable the element, or run with --allow-unsupported
+      hint: it is of a plugin that is not known here; disable the element; --allow-unsupported runs the plan without it
 
     error[unsupported-element]: the element FTPSampler is not supported
       --> plan.jmx:36:1
@@ -194,6 +194,21 @@ fn listeners_nobody_knows_are_accepted() {
         "warning[silent-listener]",
         "FancyVisualizer",
         "BackendListener",
+    ]);
+}
+
+#[test]
+fn files_and_lines_that_are_left_out_are_told() {
+    let room = Room::new();
+    let level = text("TargetLevel", "1") + &text("Hold", "1") + &text("LogFilename", "starts.log");
+    let crowd =
+        element("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", "Crowd", &level, "");
+    room.file("plan.jmx", plan(&(crowd + &element("Summariser", "summary", "", ""))));
+    room.type_in("check plan.jmx").expect(0).prints(&[
+        "warning[setting-without-effect]",
+        "starts down is not written",
+        "warning[inert-element]",
+        "every run prints its summary lines",
     ]);
 }
 

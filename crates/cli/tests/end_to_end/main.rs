@@ -20,3 +20,4 @@ mod screens;
 mod seeds;
 mod servers;
 mod stopping;
+mod websockets;

@@ -6,7 +6,7 @@ use std::process::Command;
 use busyhour_record::{RunDir, RunEnd};
 use rustix::process::Signal;
 
-use crate::plans::{element, get, group, plan, text};
+use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::{Room, Running, rows, wait_for};
 use crate::servers::{Gate, Server, answer};
 
@@ -64,6 +64,23 @@ fn gracefully(signal: Signal) {
 #[test]
 fn ctrl_c_lets_users_finish_their_samples() {
     gracefully(Signal::INT);
+}
+
+#[test]
+fn who_waits_at_a_synchronizing_timer_is_let_go() {
+    let server = Server::quick();
+    let room = Room::new();
+    let timer = element("SyncTimer", "meet", &(text("groupSize", "3") + &text("timeoutInMs", "0")), "");
+    // Two users come, and the third never does.
+    room.file(
+        "plan.jmx",
+        plan(&group("2", "1", &(get("first", "/") + &get_with("second", "/", "", &timer)))),
+    );
+    let running = room.start(["run", "plan.jmx", &format!("-JPORT={}", server.port())]);
+    wait_for("both users are through with the first request", || (server.requests() == 2).then_some(()));
+    running.signal(Signal::INT);
+    running.end().expect(4);
+    assert_eq!(server.requests(), 2);
 }
 
 #[test]
