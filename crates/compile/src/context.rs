@@ -255,6 +255,7 @@ impl<'p> Context<'p> {
         // A mistake of the plan's is told from what is only not supported.
         let code = match refusal.kind {
             RefusalKind::Unsupported | RefusalKind::NeedsJava => "refused-element",
+            RefusalKind::MissingFile => "missing-file",
             RefusalKind::Invalid => "invalid-element",
         };
         let mut finding = element.locate(Diagnostic::error(code, message));
@@ -266,7 +267,7 @@ impl<'p> Context<'p> {
         }
         match refusal.kind {
             RefusalKind::Unsupported | RefusalKind::NeedsJava => self.unsupported(finding),
-            RefusalKind::Invalid => self.tell(finding),
+            RefusalKind::MissingFile | RefusalKind::Invalid => self.tell(finding),
         }
     }
 

@@ -9,6 +9,8 @@ pub enum RefusalKind {
     Unsupported,
     /// The element is fine in JMeter, and nothing but a Java machine could run it.
     NeedsJava,
+    /// A file that the element needs is not there.
+    MissingFile,
     /// The element cannot work in JMeter either.
     Invalid,
 }
@@ -36,6 +38,11 @@ impl Refusal {
         Self { kind: RefusalKind::NeedsJava, message: message.into(), hint: None }
     }
 
+    /// What needs a file that is not there.
+    pub fn missing_file(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::MissingFile, message: message.into(), hint: None }
+    }
+
     /// What is wrong anywhere.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::Invalid, message: message.into(), hint: None }
@@ -54,6 +61,7 @@ impl fmt::Display for RefusalKind {
         f.write_str(match self {
             RefusalKind::Unsupported => "unsupported",
             RefusalKind::NeedsJava => "in need of Java",
+            RefusalKind::MissingFile => "without its file",
             RefusalKind::Invalid => "invalid",
         })
     }

@@ -227,7 +227,7 @@ impl ScriptText {
                 return Ok((Text::File, String::new()));
             };
             let Some(text) = read_file(name, &settings.base_dir) else {
-                return Err(Refusal::invalid(format!("names the script {name}, which cannot be read"))
+                return Err(Refusal::missing_file(format!("names the script {name}, which cannot be read"))
                     .with_hint("relative names are looked up in the working directory and beside the plan"));
             };
             let parsed = checked(&text).map_err(|error| refusal(&error, &settings.language))?;
