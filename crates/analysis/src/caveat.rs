@@ -159,6 +159,7 @@ impl fmt::Display for Caveat {
             Caveat::StoppedEarly { end } => f.write_str(match end {
                 RunEnd::StoppedByPlan => "the plan stopped the run before every user was through",
                 RunEnd::Aborted => "the run was aborted; users did not finish their samples",
+                RunEnd::StoppedByThreshold => "a threshold stopped the run before it was through",
                 RunEnd::Failed => "the generator failed before the run was through",
                 RunEnd::Interrupted | RunEnd::Completed => {
                     "the run was stopped from outside before it was through"

@@ -31,6 +31,9 @@ pub struct RunFacts {
     pub duration_s: Option<f64>,
     /// Why it ended; `None` when it was cut off or is unknown.
     pub end: Option<RunEnd>,
+    /// The threshold that stopped it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
     /// Users that were started; `None` when unknown.
     pub users_started: Option<u64>,
     /// Users that finished; `None` when unknown.
@@ -72,6 +75,7 @@ impl RunFacts {
             wall_anchor_ms: manifest.wall_anchor_ms,
             duration_s: outcome.map(|outcome| outcome.duration_ns as f64 / 1e9),
             end: outcome.map(|outcome| outcome.end),
+            stopped_by: outcome.and_then(|outcome| outcome.stopped_by.clone()),
             users_started: outcome.map(|outcome| outcome.users_started),
             users_finished: outcome.map(|outcome| outcome.users_finished),
             arrivals: outcome.and_then(|outcome| outcome.arrivals),

@@ -27,6 +27,7 @@ mod over_time;
 mod row;
 mod series;
 mod summary;
+pub mod thresholds;
 mod web_log;
 mod window;
 

@@ -9,6 +9,7 @@ use crate::facts::RunFacts;
 use crate::over_time::HeatMap;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::series::{DistributionPoint, Series, distribution};
+use crate::thresholds::ThresholdResult;
 use crate::window::Window;
 
 /// Version of the summary that is written, and the only one that is read.
@@ -45,6 +46,9 @@ pub struct Summary {
     /// own, in total and by group. Empty when nobody has judged them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<ArrivalVerdict>,
+    /// How the run fared by its thresholds, in their order; empty when it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<ThresholdResult>,
     /// The quantile function of all requests.
     pub distribution: Vec<DistributionPoint>,
     /// Second by second.
@@ -121,6 +125,7 @@ impl Summary {
             errors_other: totals.errors_other,
             caveats,
             arrivals: Vec::new(),
+            thresholds: Vec::new(),
             distribution: distribution(&totals.total.response, &totals.total.service),
             series: Series::of(&totals.seconds),
             heat: None,

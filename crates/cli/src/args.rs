@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::exit::TABLE;
 use crate::load_args::{LoadArgs, UrlArgs};
 use crate::run_request::{FlagSettings, RunRequest};
+use crate::thresholds::ThresholdArgs;
 
 /// Runs Apache JMeter test plans.
 #[derive(Debug, Parser)]
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Compare(crate::compare::CompareArgs),
     /// Show where a history of runs changed.
     Trend(crate::trend::TrendArgs),
+    /// Judge a run that was made before by thresholds.
+    Judge(crate::judge::JudgeArgs),
     /// Start a ticket shop on this machine, run the ticket workload on it, show the result.
     Demo(DemoArgs),
     /// Start one of the demo servers alone.
@@ -59,7 +62,8 @@ pub(crate) enum Command {
      busyhour run plan.jmx --dir runs/before --seed 7 --cores 1\n  \
      busyhour run plan.jmx --arrivals 'poisson(200/s) for 60s, ramp(200/s -> 800/s) over 5min'\n  \
      busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(500/s) for 60s'\n  \
-     busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' --for 60s\n\n{TABLE}"
+     busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' --for 60s\n  \
+     busyhour run plan.jmx --threshold 'p95 of checkout < 800ms over 30s, or stop' --junit thresholds.xml\n\n{TABLE}"
 ))]
 pub(crate) struct RunArgs {
     /// The test plan (JMX), or a URL to request over and over.
@@ -69,6 +73,8 @@ pub(crate) struct RunArgs {
     load: LoadArgs,
     #[command(flatten)]
     url: UrlArgs,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
     /// JMeter CSV results file (default: samples.jtl in the run directory); appended to when it exists.
     #[arg(short = 'l', long = "results", value_name = "FILE")]
     results: Option<PathBuf>,
@@ -135,6 +141,7 @@ impl RunArgs {
             verify_tls: self.verify_tls,
             log: self.log,
             dashboard: self.dashboard,
+            thresholds: self.thresholds.read()?,
             ..RunRequest::default()
         };
         self.load.apply(self.url, &mut request)?;

@@ -19,6 +19,10 @@ pub(crate) enum Exit {
     ResultsLost = 5,
     /// 8: a comparison found that something got worse, or the last change in a history of runs is a regression.
     Worse = 8,
+    /// 6: the work was done, and a threshold was not kept.
+    ThresholdFailed = 6,
+    /// 7: a threshold that was not kept stopped the run before its end; what was measured is written.
+    StoppedByThreshold = 7,
 }
 
 /// The table for `--help`.
@@ -29,6 +33,8 @@ pub(crate) const TABLE: &str = "Exit codes:
   3  the plan is refused before the first request
   4  the run was stopped before its end (Ctrl-C, SIGTERM, stop port); what was measured is written
   5  the run came to its end, but not all results could be written
+  6  the run came to its end (or `judge` was done), but a threshold was not kept
+  7  a threshold that was not kept stopped the run; what was measured is written
   8  compare, trend: something got worse by more than the margin";
 
 impl From<Exit> for ExitCode {

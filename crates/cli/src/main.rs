@@ -10,6 +10,7 @@ mod exit;
 mod forecast;
 mod java_properties;
 mod jmeter_args;
+mod judge;
 mod load_args;
 mod log_file;
 mod notes;
@@ -25,6 +26,7 @@ mod settings;
 mod stop_port;
 mod stop_signals;
 mod system;
+mod thresholds;
 mod trend;
 mod url_plan;
 mod users;
@@ -65,6 +67,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Arrivals(arrivals) => arrivals::main(&arrivals),
         Command::Compare(compare) => compare::main(&compare),
         Command::Trend(trend) => trend::main(&trend),
+        Command::Judge(judge) => judge::main(judge),
         Command::Demo(demo) => demo::main(&demo),
         Command::DemoServer(server) => demo::server(&server),
         Command::PlanLoad(plan) => plan_load::main(&plan),

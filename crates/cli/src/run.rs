@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use busyhour_analysis::thresholds::{Criterion, StopOrder};
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::{Compiled, Options, Started};
 use busyhour_diagnostic::{Diagnostic, Severity};
@@ -29,6 +30,7 @@ use crate::settings::{self, Settings};
 use crate::stop_port::{self, Order};
 use crate::stop_signals::{Asked, Signals};
 use crate::system;
+use crate::thresholds::{StopOrders, Thresholds, Watch};
 
 /// How long before a start `--spin` begins to watch the clock, in nanoseconds: a little more than what the kernel takes to
 /// wake a sleeper.
@@ -89,6 +91,11 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     }
     let prepared = prepare(request)?;
     let Prepared { settings, started, mut manifest, dir, main, log, log_path, cores, ears } = prepared;
+    let criteria = &request.thresholds.criteria;
+    let (judge, seconds, orders) = match Watch::start(criteria).map_err(Refusal::internal)? {
+        Some((judge, seconds, orders)) => (Some(judge), Some(seconds), Some(orders)),
+        None => (None, None, None),
+    };
     let config = RecorderConfig {
         dir: Some(dir.path().to_owned()),
         names: started.names.clone(),
@@ -98,6 +105,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         listeners: started.listeners.clone(),
         listener_sets: started.listener_sets.clone(),
         writers: cores,
+        observers: seconds.into_iter().collect(),
         ..RecorderConfig::default()
     };
     let (recorder, writers) =
@@ -125,7 +133,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         (thread, finished)
     };
     let (thread, finished) = engine;
-    watch(request, &started.shared, &recorder, &asked, &mut display, ears, finished);
+    let stopped_by = watch(request, &started.shared, &recorder, &asked, &mut display, ears, finished, orders);
     let report = thread.join();
     let shared = &started.shared;
     let (totals, delta, total) = recorder.finish_with_summary();
@@ -146,22 +154,34 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
             (RunReport::default(), Some("the engine failed; what was recorded until then is kept".to_owned()))
         }
     };
-    let outcome = outcome(&report, &started, &asked, failure.is_some(), &totals);
+    let mut outcome = outcome(&report, &started, &asked, stopped_by.is_some(), failure.is_some(), &totals);
+    let failed_by_it = stopped_by.as_ref().is_some_and(|order| order.failed);
+    outcome.stopped_by = stopped_by.map(|order| order.text);
     let end = outcome.end;
     manifest.notes.extend(missed_starts(shared));
     manifest.outcome = Some(outcome);
     log.write(Level::Info, &format!("the run ended: {end:?}"));
     log.flush();
-    finish(request, &manifest, &dir, &main, &log_path, &started, &totals, failure)
-        .map(|lost| exit_code(end, lost))
+    finish(request, &manifest, &dir, &main, &log_path, &started, &totals, judge, failure)
+        .map(|results| exit_code(end, failed_by_it, &results))
 }
 
-fn exit_code(end: RunEnd, lost: bool) -> Exit {
+/// What became of a run's results.
+struct Results {
+    /// Some could not be written.
+    lost: bool,
+    /// A threshold was not kept.
+    failed: bool,
+}
+
+fn exit_code(end: RunEnd, failed_by_stop: bool, results: &Results) -> Exit {
     match end {
         RunEnd::Failed => Exit::Internal,
         RunEnd::Interrupted | RunEnd::Aborted => Exit::Stopped,
-        RunEnd::Completed | RunEnd::StoppedByPlan if lost => Exit::ResultsLost,
-        RunEnd::Completed | RunEnd::StoppedByPlan => Exit::Completed,
+        RunEnd::StoppedByThreshold if failed_by_stop => Exit::StoppedByThreshold,
+        _ if results.failed => Exit::ThresholdFailed,
+        _ if results.lost => Exit::ResultsLost,
+        RunEnd::Completed | RunEnd::StoppedByPlan | RunEnd::StoppedByThreshold => Exit::Completed,
     }
 }
 
@@ -250,6 +270,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         machine: Machine::this(started.names.hostname.clone()),
         wall_anchor_ms: wall_ms,
         notes: notes(&findings),
+        thresholds: request.thresholds.criteria.iter().map(Criterion::portable).collect(),
         outcome: None,
     };
     dir.write_manifest(&manifest).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
@@ -315,7 +336,7 @@ fn display(request: &RunRequest, settings: &Settings, started: &Started) -> Disp
     Display::new(request.as_jmeter, name, interval, length)
 }
 
-/// Shows progress and takes orders until the engine has finished.
+/// Shows progress and takes orders until the engine has finished; the threshold that stopped the run.
 fn watch(
     request: &RunRequest,
     shared: &Arc<RunShared>,
@@ -324,8 +345,10 @@ fn watch(
     display: &mut Display,
     ears: Ears,
     mut finished: tokio::sync::oneshot::Receiver<()>,
-) {
+    mut orders: Option<StopOrders>,
+) -> Option<StopOrder> {
     let Ears { runtime, mut signals } = ears;
+    let mut stopped_by = None;
     runtime.block_on(async {
         let port = if request.as_jmeter { stop_port::listen(&shared.properties).await } else { None };
         if let Some(address) = port.as_ref().and_then(|socket| socket.local_addr().ok()) {
@@ -352,11 +375,35 @@ fn watch(
                         Order::StopTestNow => asked.ask_now(shared),
                     });
                 }
+                // Without thresholds, and once they have spoken, there is nothing to wait for.
+                Some(order) = broken(&mut orders) => {
+                    display.clear();
+                    say(&format!(
+                        "stopping: the threshold `{}` was broken at {} s; users finish the sample they are in",
+                        order.text,
+                        order.second + 1
+                    ));
+                    shared.ask_to_stop(Stop::Graceful);
+                    stopped_by = Some(order);
+                }
                 _ = steps.tick() => display.step(shared, recorder),
             }
         }
         display.clear();
     });
+    stopped_by
+}
+
+/// Waits for a threshold's order to stop; `None` when none can come any more.
+async fn broken(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
+    match orders {
+        Some(waiting) => {
+            let order = waiting.await.ok();
+            *orders = None;
+            order
+        }
+        None => std::future::pending().await,
+    }
 }
 
 fn say_stopping(stop: Stop) {
@@ -370,6 +417,7 @@ fn outcome(
     report: &RunReport,
     started: &Started,
     asked: &Asked,
+    broken: bool,
     failed: bool,
     totals: &RunTotals,
 ) -> Outcome {
@@ -379,6 +427,7 @@ fn outcome(
         (true, ..) => RunEnd::Failed,
         (_, Stop::Graceful, _) => RunEnd::Interrupted,
         (_, Stop::Now, _) => RunEnd::Aborted,
+        (_, Stop::No, _) if broken => RunEnd::StoppedByThreshold,
         (_, Stop::No, Some(_)) => RunEnd::StoppedByPlan,
         (_, Stop::No, None) => RunEnd::Completed,
     };
@@ -394,6 +443,7 @@ fn outcome(
     let sum = |part: fn(&runner::CoreReport) -> u64| report.cores.iter().map(part).sum::<u64>();
     Outcome {
         end,
+        stopped_by: None,
         duration_ns: if failed { shared.clock.now().0 } else { report.end.0 },
         users_started: shared.started.load(Relaxed),
         users_finished: shared.finished.load(Relaxed),
@@ -430,7 +480,7 @@ fn open_facts(report: &RunReport, started: &Started) -> Vec<OpenFacts> {
         .collect()
 }
 
-/// Writes what is made at the end and prints the result; tells whether results were lost.
+/// Writes what is made at the end and prints the result; tells what became of it.
 fn finish(
     request: &RunRequest,
     manifest: &Manifest,
@@ -439,9 +489,10 @@ fn finish(
     log_path: &Path,
     started: &Started,
     totals: &RunTotals,
+    judge: Option<Watch>,
     failure: Option<String>,
-) -> Result<bool, Refusal> {
-    let mut lost = !totals.events.is_empty();
+) -> Result<Results, Refusal> {
+    let (mut lost, mut unjudged) = (!totals.events.is_empty(), false);
     let mut summary = Summary::new(RunFacts::from_manifest(manifest), totals);
     let mut written = vec![main.path.display().to_string()];
     written.extend(started.listeners.iter().map(|file| file.path.display().to_string()));
@@ -455,6 +506,16 @@ fn finish(
     if let Err(error) = add_arrivals(dir, &mut summary) {
         complain_of(&error);
     }
+    if let Some(judge) = judge {
+        match judge.finish(dir, &summary, &request.thresholds.criteria) {
+            Ok(results) => summary.thresholds = results,
+            Err(error) => {
+                say(&format!("warning: {error}"));
+                // What could not be judged is not kept.
+                unjudged = true;
+            }
+        }
+    }
     match write_reports(dir, &summary) {
         Ok(paths) => written.extend(paths.iter().map(|path| path.display().to_string())),
         Err(error) => complain_of(&error),
@@ -464,6 +525,12 @@ fn finish(
             Ok(paths) => written.extend(paths.iter().map(|path| path.display().to_string())),
             Err(error) => complain_of(&error),
         }
+    }
+    let (paths, failures) = request.thresholds.write(dir.path(), &summary);
+    written.extend(paths.iter().map(|path| path.display().to_string()));
+    for error in &failures {
+        say(&format!("warning: {error}"));
+        lost = true;
     }
     written.push(log_path.display().to_string());
     let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
@@ -476,7 +543,7 @@ fn finish(
     if let Some(failure) = failure {
         say(&format!("error: {failure}"));
     }
-    Ok(lost)
+    Ok(Results { lost, failed: unjudged || Thresholds::failed(&summary) })
 }
 
 /// An error and its causes in one line.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use busyhour_compile::{OpenOptions, ProxyOption};
 
+use crate::thresholds::Thresholds;
+
 /// A run to make.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunRequest {
@@ -40,6 +42,8 @@ pub(crate) struct RunRequest {
     pub(crate) open: Option<OpenOptions>,
     /// Watch the clock instead of sleeping just before a start.
     pub(crate) spin: bool,
+    /// What it is judged by.
+    pub(crate) thresholds: Thresholds,
     /// How long the run will take, if the caller knows.
     pub(crate) length_s: Option<u64>,
 }

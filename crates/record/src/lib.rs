@@ -23,6 +23,7 @@
 //!     machine: Machine::this("host"),
 //!     wall_anchor_ms: 1_700_000_000_000,
 //!     notes: Vec::new(),
+//!     thresholds: Vec::new(),
 //!     outcome: None,
 //! };
 //! dir.write_manifest(&manifest)?;
@@ -72,6 +73,7 @@ mod replay;
 mod run_dir;
 mod sample;
 mod samples_file;
+mod snapshot;
 mod totals;
 mod writer;
 mod xml;
@@ -99,6 +101,11 @@ pub use replay::Replay;
 pub use run_dir::{RunDir, RunDirError};
 pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
 pub use samples_file::{FileNames, SAMPLES_VERSION, SamplesEnd, SamplesError, SamplesReader};
+pub use snapshot::{
+    CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OutcomeTimes, RunOver, SecondArrivals, SecondUsers,
+    Snapshot, SnapshotError, SnapshotReceiver, SnapshotRow, SnapshotSender, SnapshotSource, TimeCounts,
+    read_snapshots, snapshot_channel,
+};
 pub use totals::{
     Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LABELS_MAX, LabelTotals, OTHER_LABELS,
     RunTotals, SampleKind, Totals,

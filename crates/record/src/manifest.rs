@@ -36,6 +36,9 @@ pub struct Manifest {
     /// What is known about the plan that puts its results in doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<PlanNote>,
+    /// The thresholds that the run was judged by, in a form that says all of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<String>,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -112,6 +115,8 @@ pub enum RunEnd {
     Interrupted,
     /// Someone asked it to stop at once.
     Aborted,
+    /// A threshold was broken that says so; users finished their samples.
+    StoppedByThreshold,
     /// The generator failed.
     Failed,
 }
@@ -121,6 +126,9 @@ pub enum RunEnd {
 pub struct Outcome {
     /// Why.
     pub end: RunEnd,
+    /// The threshold that stopped it, as [`Manifest::thresholds`] has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
     /// Length from start to the end of the last user, in ns.
     pub duration_ns: u64,
     /// Users that were started.

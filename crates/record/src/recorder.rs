@@ -14,9 +14,10 @@ use crate::config::SaveConfig;
 use crate::detail::Detail;
 use crate::labels::Labels;
 use crate::live::{IntervalCounts, Live};
-use crate::live_arrivals::RecentStarts;
+use crate::live_arrivals::{LiveArrivals, RecentStarts};
 use crate::outputs::Outputs;
 use crate::sample::{Nanos, SampleFlags};
+use crate::snapshot::{Snapshot, SnapshotMaker, SnapshotSender};
 use crate::totals::RunTotals;
 use crate::writer::{Batch, BatchWriter, Message};
 
@@ -89,6 +90,9 @@ pub struct RecorderConfig {
     pub batch_bytes: usize,
     /// Batches of each writer.
     pub batches: usize,
+    /// Who follows the run second by second. They are told on the recorder's thread and never hold it up; the recorder
+    /// drops them when it ends.
+    pub observers: Vec<SnapshotSender>,
 }
 
 impl Default for RecorderConfig {
@@ -104,6 +108,7 @@ impl Default for RecorderConfig {
             writers: 1,
             batch_bytes: 96 << 10,
             batches: 48,
+            observers: Vec::new(),
         }
     }
 }
@@ -171,6 +176,11 @@ impl Recorder {
             .unzip::<_, _, Vec<_>, Vec<_>>();
         let live = Arc::new(Mutex::new(Live::new()));
         let outputs = Outputs::open(&config)?;
+        let followed = (!config.observers.is_empty()).then(|| Followed {
+            maker: SnapshotMaker::new(config.labels.clone()),
+            observers: config.observers,
+            regularity: None,
+        });
         let book = Book::new(config.labels.clone());
         let worker = Worker {
             book,
@@ -180,6 +190,7 @@ impl Recorder {
             live: Arc::clone(&live),
             starts: RecentStarts::new(),
             looked: 0,
+            followed,
         };
         let thread = std::thread::Builder::new()
             .name("recorder".into())
@@ -241,6 +252,26 @@ struct Worker {
     starts: RecentStarts,
     /// The second up to which the starts have been looked at.
     looked: u64,
+    /// What is told second by second; `None` when nobody listens.
+    followed: Option<Followed>,
+}
+
+/// The snapshots of a run and who hears of them.
+struct Followed {
+    maker: SnapshotMaker,
+    observers: Vec<SnapshotSender>,
+    regularity: Option<LiveArrivals>,
+}
+
+impl Followed {
+    /// Has `step` add to the snapshots, and sends those that are closed by it.
+    fn tell(&mut self, step: impl FnOnce(&mut SnapshotMaker, &mut dyn FnMut(Snapshot))) {
+        let observers = &self.observers;
+        step(&mut self.maker, &mut |snapshot| {
+            let snapshot = Arc::new(snapshot);
+            observers.iter().for_each(|observer| observer.send(&snapshot));
+        });
+    }
 }
 
 impl Worker {
@@ -275,6 +306,10 @@ impl Worker {
         }
         self.book.close_all();
         self.outputs.histograms(&mut self.book);
+        if let Some(followed) = &mut self.followed {
+            let regularity = followed.regularity;
+            followed.tell(|maker, tell| maker.finish(regularity, tell));
+        }
         let events = self.outputs.finish();
         self.book.finish(events)
     }
@@ -295,6 +330,9 @@ impl Worker {
                         delta.add(&sample);
                         self.starts.request(sample.start);
                     }
+                    if let Some(followed) = &mut self.followed {
+                        followed.tell(|maker, tell| maker.sample(&sample, tell));
+                    }
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -311,8 +349,11 @@ impl Worker {
     }
 
     fn arrivals(&mut self, writer: usize, packed: &[u8]) {
-        let starts = &mut self.starts;
+        let (starts, followed) = (&mut self.starts, &mut self.followed);
         let read = crate::arrival::unpack(BatchReader::new(packed), |arrival| {
+            if let Some(followed) = followed {
+                followed.tell(|maker, tell| maker.arrival(arrival, tell));
+            }
             if let Some(began) = arrival.began() {
                 starts.session(began);
             }
@@ -334,6 +375,13 @@ impl Worker {
         let looked = watermark.second() > self.looked;
         let arrivals = looked.then(|| self.starts.look(watermark));
         self.looked = self.looked.max(watermark.second());
+        if let Some(followed) = &mut self.followed {
+            if let Some(arrivals) = arrivals {
+                followed.regularity = arrivals;
+            }
+            let regularity = followed.regularity;
+            followed.tell(|maker, tell| maker.advance(watermark, regularity, tell));
+        }
         let mut live = lock(&self.live);
         if let Some(arrivals) = arrivals {
             live.arrivals = arrivals;

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use busyhour_analysis::thresholds::{Criterion, Meaning};
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_record::{LogError, Replay, RunDir, RunDirError, SamplesError};
+use busyhour_record::{LogError, Replay, RunDir, RunDirError, SamplesError, SnapshotError};
 
 use crate::html::html_report;
 use crate::run_arrivals::{RunLoad, judge_arrivals};
 use crate::statistics::statistics_json;
+use crate::thresholds::judge_record;
 
 /// A report cannot be made.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub enum ReportError {
     NotEmpty(PathBuf),
     /// The record of samples cannot be read.
     Samples(SamplesError),
+    /// The seconds of the run cannot be read.
+    Seconds(SnapshotError),
     /// The record of samples cannot be put in order.
     Log(LogError),
     /// The result file cannot be read.
@@ -36,7 +40,9 @@ impl std::fmt::Display for ReportError {
             ReportError::NotEmpty(path) => {
                 write!(f, "cannot write a report into {}: the folder is not empty", path.display())
             }
-            ReportError::Samples(_) | ReportError::Log(_) => f.write_str("cannot read the run's record"),
+            ReportError::Samples(_) | ReportError::Seconds(_) | ReportError::Log(_) => {
+                f.write_str("cannot read the run's record")
+            }
             ReportError::Jtl { path, .. } => write!(f, "cannot read {}", path.display()),
         }
     }
@@ -48,6 +54,7 @@ impl std::error::Error for ReportError {
             ReportError::RunDir(error) => std::error::Error::source(error),
             ReportError::NotEmpty(_) => None,
             ReportError::Samples(error) => Some(error),
+            ReportError::Seconds(error) => Some(error),
             ReportError::Log(error) => Some(error),
             ReportError::Jtl { source, .. } => Some(source),
         }
@@ -60,16 +67,24 @@ impl From<RunDirError> for ReportError {
     }
 }
 
-/// The summary of the run in `dir`, made again from its manifest and its record of samples.
+/// The summary of the run in `dir`, made again from its manifest and its record of samples; the thresholds it was judged
+/// by are judged again.
 ///
 /// # Errors
 /// One of the two cannot be read.
 pub fn summarise(dir: &RunDir) -> Result<Summary, ReportError> {
-    let mut facts = RunFacts::from_manifest(&dir.read_manifest()?);
+    let manifest = dir.read_manifest()?;
+    let mut facts = RunFacts::from_manifest(&manifest);
     let replay = dir.replay()?;
     facts.record_cut = replay.end.cut_at.is_some();
     let mut summary = Summary::new(facts, &replay.totals);
     add_arrivals(dir, &mut summary)?;
+    // A criterion of a later version that cannot be read is left out.
+    let read = |text: &String| Criterion::parse(text, Meaning::Require).ok();
+    let criteria: Vec<_> = manifest.thresholds.iter().filter_map(read).collect();
+    if !criteria.is_empty() {
+        summary.thresholds = judge_record(dir.path(), &summary, criteria).map_err(ReportError::Seconds)?;
+    }
     Ok(summary)
 }
 

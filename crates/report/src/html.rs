@@ -68,6 +68,7 @@ fn subtitle(summary: &Summary) -> String {
             Some(RunEnd::StoppedByPlan) => "stopped by the plan",
             Some(RunEnd::Interrupted) => "stopped from outside",
             Some(RunEnd::Aborted) => "aborted",
+            Some(RunEnd::StoppedByThreshold) => "stopped by a threshold",
             Some(RunEnd::Failed) => "failed",
             None if run.has_manifest => "unfinished",
             None => return parts.join(" · "),

@@ -38,6 +38,8 @@ mod run_arrivals;
 mod statistics;
 mod summariser;
 mod table;
+mod thresholds;
+mod thresholds_junit;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
 pub use comparison_csv::comparison_csv;
@@ -55,3 +57,5 @@ pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};
 pub use table::{Look, end_of_run};
+pub use thresholds::{judge_record, run_measures, summary_markdown, threshold_table};
+pub use thresholds_junit::thresholds_junit;

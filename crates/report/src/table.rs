@@ -5,6 +5,7 @@ use busyhour_record::{RunEnd, SampleKind};
 
 use crate::delivery::{delivery, who};
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
+use crate::thresholds::threshold_lines;
 
 /// How text is to look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,6 +25,7 @@ pub(crate) const LABEL_MIN: usize = 12;
 const BOLD: &str = "1";
 const DIM: &str = "2";
 const RED: &str = "31";
+const GREEN: &str = "32";
 const YELLOW: &str = "33";
 
 impl Look {
@@ -33,6 +35,14 @@ impl Look {
 
     pub(crate) fn bold(self, text: &str) -> String {
         self.paint(BOLD, text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint(GREEN, text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.paint(RED, text)
     }
 
     pub(crate) fn dim(self, text: &str) -> String {
@@ -49,6 +59,7 @@ pub fn end_of_run(summary: &Summary, written: &[String], look: Look) -> String {
     out.push('\n');
     out += &times_table(summary, look);
     errors(summary, look, &mut out);
+    out += &threshold_lines(summary, look);
     caveats(summary, look, &mut out);
     if !written.is_empty() {
         out.push('\n');
@@ -75,7 +86,8 @@ fn heading(summary: &Summary, look: Look) -> String {
     } else {
         parts.push("no errors".into());
     }
-    if let Some(RunEnd::Aborted | RunEnd::Interrupted | RunEnd::Failed) = run.end {
+    if let Some(RunEnd::Aborted | RunEnd::Interrupted | RunEnd::StoppedByThreshold | RunEnd::Failed) = run.end
+    {
         parts.push(look.paint(YELLOW, "stopped early"));
     }
     let name = name.map(|name| look.paint(BOLD, name) + ": ").unwrap_or_default();

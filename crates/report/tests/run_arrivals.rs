@@ -108,6 +108,7 @@ fn verdicts_until(
         machine: Machine { hostname: "gen".into(), os: "linux".into(), arch: "x86_64".into(), cpus: 2 },
         wall_anchor_ms: 1_706_933_106_007,
         notes: Vec::new(),
+        thresholds: Vec::new(),
         outcome: Some(outcome),
     };
     dir.write_manifest(&manifest).unwrap();

@@ -20,4 +20,5 @@ mod screens;
 mod seeds;
 mod servers;
 mod stopping;
+mod thresholds;
 mod websockets;

@@ -240,7 +240,7 @@ fn run_1830_has_the_published_users() {
 }
 
 /// A probe, where it listens, and what it says after that.
-fn start_probe(room: &Room, how: &[&str]) -> (Child, String, BufReader<ChildStdout>) {
+pub(crate) fn start_probe(room: &Room, how: &[&str]) -> (Child, String, BufReader<ChildStdout>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
         .args(["demo-server", "probe", "--port", "0", "--stamps", "stamps.txt"])
         .args(how)

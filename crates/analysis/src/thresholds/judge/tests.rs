@@ -1,0 +1,227 @@
+use busyhour_record::{
+    LiveArrivals, OutcomeTimes, SampleKind, SecondArrivals, SecondUsers, SnapshotRow, TimeCounts,
+};
+
+use super::*;
+use crate::thresholds::{Meaning, ThresholdResult};
+
+/// Rows of one second: label, times in ms, failed ones among them (the first), response code of those.
+fn row(label: &str, times_ms: &[u64], failed: usize) -> SnapshotRow {
+    let times = |ms: &[u64]| TimeCounts::from_ns(ms.iter().map(|ms| ms * 1_000_000));
+    let outcome = OutcomeTimes { failed: times(&times_ms[..failed]), passed: times(&times_ms[failed..]) };
+    let mut row = SnapshotRow::new(label, SampleKind::Request);
+    let codes = [("503", failed as u64, failed as u64), ("200", (times_ms.len() - failed) as u64, 0)];
+    row.codes.extend(
+        codes
+            .into_iter()
+            .filter(|code| code.1 > 0)
+            .map(|(code, samples, errors)| busyhour_record::CodeCount { code: code.into(), samples, errors }),
+    );
+    SnapshotRow {
+        samples: times_ms.len() as u64,
+        errors: failed as u64,
+        response: outcome.clone(),
+        // The second clock starts 10 ms later.
+        service: OutcomeTimes {
+            failed: times(&times_ms[..failed].iter().map(|ms| ms - 10).collect::<Vec<_>>()),
+            passed: times(&times_ms[failed..].iter().map(|ms| ms - 10).collect::<Vec<_>>()),
+        },
+        ..row
+    }
+}
+
+fn second(number: u64, rows: Vec<SnapshotRow>) -> Snapshot {
+    let users = SecondUsers { min: 0, max: number as u32, sum: number, samples: 1 };
+    Snapshot { second: number, whole: true, users: Some(users), rows, ..Snapshot::default() }
+}
+
+/// 100 seconds at ten requests a second: 100 ms each, but 500 ms in the seconds 40 to 49; in 60 to 62 half of them fail.
+fn run() -> Vec<Snapshot> {
+    let one = |number: u64| {
+        let ms = if (40..50).contains(&number) { 500 } else { 100 };
+        let failed = if (60..63).contains(&number) { 5 } else { 0 };
+        let cart = (number < 90).then(|| row("cart", &[ms * 2], 0));
+        second(number, [row("home", &[ms; 10], failed)].into_iter().chain(cart).collect())
+    };
+    (0..100).map(one).collect()
+}
+
+fn judged(text: &str, snapshots: &[Snapshot]) -> (ThresholdResult, Option<StopOrder>) {
+    let criterion =
+        Criterion::parse(text, Meaning::Require).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let mut judge = Judge::new(vec![criterion]);
+    let mut orders = snapshots.iter().filter_map(|snapshot| judge.second(snapshot)).collect::<Vec<_>>();
+    assert!(orders.len() < 2, "a run is stopped once");
+    let mut results = judge.finish(&RunMeasures::default());
+    (results.remove(0), orders.pop())
+}
+
+/// Passed, value, first and last broken second.
+type Outcome = (Option<bool>, Option<f64>, Option<(f64, f64)>);
+
+fn outcome(text: &str, snapshots: &[Snapshot]) -> Outcome {
+    let (result, _) = judged(text, snapshots);
+    let observed = result.observed.map(|value| (value * 100.0).round() / 100.0);
+    (result.passed, observed, result.since_s.zip(result.until_s))
+}
+
+#[test]
+fn over_the_run() {
+    let run = run();
+    let table: &[(&str, Outcome)] = &[
+        ("p90 of home < 450ms", (Some(true), Some(100.0), None)),
+        ("p95 of home < 450ms", (Some(false), Some(500.0), Some((0.0, 100.0)))),
+        ("service p95 of home < 495ms", (Some(true), Some(490.0), None)),
+        ("mean of home <= 140ms", (Some(true), Some(140.0), None)),
+        ("max < 1s", (Some(false), Some(1000.0), Some((0.0, 100.0)))),
+        ("min of home >= 100ms, if any", (Some(true), Some(100.0), None)),
+        ("errors < 2%", (Some(true), Some(1.38), None)),
+        ("errors of home <= 15", (Some(true), Some(15.0), None)),
+        ("rc5xx = 0", (Some(false), Some(15.0), Some((0.0, 100.0)))),
+        ("rc2?? of home >= 98%", (Some(true), Some(98.5), None)),
+        ("hits = 1090", (Some(true), Some(1090.0), None)),
+        ("rate of home = 10", (Some(true), Some(10.0), None)),
+        ("rate = 10 after 90s", (Some(true), Some(10.0), None)),
+        ("rate = 11 until 90s", (Some(true), Some(11.0), None)),
+        ("succ of /^h/ >= 98%", (Some(true), Some(98.5), None)),
+        ("users < 50", (Some(false), Some(99.0), Some((0.0, 100.0)))),
+        // Of 1,000: 885 within 100 ms, 100 within 500 ms, 15 failed.
+        ("apdex(100ms, 500ms) of home > 0.9", (Some(true), Some(0.94), None)),
+        ("p95 of nowhere < 1s", (None, None, None)),
+        ("hits of nowhere < 5", (None, None, None)),
+        ("dropped = 0", (None, None, None)),
+        ("stdev-rt of home < 121ms", (Some(true), Some(120.06), None)),
+    ];
+    for (text, expected) in table {
+        assert_eq!(outcome(text, &run), *expected, "{text}");
+    }
+}
+
+#[test]
+fn over_every_window() {
+    let run = run();
+    let table: &[(&str, Outcome)] = &[
+        // The window that ends with second 44 is the first in which more than half are slow.
+        ("p50 of home < 400ms over 10s", (Some(false), Some(500.0), Some((36.0, 54.0)))),
+        ("mean of home < 400ms over 30s", (Some(true), Some(233.33), None)),
+        ("errors of home < 20% over 10s", (Some(true), Some(15.0), None)),
+        ("errors of home < 15% over 10s", (Some(false), Some(15.0), Some((53.0, 70.0)))),
+        ("rate of cart > 0.5 over 10s", (Some(false), Some(0.0), Some((85.0, 100.0)))),
+        ("hits of home >= 100 over 10s", (Some(true), Some(100.0), None)),
+        ("max of home < 500ms over 5s", (Some(false), Some(500.0), Some((36.0, 54.0)))),
+        ("p95 of home < 1s over 101s", (None, None, None)),
+        ("p95 of home < 450ms over 10s after 50s", (Some(true), Some(100.0), None)),
+    ];
+    for (text, expected) in table {
+        assert_eq!(outcome(text, &run), *expected, "{text}");
+    }
+    let (result, order) = judged("p50 of home < 400ms over 10s, or stop", &run);
+    assert_eq!(order, Some(StopOrder { text: result.text.clone(), second: 45, failed: true }));
+    assert!(result.stopped_run && result.fails_run);
+    assert_eq!((result.windows, result.broken_windows), (91, 9));
+    assert_eq!(result.seen(), "500 ms from 36 s to 46 s, 9 of 91 windows");
+}
+
+#[test]
+fn for_so_many_seconds_in_a_row() {
+    let run = run();
+    let (result, order) = judged("avg-rt of home>400ms for 10s, stop as failed", &run);
+    assert_eq!(order.map(|order| (order.second, order.failed)), Some((49, true)));
+    assert_eq!((result.since_s, result.until_s, result.longest_s), (Some(40.0), Some(50.0), Some(10)));
+    let (result, order) = judged("avg-rt of home>400ms for 11s, stop as failed", &run);
+    assert_eq!((result.passed, order, result.longest_s), (Some(true), None, Some(10)));
+    let (result, order) = judged("fail of home>=50% for 3s, stop as non-failed", &run);
+    assert_eq!(order.map(|order| (order.second, order.failed)), Some((62, false)));
+    assert_eq!((result.passed, result.fails_run, result.verdict()), (Some(false), false, "noticed"));
+    // A label that fell silent counts nothing; its times are not looked at.
+    let (result, order) = judged("hits of cart<1 for 5s, stop as failed", &run);
+    assert_eq!((result.since_s, order.map(|order| order.second)), (Some(90.0), Some(94)));
+    let (result, _) = judged("avg-rt of cart>5s for 5s, continue as failed", &run);
+    assert_eq!((result.passed, result.windows), (Some(true), 90));
+    let (result, order) = judged("avg-rt of home>400ms for 5s, continue as failed", &run);
+    assert_eq!((result.passed, result.fails_run, order), (Some(false), true, None));
+}
+
+#[test]
+fn each_label_for_itself() {
+    let run = run();
+    let (result, _) = judged("p90 of each < 450ms", &run);
+    assert_eq!((result.passed, result.labels, result.broken_labels), (Some(false), Some(2), Some(1)));
+    assert_eq!(result.seen(), "1000 ms of cart");
+    let (result, _) = judged("p90 of each /home/ < 450ms", &run);
+    assert_eq!((result.passed, result.label.as_deref()), (Some(true), Some("home")));
+    // A label that comes late is judged from its first sample on.
+    let late = [second(0, vec![row("a", &[20], 0)]), second(1, vec![row("a", &[20], 0), row("b", &[90], 0)])];
+    let (result, _) = judged("max of each < 50ms over 1s", &late);
+    assert_eq!((result.label.as_deref(), result.windows, result.since_s), (Some("b"), 1, Some(1.0)));
+}
+
+#[test]
+fn arrivals_and_their_cov() {
+    let at = |number: u64| Snapshot {
+        arrivals: Some(SecondArrivals { scheduled: 100, begun: 98, waited: 3, dropped: 2 }),
+        regularity: (number > 5).then(|| LiveArrivals { cov: 0.9 + number as f64 / 100.0, gaps: 900 }),
+        ..second(number, Vec::new())
+    };
+    let run: Vec<_> = (0..20).map(at).collect();
+    assert_eq!(outcome("dropped < 30", &run), (Some(false), Some(40.0), Some((0.0, 20.0))));
+    assert_eq!(outcome("dropped <= 2%", &run), (Some(true), Some(2.0), None));
+    assert_eq!(outcome("waited <= 2% over 5s", &run), (Some(false), Some(3.0), Some((0.0, 20.0))));
+    assert_eq!(
+        outcome("fail if cov > 1 for 5s, continue", &run),
+        (Some(false), Some(1.09), Some((11.0, 20.0)))
+    );
+    // Over the run it is the verdict's, and unknown without one.
+    let judge = |measures: &RunMeasures| {
+        Judge::new(vec![Criterion::parse("cov < 1.1", Meaning::Require).unwrap()]).with(&run).finish(measures)
+    };
+    assert_eq!(judge(&RunMeasures::default())[0].passed, None);
+    let measures = RunMeasures { arrivals_cov: Some(1.02), span_s: None };
+    assert_eq!((judge(&measures)[0].passed, judge(&measures)[0].observed), (Some(true), Some(1.02)));
+}
+
+impl Judge {
+    fn with(mut self, snapshots: &[Snapshot]) -> Judge {
+        for snapshot in snapshots {
+            self.second(snapshot);
+        }
+        self
+    }
+}
+
+#[test]
+fn no_data_fails_unless_told() {
+    for (text, fails) in [
+        ("p95 of gone < 1s", true),
+        ("p95 of gone < 1s, if any", false),
+        ("fail of gone>50% for 10s, stop as failed", true),
+        ("fail of gone>50% for 10s, continue as non-failed", false),
+        ("p95 of each /gone/ < 1s", true),
+    ] {
+        let (result, _) = judged(text, &run());
+        assert_eq!((result.passed, result.fails_run), (None, fails), "{text}");
+        assert_eq!(result.seen(), "nothing to measure");
+    }
+}
+
+#[test]
+fn seconds_that_are_left_out_were_empty_and_the_last_one_is_short() {
+    let mut run =
+        vec![second(0, vec![row("home", &[10; 50], 0)]), second(1_000_000, vec![row("home", &[10], 0)])];
+    let (result, order) = judged("hits<1 for 10s, stop as failed", &run);
+    assert_eq!(order.map(|order| order.second), Some(999_999));
+    assert_eq!(result.longest_s, Some(10));
+    run = vec![
+        second(0, vec![row("home", &[10; 50], 0)]),
+        Snapshot { whole: false, ..second(1, vec![row("home", &[10], 0)]) },
+    ];
+    assert_eq!(outcome("hits > 40 over 1s", &run), (Some(true), Some(50.0), None));
+    assert_eq!(outcome("hits > 40", &run).1, Some(51.0));
+}
+
+#[test]
+fn rates_are_over_the_measured_span_when_it_is_known() {
+    let judge = Judge::new(vec![Criterion::parse("rate > 5", Meaning::Require).unwrap()]).with(&run());
+    let measures = RunMeasures { span_s: Some(109.0), arrivals_cov: None };
+    assert_eq!(judge.finish(&measures)[0].observed, Some(10.0));
+}

@@ -1,0 +1,669 @@
+//! Reading criteria.
+
+use super::criterion::{
+    Clock, Comparison, Criterion, CriterionError, Limit, Meaning, Pattern, Scope, Subject, Unit, Window,
+};
+
+/// What can be measured, for those who wrote something else.
+const SUBJECTS: &str = "mean (avg-rt), p95 (any percentile), median, max, min, stdev-rt, avg-lt, avg-ct, hits, rate, succ, \
+                        fail, rc500 (rc5xx, rc4??, rc*), concurrency, apdex(500ms, 1500ms), arrivals-cov, dropped, waited";
+
+/// JMeter's limits of the APDEX.
+const APDEX_MS: (f64, f64) = (500.0, 1_500.0);
+
+impl Criterion {
+    /// Reads a criterion.
+    ///
+    /// `meaning` is that of a text which does not say it: one that begins with `require` must hold; one that begins with
+    /// `fail if`, or says what to do (`, stop as failed`, `, continue`), must not come true.
+    ///
+    /// # Errors
+    /// What is wrong with the text, where, and what was expected.
+    pub fn parse(text: &str, meaning: Meaning) -> Result<Criterion, CriterionError> {
+        let error = match Reader::new(text, 0, meaning).criterion(None) {
+            Ok(criterion) => return Ok(criterion),
+            Err(error) => error,
+        };
+        // `Name: criterion`, unless the colon is a label's.
+        let Some((name, _)) = text.split_once(':').filter(|(name, _)| !begins_as_criterion(name)) else {
+            return Err(error.told(text));
+        };
+        let named = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+        Reader::new(text, name.len() + 1, meaning).criterion(named).map_err(|error| error.told(text))
+    }
+}
+
+/// Whether a text that ends before a colon is the start of a criterion and not its name.
+fn begins_as_criterion(head: &str) -> bool {
+    head.contains(['<', '>', '=']) || head.split_whitespace().any(|word| word.eq_ignore_ascii_case("of"))
+}
+
+/// What is wrong at a place of the text.
+struct Wrong {
+    offset: usize,
+    len: usize,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Wrong {
+    fn hint(mut self, hint: impl Into<String>) -> Wrong {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn told(self, text: &str) -> CriterionError {
+        let Wrong { offset, len, message, hint } = self;
+        CriterionError { text: text.to_owned(), offset, len, message, hint }
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    meaning: Meaning,
+}
+
+/// A number with what stands behind it.
+struct Quantity<'t> {
+    value: f64,
+    unit: &'t str,
+    from: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, at: usize, meaning: Meaning) -> Reader<'t> {
+        Reader { text, at, meaning }
+    }
+
+    fn criterion(mut self, name: Option<String>) -> Result<Criterion, Wrong> {
+        let explicit = self.meaning_words();
+        let clock = self.clock();
+        let subject_at = self.place();
+        let (subject, like_k6) = self.subject(name.as_deref())?;
+        let scope_at = self.place();
+        let scope = self.scope()?;
+        if subject.is_of_run() && scope != Scope::Total {
+            let message = format!("{subject} is the whole run's: no label has one");
+            return Err(self.wrong_from(scope_at, message).hint("leave the `of …` out"));
+        }
+        let comparison_at = self.place();
+        let comparison = self.comparison()?;
+        let quantity = self.quantity()?;
+        let rest = self.rest()?;
+        let meaning = match (explicit, rest.said_what_to_do) {
+            (Some(meaning), _) => meaning,
+            (None, true) => Meaning::FailIf,
+            (None, false) => self.meaning,
+        };
+        let limit = self.limit(&subject, &quantity, meaning, like_k6)?;
+        let rest_end = self.at;
+        if clock == Clock::Service && !(subject.is_time() || matches!(subject, Subject::Apdex { .. })) {
+            return Err(self.wrong(subject_at, scope_at, format!("{subject} is no time: it has no clock")));
+        }
+        let upwards = matches!(comparison, Comparison::More | Comparison::MoreOrEqual);
+        let bad_when_large = subject.is_time()
+            || matches!(subject, Subject::Failed | Subject::Dropped | Subject::Waited)
+            || matches!(&subject, Subject::Codes(pattern) if pattern.starts_with(['4', '5']));
+        if meaning == Meaning::Require && explicit.is_none() && upwards && bad_when_large {
+            let condition = self.text.get(subject_at..rest_end).unwrap_or_default().trim();
+            let turned = if comparison == Comparison::More { "<=" } else { "<" };
+            let message = format!("{subject} {} … would be required here", comparison.as_str());
+            return Err(self.wrong(comparison_at, comparison_at + comparison.as_str().len(), message).hint(format!(
+                "write `{turned}` for what must hold, or `fail if {condition}` for what must not come true"
+            )));
+        }
+        let window = match (rest.window, meaning) {
+            (Some((Window::For(_), at)), Meaning::Require) => {
+                let message = "`for` says how long a failure must last, and this is a requirement";
+                return Err(self.wrong_from(at, message).hint(
+                    "write `over 30s` for every stretch of 30 s, or turn the condition round: `fail if … for 30s`",
+                ));
+            }
+            (window, _) => window.map_or(Window::Run, |(window, _)| window),
+        };
+        if subject == Subject::ArrivalsCov && matches!(window, Window::Over(_)) {
+            let at = rest.window.map_or(rest_end, |(_, at)| at);
+            let message = "the CoV of a second is that of the ten seconds before it: it has no other windows";
+            return Err(self.wrong_from(at, message).hint("write `for 10s`, or leave the window out"));
+        }
+        // As in Taurus: stop is the default of what must not come true, and takes a window.
+        let stop = rest.stop.unwrap_or(meaning == Meaning::FailIf);
+        if let Some(at) = rest.or_stop
+            && window == Window::Run
+        {
+            let message = "what stops a run needs a window to look at while the run goes on";
+            return Err(self.wrong_from(at, message).hint("add `over 30s` before it"));
+        }
+        if let Some(until) = rest.until_s.filter(|until| *until <= rest.after_s) {
+            let message = format!("nothing lies after {} s and before {until} s", rest.after_s);
+            return Err(self.wrong(comparison_at, rest_end, message));
+        }
+        Ok(Criterion {
+            text: self.text.trim().to_owned(),
+            name,
+            meaning,
+            subject,
+            clock,
+            scope,
+            comparison,
+            limit,
+            window,
+            after_s: rest.after_s,
+            until_s: rest.until_s,
+            stop: stop && window != Window::Run,
+            fails: rest.fails,
+            if_any: rest.if_any,
+        })
+    }
+
+    /// `require`, `fail if`
+    fn meaning_words(&mut self) -> Option<Meaning> {
+        let from = self.at;
+        if self.word("require") {
+            return Some(Meaning::Require);
+        }
+        if self.word("fail") && self.word("if") {
+            return Some(Meaning::FailIf);
+        }
+        self.at = from;
+        None
+    }
+
+    fn clock(&mut self) -> Clock {
+        if self.word("service") {
+            return Clock::Service;
+        }
+        self.word("response");
+        Clock::Response
+    }
+
+    /// The subject, and whether it is written as k6 writes percentiles.
+    fn subject(&mut self, name: Option<&str>) -> Result<(Subject, bool), Wrong> {
+        let from = self.place();
+        let len = self.left().find(|c: char| !(c.is_alphanumeric() || "-_.?*".contains(c)));
+        let word = &self.left()[..len.unwrap_or(self.left().len())];
+        self.at += word.len();
+        let arguments = self.arguments()?;
+        let lower = word.to_ascii_lowercase();
+        let known = |subject| Ok((subject, false));
+        let unknown = |reader: &Self| {
+            let message = if word.is_empty() {
+                "what is measured is missing".to_owned()
+            } else {
+                format!("`{word}` is nothing that can be measured")
+            };
+            reader.wrong(from, from + word.len(), message).hint(format!("write one of: {SUBJECTS}"))
+        };
+        if let Some(arguments) = arguments {
+            return match (lower.as_str(), arguments.as_slice()) {
+                ("p", [p]) if p.unit.is_empty() => Ok((Subject::Percentile(self.percentile(p)?), true)),
+                ("apdex", [satisfied]) => {
+                    let satisfied_ms = self.ms(satisfied)?;
+                    known(Subject::Apdex { satisfied_ms, tolerating_ms: 4.0 * satisfied_ms })
+                }
+                ("apdex", [satisfied, tolerating]) => {
+                    let (satisfied_ms, tolerating_ms) = (self.ms(satisfied)?, self.ms(tolerating)?);
+                    if tolerating_ms < satisfied_ms {
+                        return Err(self.wrong_from(tolerating.from, "the second limit is below the first"));
+                    }
+                    known(Subject::Apdex { satisfied_ms, tolerating_ms })
+                }
+                ("p", _) => Err(self.wrong_from(from, "a percentile is one number, as in p(95)")),
+                ("apdex", _) => {
+                    Err(self.wrong_from(from, "an APDEX has one or two limits, as in apdex(500ms, 1500ms)"))
+                }
+                _ => Err(unknown(self)),
+            };
+        }
+        // The names that k6 gives its own measures stand before the colon.
+        let of_k6 = name.filter(|name| name.starts_with("http_req") || name.starts_with("iteration"));
+        if let Some(metric) = of_k6 {
+            match (metric, lower.as_str()) {
+                ("http_req_failed", "rate") => return known(Subject::Failed),
+                ("http_reqs", "rate") => return known(Subject::Rate),
+                ("http_reqs", "count") => return known(Subject::Hits),
+                ("http_req_duration", "avg" | "min" | "max" | "med") => {}
+                _ => {
+                    let message = format!("`{word}` of k6's {metric} is not measured here");
+                    return Err(self.wrong(from, from + word.len(), message).hint(
+                        "http_req_duration has avg, min, med, max and p(N), http_req_failed has rate, http_reqs has count and rate",
+                    ));
+                }
+            }
+        }
+        let subject = match lower.as_str() {
+            "mean" | "avg" | "avg-rt" | "average" => Subject::Mean,
+            "median" | "med" => Subject::Percentile(50.0),
+            "max" => Subject::Max,
+            "min" => Subject::Min,
+            "stdev-rt" | "stdev" | "stddev" => Subject::Deviation,
+            "avg-lt" | "latency" => Subject::Latency,
+            "avg-ct" | "connect" => Subject::Connect,
+            "hits" | "samples" => Subject::Hits,
+            "rate" | "rps" | "throughput" => Subject::Rate,
+            "succ" | "success" | "successes" => Subject::Passed,
+            "fail" | "failures" | "failed" | "errors" => Subject::Failed,
+            "concurrency" | "concurr" | "users" => Subject::Users,
+            "apdex" => Subject::Apdex { satisfied_ms: APDEX_MS.0, tolerating_ms: APDEX_MS.1 },
+            "arrivals-cov" | "cov" => Subject::ArrivalsCov,
+            "dropped" => Subject::Dropped,
+            "waited" => Subject::Waited,
+            _ => {
+                // A code keeps its case: `rcException`.
+                let code = word.get(2..).filter(|code| lower.starts_with("rc") && !code.is_empty());
+                if let Some(code) = code {
+                    return known(Subject::Codes(code_pattern(code)));
+                }
+                let percentile =
+                    lower.strip_prefix('p').filter(|p| p.starts_with(|c: char| c.is_ascii_digit()));
+                let Some(percentile) = percentile else { return Err(unknown(self)) };
+                let value = percentile.parse().map_err(|_| unknown(self))?;
+                let quantity = Quantity { value, unit: "", from: from + 1 };
+                return known(Subject::Percentile(self.percentile(&quantity)?));
+            }
+        };
+        Ok((subject, of_k6.is_some()))
+    }
+
+    /// `(number, number)`
+    fn arguments(&mut self) -> Result<Option<Vec<Quantity<'t>>>, Wrong> {
+        if !self.sign("(") {
+            return Ok(None);
+        }
+        let mut arguments = Vec::new();
+        loop {
+            arguments.push(self.quantity()?);
+            if self.sign(")") {
+                return Ok(Some(arguments));
+            }
+            if !self.sign(",") {
+                return Err(self.wrong_here("expected `,` or `)`"));
+            }
+        }
+    }
+
+    fn percentile(&self, quantity: &Quantity<'_>) -> Result<f64, Wrong> {
+        if quantity.value > 0.0 && quantity.value <= 100.0 {
+            return Ok(quantity.value);
+        }
+        Err(self
+            .wrong_from(quantity.from, "a percentile lies above 0 and is at most 100, as in p95 or p99.9"))
+    }
+
+    /// `of label`, `of 'label'`, `of /pattern/`, `of each`
+    fn scope(&mut self) -> Result<Scope, Wrong> {
+        if !self.word("of") {
+            return Ok(Scope::Total);
+        }
+        if self.word("each") {
+            return Ok(Scope::Each(self.pattern()?));
+        }
+        if let Some(pattern) = self.pattern()? {
+            return Ok(Scope::Matching(pattern));
+        }
+        let from = self.place();
+        if let Some(quote @ ('\'' | '"')) = self.left().chars().next() {
+            self.at += 1;
+            let label = self.up_to(quote).ok_or_else(|| {
+                self.wrong(from, self.text.len(), "the label's quotation mark is not closed".to_owned())
+            })?;
+            return Ok(Scope::Label(label));
+        }
+        let left = self.left();
+        let end = left.find(['<', '>', '=']).unwrap_or(left.len());
+        let label = left[..end].trim();
+        if label.is_empty() {
+            return Err(self.wrong_here("a label is missing behind `of`"));
+        }
+        self.at += end;
+        Ok(match label.to_ascii_lowercase().as_str() {
+            "total" | "all" => Scope::Total,
+            _ => Scope::Label(label.to_owned()),
+        })
+    }
+
+    fn pattern(&mut self) -> Result<Option<Pattern>, Wrong> {
+        let from = self.place();
+        // A label may begin with a slash: a pattern has a second one before the comparison.
+        if !self.left().starts_with('/') {
+            return Ok(None);
+        }
+        self.at += 1;
+        let pattern = self.up_to_slash();
+        let behind = self.left().trim_start();
+        let Some(pattern) = pattern.filter(|_| behind.is_empty() || behind.starts_with(['<', '>', '=']))
+        else {
+            self.at = from;
+            return Ok(None);
+        };
+        let compiled = regex::Regex::new(&pattern).map_err(|error| {
+            let reason = error.to_string();
+            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            self.wrong(from, self.at, format!("the pattern cannot be used: {reason}"))
+                .hint("write labels with a slash in quotes: of '/path'")
+        })?;
+        Ok(Some(Pattern(compiled)))
+    }
+
+    fn comparison(&mut self) -> Result<Comparison, Wrong> {
+        let signs = [
+            ("<=", Comparison::LessOrEqual),
+            (">=", Comparison::MoreOrEqual),
+            ("==", Comparison::Equal),
+            ("<", Comparison::Less),
+            (">", Comparison::More),
+            ("=", Comparison::Equal),
+        ];
+        let found = signs.into_iter().find(|(sign, _)| self.sign(sign));
+        found.map(|(_, comparison)| comparison).ok_or_else(|| {
+            self.wrong_here("expected `of LABEL` or one of < <= > >= =")
+                .hint("a criterion is: WHAT of LABEL < LIMIT, as in `p95 of checkout < 800ms`")
+        })
+    }
+
+    /// A number and the letters behind it.
+    fn quantity(&mut self) -> Result<Quantity<'t>, Wrong> {
+        let from = self.place();
+        let left = self.left();
+        let digits = left.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(left.len());
+        let value = left[..digits].parse::<f64>().ok().filter(|value| value.is_finite());
+        let Some(value) = value else {
+            return Err(self.wrong_here("a number is missing").hint("as in 800ms, 1.5s, 5%, 200/s, 0.9"));
+        };
+        let behind = left[digits..].trim_start();
+        // `5 ms` is 5ms, `5 over 30s` is not.
+        let spaces = left.len() - digits - behind.len();
+        let len = behind.find(|c: char| !(c.is_alphanumeric() || "%/.µ".contains(c))).unwrap_or(behind.len());
+        let unit = &behind[..len];
+        let spaced_unit = spaces == 0 || is_unit(unit);
+        let unit = if spaced_unit { unit } else { "" };
+        self.at = from + digits + if spaced_unit && !unit.is_empty() { spaces + unit.len() } else { 0 };
+        Ok(Quantity { value, unit, from })
+    }
+
+    /// What a subject's value is compared with.
+    fn limit(
+        &self,
+        subject: &Subject,
+        quantity: &Quantity<'_>,
+        meaning: Meaning,
+        like_k6: bool,
+    ) -> Result<Limit, Wrong> {
+        let limit = |value, unit| Ok(Limit { value, unit });
+        let at = quantity.from;
+        let number = |what: &str, hint: &str| {
+            Err(self.wrong_from(at, format!("{subject} is {what}")).hint(hint.to_owned()))
+        };
+        if subject.is_time() {
+            if quantity.unit.is_empty() && !like_k6 && meaning == Meaning::Require {
+                let hint = format!("write {0}ms or {0}s", quantity.value);
+                return Err(self.wrong_from(at, "the limit is a time, and its unit is missing").hint(hint));
+            }
+            // Without a unit k6 counts milliseconds, Taurus seconds.
+            let value = match quantity.unit {
+                "" if like_k6 => quantity.value,
+                "" => quantity.value * 1e3,
+                _ => self.ms(quantity)?,
+            };
+            return limit(value, Unit::Milliseconds);
+        }
+        match subject {
+            Subject::Rate => {
+                let per_second = match quantity.unit {
+                    "" | "/s" => 1.0,
+                    "/min" | "/m" => 60.0,
+                    "/h" => 3_600.0,
+                    _ => return number("a number per second", "as in 200/s or 12000/min"),
+                };
+                limit(quantity.value / per_second, Unit::PerSecond)
+            }
+            Subject::Failed if like_k6 => limit(quantity.value * 100.0, Unit::Percent),
+            _ if subject.is_count() => match quantity.unit {
+                "" => limit(quantity.value, Unit::Count),
+                "%" if *subject == Subject::Hits => {
+                    number("all samples: it has no share", "as in hits > 1000")
+                }
+                "%" if quantity.value > 100.0 => Err(self.wrong_from(at, "a share is at most 100%")),
+                "%" => limit(quantity.value, Unit::Percent),
+                _ => number("a number or a share", "as in 20 or 5%"),
+            },
+            _ if !quantity.unit.is_empty() => number("a number without a unit", "as in 0.9"),
+            Subject::Users => limit(quantity.value, Unit::Users),
+            Subject::Apdex { .. } if quantity.value > 1.0 => {
+                Err(self.wrong_from(at, "an APDEX lies between 0 and 1"))
+            }
+            _ => limit(quantity.value, Unit::Ratio),
+        }
+    }
+
+    /// A time in ms; parts add up, as in 1m30s.
+    fn ms(&self, quantity: &Quantity<'_>) -> Result<f64, Wrong> {
+        let wrong = || {
+            self.wrong_from(quantity.from, "this is no time")
+                .hint("times are written 800ms, 1.5s, 1m30s, 250us")
+        };
+        let (mut sum, mut value, mut left) = (0.0, quantity.value, quantity.unit);
+        loop {
+            let end = left.find(|c: char| c.is_ascii_digit()).unwrap_or(left.len());
+            sum += value * time_unit(&left[..end]).ok_or_else(wrong)?;
+            left = &left[end..];
+            if left.is_empty() {
+                return Ok(sum);
+            }
+            let end = left.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(left.len());
+            value = left[..end].parse().map_err(|_| wrong())?;
+            left = &left[end..];
+        }
+    }
+
+    /// Whole seconds, at least `least`.
+    fn seconds(&mut self, what: &str, least: u64) -> Result<u64, Wrong> {
+        let quantity = self.quantity()?;
+        // Taurus counts seconds where no unit is given.
+        let ms = if quantity.unit.is_empty() { quantity.value * 1e3 } else { self.ms(&quantity)? };
+        let seconds = (ms / 1e3).round();
+        if (seconds * 1e3 - ms).abs() > 1e-6 || seconds < least as f64 || seconds > 1e9 {
+            let message = format!("{what} takes whole seconds, at least {least}");
+            return Err(self.wrong_from(quantity.from, message));
+        }
+        Ok(seconds as u64)
+    }
+
+    /// Windows and actions, to the end of the text.
+    fn rest(&mut self) -> Result<Rest, Wrong> {
+        let mut rest = Rest { fails: true, ..Rest::default() };
+        loop {
+            let from = self.place();
+            let window = if self.word("for") {
+                Some(Window::For(self.seconds("`for`", 1)? as u32))
+            } else if self.word("over") || self.word("within") {
+                Some(Window::Over(self.seconds("a window", 1)? as u32))
+            } else if self.word("after") {
+                rest.after_s = self.seconds("`after`", 0)?;
+                continue;
+            } else if self.word("until") {
+                rest.until_s = Some(self.seconds("`until`", 1)?);
+                continue;
+            } else {
+                None
+            };
+            let Some(window) = window else { break };
+            if rest.window.replace((window, from)).is_some() {
+                return Err(self.wrong_from(from, "a criterion has one window"));
+            }
+        }
+        while self.sign(",") {
+            self.action(&mut rest)?;
+        }
+        self.skip_spaces();
+        if self.left().is_empty() {
+            return Ok(rest);
+        }
+        Err(self.wrong(self.at, self.text.trim_end().len(), "this is not understood".to_owned()).hint(
+            "behind the limit come `over 30s` or `for 30s`, `after 10s`, `until 5m`, then `, stop as failed`, \
+             `, continue as failed`, `, or stop`, `, if any`",
+        ))
+    }
+
+    fn action(&mut self, rest: &mut Rest) -> Result<(), Wrong> {
+        let from = self.place();
+        if self.word("if") && self.word("any") {
+            rest.if_any = true;
+            return Ok(());
+        }
+        self.at = from;
+        if self.word("or") && self.word("stop") {
+            rest.stop = Some(true);
+            rest.or_stop = Some(from);
+            return Ok(());
+        }
+        self.at = from;
+        let stop = self.word("stop");
+        if !stop && !self.word("continue") {
+            let message = "expected `stop`, `continue`, `or stop` or `if any`";
+            return Err(self.wrong_here(message).hint("a label with a comma is written in quotes"));
+        }
+        rest.stop = Some(stop);
+        rest.said_what_to_do = true;
+        if self.word("as") {
+            if self.word("non-failed") {
+                rest.fails = false;
+            } else if !self.word("failed") {
+                return Err(self.wrong_here("expected `failed` or `non-failed`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the text up to `quote`, in which a backslash stands before what is meant as it is.
+    fn up_to(&mut self, quote: char) -> Option<String> {
+        let mut label = String::new();
+        let mut chars = self.left().char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '\\' => label.push(chars.next()?.1),
+                c if c == quote => {
+                    self.at += at + c.len_utf8();
+                    return Some(label);
+                }
+                c => label.push(c),
+            }
+        }
+        None
+    }
+
+    /// Takes the text up to a slash, in which `\/` is one; other backslashes are the pattern's.
+    fn up_to_slash(&mut self) -> Option<String> {
+        let mut pattern = String::new();
+        let mut chars = self.left().char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '\\' => match chars.next()?.1 {
+                    '/' => pattern.push('/'),
+                    other => pattern.extend(['\\', other]),
+                },
+                '/' => {
+                    self.at += at + 1;
+                    return Some(pattern);
+                }
+                c => pattern.push(c),
+            }
+        }
+        None
+    }
+
+    fn left(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn skip_spaces(&mut self) {
+        self.at = self.text.len() - self.left().trim_start().len();
+    }
+
+    /// Where the next thing stands.
+    fn place(&mut self) -> usize {
+        self.skip_spaces();
+        self.at
+    }
+
+    /// Takes `sign` if it is next.
+    fn sign(&mut self, sign: &str) -> bool {
+        self.skip_spaces();
+        let found = self.left().starts_with(sign);
+        self.at += if found { sign.len() } else { 0 };
+        found
+    }
+
+    /// Takes `word` if it is next, whole and in any case.
+    fn word(&mut self, word: &str) -> bool {
+        self.skip_spaces();
+        let left = self.left();
+        let next = left.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(left.len());
+        // A subject may go on behind it: `fail` of `fail>5`.
+        let found = left[..next].eq_ignore_ascii_case(word);
+        self.at += if found { next } else { 0 };
+        found
+    }
+
+    fn wrong(&self, from: usize, to: usize, message: String) -> Wrong {
+        Wrong { offset: from, len: to.saturating_sub(from), message, hint: None }
+    }
+
+    /// What is wrong with the word at `from`.
+    fn wrong_from(&self, from: usize, message: impl Into<String>) -> Wrong {
+        let left = self.text.get(from..).unwrap_or_default();
+        let len = left.find([' ', ',']).unwrap_or(left.len());
+        self.wrong(from, from + len, message.into())
+    }
+
+    fn wrong_here(&mut self, message: &str) -> Wrong {
+        let from = self.place();
+        self.wrong_from(from, message)
+    }
+}
+
+/// Windows and actions.
+#[derive(Default)]
+struct Rest {
+    window: Option<(Window, usize)>,
+    after_s: u64,
+    until_s: Option<u64>,
+    stop: Option<bool>,
+    /// Where `or stop` stands.
+    or_stop: Option<usize>,
+    /// `stop` or `continue`, as Taurus has it.
+    said_what_to_do: bool,
+    fails: bool,
+    if_any: bool,
+}
+
+/// Milliseconds of a unit.
+fn time_unit(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "us" | "µs" => 1e-3,
+        "ms" => 1.0,
+        "s" | "sec" => 1e3,
+        "m" | "min" => 60e3,
+        "h" => 3_600e3,
+        "d" => 86_400e3,
+        _ => return None,
+    })
+}
+
+fn is_unit(text: &str) -> bool {
+    time_unit(text).is_some() || text.starts_with(['%', '/'])
+}
+
+/// `5xx` means what `5??` says.
+fn code_pattern(code: &str) -> String {
+    let digits_and_x =
+        |code: &str| code.starts_with(|c: char| c.is_ascii_digit()) && code.ends_with(['x', 'X']);
+    if digits_and_x(code) && code.chars().all(|c| c.is_ascii_digit() || matches!(c, 'x' | 'X')) {
+        return code.replace(['x', 'X'], "?");
+    }
+    code.to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! What a criterion needs of one second, of a window and of the run.
+
+use busyhour_record::{CodeCount, SecondArrivals, Snapshot, SnapshotRow, TimeCounts};
+
+use super::criterion::{Clock, Criterion, Subject, Unit};
+
+/// Counts and times of the samples that a criterion looks at.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tally {
+    /// Seconds it stands for.
+    pub(super) seconds: u64,
+    samples: u64,
+    errors: u64,
+    /// Those of its clock; for the APDEX only those of samples that passed.
+    times: TimeCounts,
+    /// Sum of the times to the first byte or to connect.
+    sum_ns: u64,
+    /// Samples of the wanted response codes.
+    codes: u64,
+    users: Option<u32>,
+    arrivals: Option<SecondArrivals>,
+    cov: Option<f64>,
+}
+
+impl Tally {
+    /// One second without samples; what is the run's own is in it.
+    pub(super) fn of_second(snapshot: &Snapshot) -> Tally {
+        Tally {
+            seconds: 1,
+            users: snapshot.users.map(|users| users.max),
+            arrivals: snapshot.arrivals,
+            cov: snapshot.regularity.map(|regularity| regularity.cov),
+            ..Tally::default()
+        }
+    }
+
+    /// Adds a row of the second.
+    pub(super) fn row(&mut self, row: &SnapshotRow, criterion: &Criterion) {
+        self.samples += row.samples;
+        self.errors += row.errors;
+        let times = match criterion.clock {
+            Clock::Service => &row.service,
+            Clock::Response => &row.response,
+        };
+        match &criterion.subject {
+            Subject::Latency => self.sum_ns += row.latency_sum_ns,
+            Subject::Connect => self.sum_ns += row.connect_sum_ns,
+            Subject::Apdex { .. } => self.times.merge(&times.passed),
+            Subject::Codes(pattern) => {
+                let fits = |code: &&CodeCount| fits(pattern.as_bytes(), code.code.as_bytes());
+                self.codes += row.codes.iter().filter(fits).map(|code| code.samples).sum::<u64>();
+            }
+            subject if subject.is_time() => {
+                self.times.merge(&times.passed);
+                self.times.merge(&times.failed);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a second, or another part of the run.
+    pub(super) fn add(&mut self, other: &Tally) {
+        self.seconds += other.seconds;
+        self.samples += other.samples;
+        self.errors += other.errors;
+        self.times.merge(&other.times);
+        self.sum_ns += other.sum_ns;
+        self.codes += other.codes;
+        self.users = self.users.max(other.users);
+        if let Some(arrivals) = &other.arrivals {
+            self.arrivals.get_or_insert_default().merge(arrivals);
+        }
+        self.cov = other.cov;
+    }
+
+    /// Takes a second away that was added. What has no inverse (extremes, users) is the window's to find.
+    fn take(&mut self, other: &Tally) {
+        self.seconds -= other.seconds;
+        self.samples -= other.samples;
+        self.errors -= other.errors;
+        self.times.subtract(&other.times);
+        self.sum_ns -= other.sum_ns;
+        self.codes -= other.codes;
+        if let (Some(own), Some(gone)) = (&mut self.arrivals, &other.arrivals) {
+            own.scheduled = own.scheduled.saturating_sub(gone.scheduled);
+            own.begun = own.begun.saturating_sub(gone.begun);
+            own.waited = own.waited.saturating_sub(gone.waited);
+            own.dropped = own.dropped.saturating_sub(gone.dropped);
+        }
+    }
+
+    pub(super) const fn has_samples(&self) -> bool {
+        self.samples > 0
+    }
+
+    /// The value of the criterion's subject, in its limit's unit; `None` when there is nothing to measure. `length_s` is
+    /// what rates are over.
+    pub(super) fn value(&self, criterion: &Criterion, length_s: f64) -> Option<f64> {
+        let share = criterion.limit.unit == Unit::Percent;
+        let counted = |count: u64, of: u64| match share {
+            false => Some(count as f64),
+            true => (of > 0).then(|| 100.0 * count as f64 / of as f64),
+        };
+        let mean_ms = |sum_ns: u64| (self.samples > 0).then(|| sum_ns as f64 / self.samples as f64 / 1e6);
+        match &criterion.subject {
+            Subject::Mean => self.times.mean_ms(),
+            Subject::Percentile(p) => self.times.quantile_ms(p / 100.0),
+            Subject::Max => self.times.max_ms(),
+            Subject::Min => self.times.min_ms(),
+            Subject::Deviation => self.times.deviation_ms(),
+            Subject::Latency | Subject::Connect => mean_ms(self.sum_ns),
+            Subject::Hits => Some(self.samples as f64),
+            Subject::Rate => (length_s > 0.0).then(|| self.samples as f64 / length_s),
+            Subject::Passed => counted(self.samples.saturating_sub(self.errors), self.samples),
+            Subject::Failed => counted(self.errors, self.samples),
+            Subject::Codes(_) => counted(self.codes, self.samples),
+            Subject::Users => self.users.map(f64::from),
+            Subject::Apdex { satisfied_ms, tolerating_ms } => (self.samples > 0).then(|| {
+                let satisfied = self.times.count_up_to_ms(*satisfied_ms) as f64;
+                let tolerating = self.times.count_up_to_ms(*tolerating_ms) as f64 - satisfied;
+                (satisfied + tolerating / 2.0) / self.samples as f64
+            }),
+            Subject::ArrivalsCov => self.cov,
+            Subject::Dropped => {
+                self.arrivals.and_then(|arrivals| counted(arrivals.dropped, arrivals.scheduled))
+            }
+            Subject::Waited => {
+                self.arrivals.and_then(|arrivals| counted(arrivals.waited, arrivals.scheduled))
+            }
+        }
+    }
+}
+
+/// The last seconds of a run.
+#[derive(Debug, Default)]
+pub(super) struct Sliding {
+    seconds: std::collections::VecDeque<Tally>,
+    sum: Tally,
+}
+
+impl Sliding {
+    /// Goes on by a second. The value of the window once `length` seconds are in it.
+    pub(super) fn push(&mut self, second: Tally, length: u32, criterion: &Criterion) -> Option<Option<f64>> {
+        self.sum.add(&second);
+        self.seconds.push_back(second);
+        if self.seconds.len() > length as usize
+            && let Some(gone) = self.seconds.pop_front()
+        {
+            self.sum.take(&gone);
+        }
+        if self.seconds.len() < length as usize {
+            return None;
+        }
+        // What cannot be taken out of a sum again is looked up in its parts.
+        let parts = || self.seconds.iter();
+        Some(match criterion.subject {
+            Subject::Max => parts().filter_map(|part| part.times.max_ms()).reduce(f64::max),
+            Subject::Min => parts().filter_map(|part| part.times.min_ms()).reduce(f64::min),
+            Subject::Users => parts().filter_map(|part| part.users).max().map(f64::from),
+            _ => self.sum.value(criterion, f64::from(length)),
+        })
+    }
+}
+
+/// Whether `text` fits a pattern in which `?` stands for any character and `*` for any number of them.
+pub(super) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+    match (pattern.split_first(), text.split_first()) {
+        (None, None) => true,
+        (Some((b'*', rest)), _) => {
+            fits(rest, text) || text.split_first().is_some_and(|(_, text)| fits(pattern, text))
+        }
+        (Some((b'?', rest)), Some((_, text))) => fits(rest, text),
+        (Some((p, rest)), Some((t, text))) => p == t && fits(rest, text),
+        _ => false,
+    }
+}

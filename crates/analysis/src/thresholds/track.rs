@@ -1,0 +1,225 @@
+//! One criterion on its way through a run.
+
+use std::collections::HashMap;
+
+use busyhour_record::{SampleKind, Snapshot, SnapshotRow};
+
+use super::criterion::{Criterion, Scope, Subject, Window};
+use super::judge::RunMeasures;
+use super::outcome::{ThresholdResult, WorstWindow};
+use super::tally::{Sliding, Tally};
+
+/// A criterion and what it has seen: once, or for each label.
+pub(super) struct Track {
+    pub(super) criterion: Criterion,
+    states: Vec<State>,
+    /// Of `each`: indices into `states`.
+    labels: HashMap<String, usize>,
+    pub(super) triggered: bool,
+}
+
+/// What one scope has seen.
+#[derive(Default)]
+struct State {
+    label: Option<String>,
+    /// A sample was there: from then on seconds without one count nothing instead of not at all.
+    seen: bool,
+    run: Tally,
+    sliding: Sliding,
+    /// Seconds in a row that broke the criterion, and the first of them.
+    streak: u32,
+    streak_from: u64,
+    longest: Option<(u32, u64)>,
+    worst: Option<WorstWindow>,
+    /// Windows that had a value.
+    windows: u64,
+    broken_windows: u64,
+    /// First and last second of broken windows.
+    broken: Option<(u64, u64)>,
+}
+
+impl Track {
+    pub(super) fn new(criterion: Criterion) -> Track {
+        let each = matches!(criterion.scope, Scope::Each(_));
+        let states = if each { Vec::new() } else { vec![State::default()] };
+        Track { criterion, states, labels: HashMap::new(), triggered: false }
+    }
+
+    /// Looks at a second; true when it breaks the criterion for the first time.
+    pub(super) fn second(&mut self, snapshot: &Snapshot) -> bool {
+        let Track { criterion, states, labels, triggered } = self;
+        let number = snapshot.second;
+        if number < criterion.after_s || criterion.until_s.is_some_and(|until| number >= until) {
+            return false;
+        }
+        let mut tallies = vec![Tally::of_second(snapshot); states.len()];
+        for row in snapshot.rows.iter().filter(|row| wanted(&criterion.scope, row)) {
+            let at = if matches!(criterion.scope, Scope::Each(_)) {
+                labels.get(&row.label).copied().unwrap_or_else(|| {
+                    labels.insert(row.label.clone(), states.len());
+                    states.push(State { label: Some(row.label.clone()), ..State::default() });
+                    tallies.push(Tally::of_second(snapshot));
+                    states.len() - 1
+                })
+            } else {
+                0
+            };
+            tallies[at].row(row, criterion);
+        }
+        let mut broke = false;
+        for (state, tally) in states.iter_mut().zip(tallies) {
+            state.seen |= tally.has_samples() || criterion.subject.is_of_run();
+            if state.seen {
+                broke |= state.second(criterion, tally, number, snapshot.whole);
+            }
+        }
+        let first = broke && !*triggered;
+        *triggered |= broke;
+        first
+    }
+
+    pub(super) fn finish(self, measures: &RunMeasures, stopped_run: bool) -> ThresholdResult {
+        let Track { criterion, mut states, .. } = self;
+        if criterion.window == Window::Run {
+            for state in &mut states {
+                state.whole_run(&criterion, measures);
+            }
+        }
+        let judged = states.iter().filter(|state| state.windows > 0).count();
+        let broken = states.iter().filter(|state| state.broken.is_some()).count();
+        let each = matches!(criterion.scope, Scope::Each(_));
+        // The state that the result tells of: a broken one before a whole one, then the worse.
+        let worst = states.into_iter().filter(|state| state.windows > 0).reduce(|a, b| {
+            if a.broken.is_some() != b.broken.is_some() {
+                return if a.broken.is_some() { a } else { b };
+            }
+            match (&a.worst, &b.worst) {
+                (Some(of_a), Some(of_b)) if criterion.worse(of_a.value, of_b.value) == of_a.value => a,
+                (Some(_), None) => a,
+                _ => b,
+            }
+        });
+        let state = worst.unwrap_or_default();
+        let passed = (judged > 0).then_some(broken == 0);
+        ThresholdResult {
+            text: criterion.text.clone(),
+            criterion: criterion.to_string(),
+            name: criterion.name.clone(),
+            subject: criterion.subject.to_string(),
+            scope: match &criterion.scope {
+                Scope::Total => "total".to_owned(),
+                Scope::Label(label) => label.clone(),
+                other => other.to_string().trim_start_matches(" of ").to_owned(),
+            },
+            label: match &criterion.scope {
+                Scope::Label(label) => Some(label.clone()),
+                _ => state.label,
+            },
+            window: match criterion.window {
+                Window::Run => "run".to_owned(),
+                Window::Over(seconds) => format!("over {seconds} s"),
+                Window::For(seconds) => format!("for {seconds} s"),
+            },
+            passed,
+            fails_run: match passed {
+                Some(passed) => !passed && criterion.fails,
+                None => !criterion.if_any && criterion.fails,
+            },
+            observed: state.worst.map(|worst| worst.value),
+            limit: criterion.limit.value,
+            unit: criterion.limit.unit.as_str().to_owned(),
+            observed_text: state.worst.map(|worst| criterion.limit.unit.show(worst.value)),
+            worst: state.worst.filter(|_| criterion.window != Window::Run),
+            since_s: state.broken.map(|(from, _)| from as f64),
+            until_s: state.broken.map(|(_, to)| (to + 1) as f64),
+            longest_s: state.longest.map(|(seconds, _)| seconds),
+            windows: state.windows,
+            broken_windows: state.broken_windows,
+            labels: each.then_some(judged as u64),
+            broken_labels: each.then_some(broken as u64),
+            stopped_run,
+        }
+    }
+}
+
+impl State {
+    /// Goes on by a second; true when that breaks the criterion.
+    fn second(&mut self, criterion: &Criterion, tally: Tally, number: u64, whole: bool) -> bool {
+        match criterion.window {
+            Window::Run => {
+                self.run.add(&tally);
+                false
+            }
+            // A second that the run's end cut short would show too few of everything.
+            _ if !whole => false,
+            Window::Over(length) => {
+                let Some(Some(value)) = self.sliding.push(tally, length, criterion) else { return false };
+                self.window(criterion, value, number + 1 - u64::from(length), number)
+            }
+            Window::For(length) => {
+                // As in Taurus a second without samples neither ends nor lengthens what goes on.
+                let Some(value) = tally.value(criterion, 1.0) else { return false };
+                if !self.window(criterion, value, number, number) {
+                    self.streak = 0;
+                    return false;
+                }
+                if self.streak == 0 {
+                    self.streak_from = number;
+                }
+                self.streak += 1;
+                if self.longest.is_none_or(|(longest, _)| self.streak > longest) {
+                    self.longest = Some((self.streak, self.streak_from));
+                }
+                if self.streak < length {
+                    return false;
+                }
+                let from = self.broken.map_or(self.streak_from, |(from, _)| from);
+                self.broken = Some((from, number));
+                true
+            }
+        }
+    }
+
+    /// Notes the value of a window; true when it breaks the criterion.
+    fn window(&mut self, criterion: &Criterion, value: f64, from: u64, to: u64) -> bool {
+        self.windows += 1;
+        let worse = |worst: &WorstWindow| criterion.worse(worst.value, value) != worst.value;
+        if self.worst.as_ref().is_none_or(worse) {
+            self.worst = Some(WorstWindow { from_s: from as f64, to_s: (to + 1) as f64, value });
+        }
+        let broken = criterion.broken_by(value);
+        self.broken_windows += u64::from(broken);
+        if broken && !matches!(criterion.window, Window::For(_)) {
+            let first = self.broken.map_or(from, |(first, _)| first);
+            self.broken = Some((first, to));
+        }
+        broken
+    }
+
+    /// Notes the value over the run.
+    fn whole_run(&mut self, criterion: &Criterion, measures: &RunMeasures) {
+        if !self.seen {
+            return;
+        }
+        let all = criterion.after_s == 0 && criterion.until_s.is_none();
+        let length_s = measures.span_s.filter(|_| all).unwrap_or(self.run.seconds as f64);
+        let value = match criterion.subject {
+            // The judged CoV of all arrivals, which no second has.
+            Subject::ArrivalsCov => measures.arrivals_cov.filter(|_| all),
+            _ => self.run.value(criterion, length_s),
+        };
+        if let Some(value) = value {
+            let first = criterion.after_s;
+            self.window(criterion, value, first, first + self.run.seconds.saturating_sub(1));
+        }
+    }
+}
+
+fn wanted(scope: &Scope, row: &SnapshotRow) -> bool {
+    match scope {
+        Scope::Total => row.kind == SampleKind::Request,
+        Scope::Label(label) => row.label == *label,
+        Scope::Matching(pattern) => pattern.0.is_match(&row.label),
+        Scope::Each(pattern) => pattern.as_ref().is_none_or(|pattern| pattern.0.is_match(&row.label)),
+    }
+}

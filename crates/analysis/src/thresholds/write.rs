@@ -1,0 +1,104 @@
+//! Criteria in their notation.
+
+use std::fmt;
+
+use super::criterion::{Clock, Criterion, Limit, Meaning, Scope, Subject, Unit, Window};
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "{name}: ")?;
+        }
+        f.write_str(match self.meaning {
+            Meaning::Require => "require ",
+            Meaning::FailIf => "fail if ",
+        })?;
+        if self.clock == Clock::Service {
+            f.write_str("service ")?;
+        }
+        write!(f, "{}{} {} {}", self.subject, self.scope, self.comparison.as_str(), self.limit)?;
+        match self.window {
+            Window::Run => {}
+            Window::Over(seconds) => write!(f, " over {seconds}s")?,
+            Window::For(seconds) => write!(f, " for {seconds}s")?,
+        }
+        if self.after_s > 0 {
+            write!(f, " after {}s", self.after_s)?;
+        }
+        if let Some(until) = self.until_s {
+            write!(f, " until {until}s")?;
+        }
+        f.write_str(match (self.meaning, self.stop, self.fails) {
+            (Meaning::Require, false, true) => "",
+            (Meaning::Require, true, true) => ", or stop",
+            (_, true, true) => ", stop as failed",
+            (_, true, false) => ", stop as non-failed",
+            (_, false, true) => ", continue as failed",
+            (_, false, false) => ", continue as non-failed",
+        })?;
+        if self.if_any { f.write_str(", if any") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Mean => f.write_str("mean"),
+            Subject::Percentile(p) => write!(f, "p{p}"),
+            Subject::Max => f.write_str("max"),
+            Subject::Min => f.write_str("min"),
+            Subject::Deviation => f.write_str("stdev-rt"),
+            Subject::Latency => f.write_str("avg-lt"),
+            Subject::Connect => f.write_str("avg-ct"),
+            Subject::Hits => f.write_str("hits"),
+            Subject::Rate => f.write_str("rate"),
+            Subject::Passed => f.write_str("succ"),
+            Subject::Failed => f.write_str("fail"),
+            Subject::Codes(pattern) => write!(f, "rc{pattern}"),
+            Subject::Users => f.write_str("concurrency"),
+            Subject::Apdex { satisfied_ms, tolerating_ms } => {
+                write!(f, "apdex({satisfied_ms}ms, {tolerating_ms}ms)")
+            }
+            Subject::ArrivalsCov => f.write_str("arrivals-cov"),
+            Subject::Dropped => f.write_str("dropped"),
+            Subject::Waited => f.write_str("waited"),
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pattern = |pattern: &super::Pattern| pattern.0.as_str().replace('/', "\\/");
+        match self {
+            Scope::Total => Ok(()),
+            Scope::Label(label) => write!(f, " of {}", quoted(label)),
+            Scope::Matching(matching) => write!(f, " of /{}/", pattern(matching)),
+            Scope::Each(None) => f.write_str(" of each"),
+            Scope::Each(Some(matching)) => write!(f, " of each /{}/", pattern(matching)),
+        }
+    }
+}
+
+/// A label in quotes; what a quoted text cannot hold as it is has a backslash before it.
+fn quoted(label: &str) -> String {
+    let mut text = String::from("'");
+    for c in label.chars() {
+        if matches!(c, '\'' | '\\') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text.push('\'');
+    text
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit {
+            Unit::Milliseconds => write!(f, "{}ms", self.value),
+            Unit::Percent => write!(f, "{}%", self.value),
+            Unit::PerSecond => write!(f, "{}/s", self.value),
+            Unit::Count | Unit::Users | Unit::Ratio => write!(f, "{}", self.value),
+        }
+    }
+}

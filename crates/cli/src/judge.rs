@@ -1,0 +1,97 @@
+//! `busyhour judge`: thresholds on a run that was made before, by whatever tool.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_analysis::Summary;
+use busyhour_analysis::thresholds::{Criterion, Meaning, ThresholdReport};
+use busyhour_record::RunDir;
+use busyhour_report::{Look, judge_record, summarise, summarise_jtl, threshold_table};
+use clap::Args;
+
+use crate::exit::{Exit, TABLE, complain, print, say};
+use crate::progress;
+use crate::run::chain;
+use crate::thresholds::{ThresholdArgs, Thresholds};
+
+#[derive(Debug, Args)]
+#[command(after_help = format!(
+    "Examples:\n  busyhour judge busyhour-runs/shop-20260101-120000 --threshold 'p95 of checkout < 800ms'\n  \
+     busyhour judge results.jtl --thresholds thresholds.toml --junit thresholds.xml\n\n{TABLE}"
+))]
+pub(crate) struct JudgeArgs {
+    /// A run directory, or a result file in JMeter's CSV or XML format.
+    #[arg(value_name = "DIR|FILE", required_unless_present = "schema")]
+    source: Option<PathBuf>,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+    /// Print the JSON schema of what --thresholds-json writes.
+    #[arg(long)]
+    schema: bool,
+}
+
+pub(crate) fn main(args: JudgeArgs) -> Exit {
+    let JudgeArgs { source, thresholds, schema } = args;
+    let Some(source) = source.filter(|_| !schema) else {
+        print(&format!("{:#}\n", ThresholdReport::schema()));
+        return Exit::Completed;
+    };
+    let mut thresholds = match thresholds.read() {
+        Ok(thresholds) => thresholds,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
+    match judge(&source, &mut thresholds) {
+        Ok(summary) => tell(&source, &thresholds, &summary),
+        Err((exit, message)) => complain(exit, &message),
+    }
+}
+
+/// The summary of what lies at `source` with its thresholds judged.
+fn judge(source: &Path, thresholds: &mut Thresholds) -> Result<Summary, (Exit, String)> {
+    let unreadable = |error: &dyn std::error::Error| (Exit::Refused, chain(error));
+    if !source.exists() {
+        return Err((
+            Exit::Refused,
+            format!("there is no run directory and no result file {}", source.display()),
+        ));
+    }
+    let is_dir = source.is_dir();
+    if is_dir && thresholds.criteria.is_empty() {
+        let manifest = RunDir::open(source).read_manifest().map_err(|error| unreadable(&error))?;
+        for text in &manifest.thresholds {
+            let criterion = Criterion::parse(text, Meaning::Require).map_err(|error| {
+                (Exit::Refused, format!("the manifest's threshold `{text}` cannot be read: {error}"))
+            })?;
+            thresholds.criteria.push(criterion);
+        }
+    }
+    if thresholds.criteria.is_empty() {
+        let text = "there are no thresholds to judge by: give --threshold CRITERION or --thresholds FILE";
+        return Err((Exit::Usage, text.to_owned()));
+    }
+    let mut summary = if is_dir { summarise(&RunDir::open(source)) } else { summarise_jtl(source) }
+        .map_err(|error| unreadable(&error))?;
+    let judged = judge_record(source, &summary, thresholds.criteria.clone());
+    summary.thresholds = judged.map_err(|error| unreadable(&error))?;
+    Ok(summary)
+}
+
+fn tell(source: &Path, thresholds: &Thresholds, summary: &Summary) -> Exit {
+    let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
+    let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
+    let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
+    print(&threshold_table(summary, look));
+    let (written, failed) = thresholds.write(source, summary);
+    for path in written {
+        say(&format!("wrote {}", path.display()));
+    }
+    for error in &failed {
+        say(&format!("error: {error}"));
+    }
+    if Thresholds::failed(summary) {
+        Exit::ThresholdFailed
+    } else if failed.is_empty() {
+        Exit::Completed
+    } else {
+        Exit::ResultsLost
+    }
+}

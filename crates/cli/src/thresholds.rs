@@ -1,0 +1,306 @@
+//! Thresholds: from the command line and from files, beside a run while it goes on, and to the files of a CI job.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use busyhour_analysis::Summary;
+use busyhour_analysis::thresholds::{
+    Criterion, CriterionError, Judge, Meaning, StopOrder, ThresholdReport, ThresholdResult,
+};
+use busyhour_diagnostic::{Diagnostic, Span};
+use busyhour_record::{RunDir, SnapshotSender, snapshot_channel};
+use busyhour_report::{run_measures, summary_markdown, thresholds_junit};
+use clap::Args;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::run::chain;
+
+/// Seconds that the judge may be behind; a judgement takes microseconds.
+const BEHIND_MAX: usize = 64;
+
+/// GitHub names the file of a step's summary so.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Thresholds")]
+pub(crate) struct ThresholdArgs {
+    /// What must hold: 'p95 of checkout < 800ms over 30s', 'errors < 1%'; or in Taurus's words with what to do:
+    /// 'avg-rt>150ms for 10s, stop as failed'. May be given several times; see docs/thresholds.md.
+    #[arg(long, value_name = "CRITERION")]
+    threshold: Vec<String>,
+    /// What must not come true, in Taurus's words: 'rc5xx>20 for 5s'. May be given several times.
+    #[arg(long, value_name = "CRITERION")]
+    fail_if: Vec<String>,
+    /// File of thresholds (TOML); may be given several times.
+    #[arg(long, value_name = "FILE")]
+    thresholds: Vec<PathBuf>,
+    /// Write the thresholds as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Append the result in Markdown to a file (default: where GITHUB_STEP_SUMMARY says).
+    #[arg(long, value_name = "FILE")]
+    summary_md: Option<PathBuf>,
+    /// Write the thresholds as JSON, by docs/thresholds.schema.json.
+    #[arg(long, value_name = "FILE")]
+    thresholds_json: Option<PathBuf>,
+}
+
+/// The thresholds of a run and where their outcome goes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Thresholds {
+    pub(crate) criteria: Vec<Criterion>,
+    junit: Option<PathBuf>,
+    markdown: Option<PathBuf>,
+    json: Option<PathBuf>,
+}
+
+impl ThresholdArgs {
+    /// Reads the criteria; what is wrong with them otherwise, all of it.
+    pub(crate) fn read(self) -> Result<Thresholds, String> {
+        let (mut criteria, mut wrong) = (Vec::new(), Vec::new());
+        for path in &self.thresholds {
+            match std::fs::read_to_string(path) {
+                Ok(text) => match read_file(&text, &path.display().to_string()) {
+                    Ok(read) => criteria.extend(read),
+                    Err(findings) => wrong.extend(findings.iter().map(Diagnostic::to_string)),
+                },
+                Err(error) => wrong.push(format!("cannot read the thresholds {}: {error}", path.display())),
+            }
+        }
+        let given =
+            [("--threshold", self.threshold, Meaning::Require), ("--fail-if", self.fail_if, Meaning::FailIf)];
+        for (flag, texts, meaning) in given {
+            for text in texts {
+                match Criterion::parse(&text, meaning) {
+                    Ok(criterion) => criteria.push(criterion),
+                    Err(error) => wrong.push(pointed(flag, &error)),
+                }
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(wrong.join("\n"));
+        }
+        let step = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty()).map(PathBuf::from);
+        Ok(Thresholds {
+            criteria,
+            junit: self.junit,
+            markdown: self.summary_md.or(step),
+            json: self.thresholds_json,
+        })
+    }
+}
+
+/// What is wrong with a criterion, with a mark under its place.
+fn pointed(flag: &str, error: &CriterionError) -> String {
+    let marked =
+        error.text.get(error.offset..error.offset + error.len).unwrap_or_default().chars().count().max(1);
+    let mut text = format!(
+        "{flag}: {error}\n  {}\n  {}{}",
+        error.text,
+        " ".repeat(error.column() - 1),
+        "^".repeat(marked)
+    );
+    if let Some(hint) = &error.hint {
+        text.push_str(&format!("\n  hint: {hint}"));
+    }
+    text
+}
+
+/// A file of thresholds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    /// What must hold.
+    #[serde(default)]
+    require: Vec<Spanned<String>>,
+    /// What must not come true.
+    #[serde(default)]
+    fail_if: Vec<Spanned<String>>,
+    /// Criteria with names; they hold or say what to do.
+    #[serde(default)]
+    named: std::collections::BTreeMap<String, Spanned<String>>,
+}
+
+/// Reads a file of thresholds, in the order in which they stand there.
+fn read_file(text: &str, name: &str) -> Result<Vec<Criterion>, Vec<Diagnostic>> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        let at = error.span().unwrap_or_default();
+        let finding = Diagnostic::error("thresholds-file", error.message().to_owned())
+            .in_file(name)
+            .at(Span::locate(text, at.start, at.len()))
+            .with_hint(
+                "the file has `require = [\"p95 of checkout < 800ms\"]`, `fail-if = [\"rc5xx>20 for 5s\"]` and a table \
+                 `[named]` of `\"a name\" = \"criterion\"`",
+            );
+        vec![finding]
+    })?;
+    let unnamed =
+        |texts: Vec<Spanned<String>>, meaning| texts.into_iter().map(move |text| (None, text, meaning));
+    let mut all: Vec<_> = unnamed(file.require, Meaning::Require)
+        .chain(unnamed(file.fail_if, Meaning::FailIf))
+        .chain(file.named.into_iter().map(|(name, text)| (Some(name), text, Meaning::Require)))
+        .collect();
+    all.sort_by_key(|(_, criterion, _)| criterion.span().start);
+    let (mut criteria, mut findings) = (Vec::new(), Vec::new());
+    for (given, criterion, meaning) in all {
+        match Criterion::parse(criterion.get_ref(), meaning) {
+            Ok(read) => criteria.push(Criterion { name: given.or(read.name.clone()), ..read }),
+            Err(error) => {
+                let literal = criterion.span();
+                // Inside quotes that hold the text as it is, the place is exact.
+                let is_plain =
+                    text.get(literal.start + 1..literal.end - 1) == Some(criterion.get_ref().as_str());
+                let (from, len) = if is_plain {
+                    (literal.start + 1 + error.offset, error.len)
+                } else {
+                    (literal.start, literal.len())
+                };
+                let mut finding = Diagnostic::error("criterion", error.message.clone())
+                    .in_file(name)
+                    .at(Span::locate(text, from, len))
+                    .with_cause(format!("the criterion is: {}", error.text));
+                if let Some(hint) = error.hint {
+                    finding = finding.with_hint(hint);
+                }
+                findings.push(finding);
+            }
+        }
+    }
+    if findings.is_empty() { Ok(criteria) } else { Err(findings) }
+}
+
+/// Judges a run while it goes on, on a thread of its own.
+pub(crate) struct Watch {
+    thread: JoinHandle<Judge>,
+    lost: std::sync::Arc<std::sync::atomic::AtomicU64>,
+}
+
+/// The first order to stop, when there is one.
+pub(crate) type StopOrders = tokio::sync::oneshot::Receiver<StopOrder>;
+
+impl Watch {
+    /// Starts the thread; the sender is for the recorder. `None` without thresholds.
+    pub(crate) fn start(
+        criteria: &[Criterion],
+    ) -> std::io::Result<Option<(Watch, SnapshotSender, StopOrders)>> {
+        if criteria.is_empty() {
+            return Ok(None);
+        }
+        let (sender, seconds) = snapshot_channel(BEHIND_MAX);
+        let (order, orders) = tokio::sync::oneshot::channel();
+        let mut judge = Judge::new(criteria.to_vec());
+        let lost = std::sync::Arc::<std::sync::atomic::AtomicU64>::default();
+        let told = std::sync::Arc::clone(&lost);
+        let thread = std::thread::Builder::new().name("thresholds".into()).spawn(move || {
+            let mut order = Some(order);
+            while let Some(second) = seconds.recv() {
+                if let Some(stop) = judge.second(&second)
+                    && let Some(order) = order.take()
+                {
+                    // Nobody listens any more when the run is ending anyway.
+                    let _ = order.send(stop);
+                }
+            }
+            told.store(seconds.lost(), std::sync::atomic::Ordering::Relaxed);
+            judge
+        })?;
+        Ok(Some((Watch { thread, lost }, sender, orders)))
+    }
+
+    /// How the run fared; from its record when the thread could not follow. To be called when the recorder has ended.
+    pub(crate) fn finish(
+        self,
+        dir: &RunDir,
+        summary: &Summary,
+        criteria: &[Criterion],
+    ) -> Result<Vec<ThresholdResult>, String> {
+        let judge = self.thread.join().ok();
+        let lost = self.lost.load(std::sync::atomic::Ordering::Relaxed);
+        match judge.filter(|_| lost == 0) {
+            Some(judge) => Ok(judge.finish(&run_measures(summary))),
+            None => busyhour_report::judge_record(dir.path(), summary, criteria.to_vec())
+                .map_err(|error| format!("the thresholds could not be judged: {}", chain(&error))),
+        }
+    }
+}
+
+impl Thresholds {
+    /// Writes what the command line asked for; the files that were written, or what went wrong with them.
+    pub(crate) fn write(&self, source: &Path, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
+        let report = ThresholdReport::new(source.display().to_string(), summary.thresholds.clone());
+        let (mut written, mut failed) = (Vec::new(), Vec::new());
+        let mut note = |path: &Path, result: Result<(), String>| match result {
+            Ok(()) => written.push(path.to_owned()),
+            Err(error) => failed.push(error),
+        };
+        let whole = |path: &Path, text: String| {
+            RunDir::write_whole(path, text.as_bytes()).map_err(|error| chain(&error))
+        };
+        if let Some(path) = &self.junit {
+            note(path, whole(path, thresholds_junit(summary)));
+        }
+        if let Some(path) = &self.json {
+            note(path, whole(path, report.to_json()));
+        }
+        if let Some(path) = &self.markdown {
+            // Other steps of a job write there, too.
+            let appended = std::fs::OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(summary_markdown(summary).as_bytes()));
+            note(path, appended.map_err(|error| format!("cannot write {}: {error}", path.display())));
+        }
+        (written, failed)
+    }
+
+    /// Whether the run is a failure by its thresholds.
+    pub(crate) fn failed(summary: &Summary) -> bool {
+        summary.thresholds.iter().any(|threshold| threshold.fails_run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_in_its_order() {
+        let text = r#"
+            fail-if = ["avg-rt of IndexPage>150ms for 10s"]
+            require = [
+                "errors < 1%", # of all requests
+                'p95 of "a, b" < 800ms over 30s',
+            ]
+            [named]
+            "z first" = "max < 5s"
+            "a second" = "rc5xx>20 for 5s, stop as failed"
+        "#;
+        let read: Vec<_> = read_file(text, "t.toml").unwrap().iter().map(Criterion::to_string).collect();
+        assert_eq!(
+            read,
+            [
+                "fail if mean of 'IndexPage' > 150ms for 10s, stop as failed",
+                "require fail < 1%",
+                "require p95 of 'a, b' < 800ms over 30s",
+                "z first: require max < 5000ms",
+                "a second: fail if rc5?? > 20 for 5s, stop as failed",
+            ]
+        );
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_lines() {
+        let text = "require = [\n  \"p95 off checkout < 800ms\",\n  \"errors < 101%\",\n]\n";
+        let told: Vec<_> = read_file(text, "t.toml").unwrap_err().iter().map(Diagnostic::to_string).collect();
+        insta::assert_snapshot!(told.join("\n"));
+        let told = read_file("reqire = []\n", "t.toml").unwrap_err();
+        assert_eq!(told[0].location().as_deref(), Some("t.toml:1:1"));
+        insta::assert_snapshot!(pointed(
+            "--threshold",
+            &Criterion::parse("añadir: p95 of ž < 5q", Meaning::Require).unwrap_err()
+        ));
+    }
+}

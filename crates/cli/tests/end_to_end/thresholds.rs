@@ -1,0 +1,163 @@
+//! Thresholds: what they say, which code the program ends with, what stops it, and the files.
+
+use std::io::Write as _;
+
+use busyhour_record::RunEnd;
+use serde_json::Value;
+
+use crate::plans::{get, group, plan};
+use crate::program::{Ended, Room};
+use crate::servers::Server;
+
+/// Two users, 25 passes each over two requests.
+fn hundred() -> String {
+    plan(&group("2", "25", &(get("home", "/") + &get("cart", "/cart"))))
+}
+
+/// A server that answers 503 to everything.
+fn busy() -> Server {
+    Server::start(|stream, _| stream.write_all(b"HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nno").is_ok())
+}
+
+fn run(room: &Room, server: &Server, more: &[&str]) -> Ended {
+    let port = format!("-JPORT={}", server.port());
+    room.run(["run", "plan.jmx", port.as_str()].iter().chain(more))
+}
+
+#[test]
+fn thresholds_that_are_kept_are_told_in_every_form() {
+    let (room, server) = (Room::new(), Server::quick());
+    room.file("plan.jmx", hundred());
+    room.file(
+        "thresholds.toml",
+        "require = [\"p95 of cart < 30s\", \"errors = 0\"]\n[named]\n\"all there\" = \"hits = 100\"\n",
+    );
+    room.file("summary.md", "# of an earlier step\n");
+    let files = ["--junit", "t.xml", "--thresholds-json", "t.json", "--summary-md", "summary.md"];
+    let more = ["--thresholds", "thresholds.toml", "--threshold", "rc2xx of each = 100%"];
+    run(&room, &server, &[&more[..], &files].concat()).expect(0).prints(&[
+        "Thresholds: kept",
+        "all there: hits = 100",
+        "p95 of cart < 30s",
+        "t.xml",
+        "t.json",
+    ]);
+
+    let json: Value = serde_json::from_str(&room.read("t.json")).unwrap();
+    assert_eq!((&json["version"], &json["passed"]), (&Value::from(1), &Value::from(true)));
+    let of =
+        |key: &str| json["thresholds"].as_array().unwrap().iter().map(|t| t[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("text"), ["p95 of cart < 30s", "errors = 0", "hits = 100", "rc2xx of each = 100%"]);
+    assert_eq!(of("observed")[1..], [Value::from(0.0), Value::from(100.0), Value::from(100.0)]);
+    let summary: Value =
+        serde_json::from_str(&std::fs::read_to_string(room.run_dir().summary_path()).unwrap()).unwrap();
+    assert_eq!(summary["thresholds"], json["thresholds"]);
+
+    let junit = room.read("t.xml");
+    assert!(junit.contains(r#"tests="4" failures="0" errors="0" skipped="0""#), "{junit}");
+    assert!(junit.contains(r#"name="all there""#) && !junit.contains("<failure"), "{junit}");
+    let markdown = room.read("summary.md");
+    assert!(markdown.starts_with("# of an earlier step\n## "), "{markdown}");
+    assert!(
+        markdown.contains("4 thresholds kept") && markdown.contains("| cart | 50 | 0.00 % |"),
+        "{markdown}"
+    );
+
+    // Judged again from what was written: by the run's own thresholds, and from its log.
+    let dir = room.run_dir().path().display().to_string();
+    room.run(["judge", &dir]).expect(0).prints(&["Thresholds: kept", "all there: hits = 100"]);
+    let jtl = room.run_dir().jtl_path().display().to_string();
+    room.run(["judge", &jtl, "--threshold", "hits of cart = 50"])
+        .expect(0)
+        .prints(&["✓ hits of cart = 50  50"]);
+}
+
+#[test]
+fn a_threshold_that_is_not_kept_is_the_exit_code_6() {
+    let (room, server) = (Room::new(), Server::quick());
+    room.file("plan.jmx", hundred());
+    let more = ["--threshold", "hits < 100", "--threshold", "p95 of typo < 1s", "--threshold", "errors = 0"];
+    run(&room, &server, &[&more[..], &["--junit", "t.xml"]].concat()).expect(6).prints(&[
+        "Thresholds: 2 of 3 not kept",
+        "✗ hits < 100  100",
+        "✗ p95 of typo < 1s  nothing to measure",
+        "✓ errors = 0  0",
+    ]);
+    assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Completed);
+    let junit = room.read("t.xml");
+    assert!(junit.contains(r#"<failure type="threshold" message="hits &lt; 100: 100">"#), "{junit}");
+    assert!(junit.contains(r#"<failure type="no data""#) && junit.contains(r#"failures="2""#), "{junit}");
+    let dir = room.run_dir().path().display().to_string();
+    room.run(["judge", &dir]).expect(6).prints(&["✗ hits < 100  100"]);
+    room.run(["judge", &dir, "--threshold", "hits = 100"]).expect(0);
+}
+
+#[test]
+fn a_broken_threshold_stops_a_run_that_would_last_for_ever() {
+    let (room, server) = (Room::new(), busy());
+    room.file("plan.jmx", plan(&group("2", "-1", &get("home", "/"))));
+    run(&room, &server, &["--fail-if", "rc5xx of home>0 for 1s", "--threshold", "errors of home < 1%"])
+        .expect(7)
+        .says(&["stopping: the threshold `fail if rc5?? of 'home' > 0 for 1s, stop as failed` was broken at"])
+        .prints(&["stopped early", "it stopped the run", "Thresholds: 2 of 2 not kept"]);
+    let manifest = room.manifest();
+    let outcome = manifest.outcome.unwrap();
+    assert_eq!(outcome.end, RunEnd::StoppedByThreshold);
+    assert_eq!(outcome.stopped_by.as_ref(), manifest.thresholds.last());
+    // It was the ordinary stop: users finished what they were in.
+    assert_eq!(room.run_dir().replay().unwrap().totals.total.samples, server.requests() as u64);
+    let dir = room.run_dir().path().display().to_string();
+    room.run(["judge", &dir]).expect(6).prints(&["it stopped the run"]);
+}
+
+#[test]
+fn a_run_can_be_stopped_without_having_failed() {
+    let (room, server) = (Room::new(), Server::quick());
+    room.file("plan.jmx", plan(&group("2", "-1", &get("home", "/"))));
+    run(&room, &server, &["--threshold", "hits>0 for 1s, stop as non-failed"])
+        .expect(0)
+        .prints(&["Thresholds: kept", "it stopped the run"]);
+    assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::StoppedByThreshold);
+}
+
+#[test]
+fn a_stall_is_seen_by_the_clock_that_begins_at_the_intended_start() {
+    let room = Room::new();
+    let how = ["--stall", "1500ms@1ms", "--until-stdin-closes"];
+    let (mut child, address, _out) = crate::planning::start_probe(&room, &how);
+    // Most of the arrivals of two seconds wait for the end of the stall.
+    let url = format!("http://{address}/");
+    let load = ["run", &url, "--arrivals", "even(50/s) for 2s"];
+    let thresholds = ["--threshold", "p50 < 100ms", "--threshold", "max < 60s"];
+    room.run(load.iter().chain(&thresholds)).expect(6).prints(&["✗ p50 < 100ms", "✓ max < 60s"]);
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn mistakes_are_told_before_the_first_request() {
+    let (room, server) = (Room::new(), Server::quick());
+    room.file("plan.jmx", hundred());
+    room.file("bad.toml", "require = [\n  \"p95 of cart < 800\",\n]\n");
+    let ended = run(&room, &server, &["--threshold", "p95 off cart < 1s", "--thresholds", "bad.toml"]);
+    ended.expect(2).says(&[
+        "--threshold: column 5: expected `of LABEL` or one of < <= > >= =",
+        "  p95 off cart < 1s\n      ^^^",
+        "bad.toml:2:18",
+        "write 800ms or 800s",
+    ]);
+    assert_eq!(server.requests(), 0);
+    assert!(!room.has_run_dir());
+    room.run(["judge", "nothing"]).expect(3).says(&["there is no run directory and no result file nothing"]);
+    room.file("plan.jtl", "no log\n");
+    room.run(["judge", "plan.jtl", "--threshold", "errors = 0"]).expect(3);
+    room.run(["judge", "plan.jtl"]).expect(2).says(&["there are no thresholds to judge by"]);
+}
+
+#[test]
+fn the_schema_of_the_docs_is_that_of_the_program() {
+    let printed = Room::new().run(["judge", "--schema"]).expect(0).stdout;
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/thresholds.schema.json");
+    let written = std::fs::read_to_string(path).unwrap();
+    assert_eq!(written, printed, "make it anew: busyhour judge --schema > docs/thresholds.schema.json");
+}

@@ -1,0 +1,257 @@
+//! From samples to snapshots.
+
+use std::collections::VecDeque;
+
+use super::{FailureCount, OutcomeTimes, SecondArrivals, SecondUsers, Snapshot, SnapshotRow, TimeCounts};
+use crate::arrival::{ArrivalRecord, Fate};
+use crate::labels::Labels;
+use crate::live_arrivals::LiveArrivals;
+use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
+use crate::totals::{LABELS_MAX, OTHER_LABELS, SampleKind};
+
+/// Seconds kept open for cores that report late, as [`crate::book::Book`] keeps them.
+const OPEN_SECONDS_MAX: u64 = 30;
+
+/// Empty seconds in a row that are told one by one.
+const EMPTY_SECONDS_MAX: u64 = 60;
+
+/// Collects the samples of the seconds that are still open.
+pub(crate) struct SnapshotMaker {
+    labels: Labels,
+    /// Indices into `rows`, by label and kind (requests, transactions).
+    index: Vec<[Option<u32>; 2]>,
+    rows: Vec<(String, SampleKind)>,
+    other_rows: [Option<u32>; 2],
+    /// Second number `next` and those after it.
+    open: VecDeque<OpenSecond>,
+    /// The first second that has not been closed.
+    next: u64,
+    spare: Vec<OpenSecond>,
+    /// An arrival of an open workload has been heard of.
+    has_arrivals: bool,
+}
+
+#[derive(Default)]
+struct OpenSecond {
+    rows: Vec<OpenRow>,
+    users: Option<SecondUsers>,
+    arrivals: SecondArrivals,
+    late: u64,
+}
+
+struct OpenRow {
+    /// Counts and codes; its times are in the lists beside it.
+    counts: SnapshotRow,
+    service: OpenTimes,
+    response: OpenTimes,
+}
+
+/// Times in ns, of samples that passed and of those that failed.
+#[derive(Default)]
+struct OpenTimes {
+    passed: Vec<u64>,
+    failed: Vec<u64>,
+}
+
+impl OpenTimes {
+    fn push(&mut self, ns: u64, passed: bool) {
+        if passed { &mut self.passed } else { &mut self.failed }.push(ns);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.passed.is_empty() && self.failed.is_empty()
+    }
+
+    /// What it holds, counted; it is left empty.
+    fn close(&mut self) -> OutcomeTimes {
+        let times = OutcomeTimes {
+            passed: TimeCounts::of(&mut self.passed),
+            failed: TimeCounts::of(&mut self.failed),
+        };
+        self.passed.clear();
+        self.failed.clear();
+        times
+    }
+}
+
+impl OpenSecond {
+    /// What it holds as a snapshot; it is left empty.
+    fn close(&mut self) -> Snapshot {
+        let used = self.rows.iter_mut().filter(|row| !row.response.is_empty());
+        let rows = used.map(|row| {
+            let empty = SnapshotRow::new(row.counts.label.as_str(), row.counts.kind);
+            let mut closed = std::mem::replace(&mut row.counts, empty);
+            closed.service = row.service.close();
+            closed.response = row.response.close();
+            closed
+        });
+        Snapshot {
+            rows: rows.collect(),
+            users: self.users.take(),
+            late_samples: std::mem::take(&mut self.late),
+            ..Snapshot::default()
+        }
+    }
+}
+
+impl SnapshotMaker {
+    pub(crate) fn new(labels: Labels) -> SnapshotMaker {
+        SnapshotMaker {
+            labels,
+            index: Vec::new(),
+            rows: Vec::new(),
+            other_rows: [None; 2],
+            open: VecDeque::new(),
+            next: 0,
+            spare: Vec::new(),
+            has_arrivals: false,
+        }
+    }
+
+    /// Adds `sample`, if it is one that counts.
+    pub(crate) fn sample(&mut self, sample: &Sample<'_>, closed: &mut dyn FnMut(Snapshot)) {
+        let kind = SampleKind::of(sample.flags);
+        let elsewhere = sample.flags.contains(SampleFlags::LISTENERS_ONLY)
+            || sample.flags.contains(SampleFlags::WARMUP)
+            || kind == SampleKind::SubResult;
+        if elsewhere {
+            return;
+        }
+        let row = self.row(sample.label, kind);
+        let number = sample.end.second();
+        let late = number < self.next;
+        let Self { rows, .. } = self;
+        let names = std::mem::take(rows);
+        let second = self.second(number, closed);
+        while second.rows.len() <= row {
+            let (label, kind) = &names[second.rows.len()];
+            let counts = SnapshotRow::new(label.as_str(), *kind);
+            second.rows.push(OpenRow {
+                counts,
+                service: OpenTimes::default(),
+                response: OpenTimes::default(),
+            });
+        }
+        let OpenRow { counts, service, response } = &mut second.rows[row];
+        let (samples, errors) = (u64::from(sample.sample_count), u64::from(sample.error_count));
+        counts.samples += samples;
+        counts.errors += errors;
+        counts.bytes += sample.bytes;
+        counts.sent_bytes += sample.sent_bytes;
+        counts.count_code(sample.code, samples, errors);
+        if errors > 0 {
+            let assertion = !sample.failure_message.is_empty();
+            counts.count_failure(&FailureCount {
+                code: sample.code.to_owned(),
+                message: if assertion { sample.failure_message } else { sample.message }.to_owned(),
+                assertion,
+                errors,
+            });
+        }
+        counts.latency_sum_ns = counts.latency_sum_ns.saturating_add(sample.latency_ns);
+        counts.connect_sum_ns = counts.connect_sum_ns.saturating_add(sample.connect_ns);
+        service.push(sample.service_ns(), sample.success);
+        response.push(sample.response_ns(), sample.success);
+        let users = SecondUsers::one(sample.users_all);
+        second.users.get_or_insert(SecondUsers { samples: 0, sum: 0, ..users }).merge(&users);
+        second.late += u64::from(late);
+        self.rows = names;
+    }
+
+    /// Adds an arrival of an open workload.
+    pub(crate) fn arrival(&mut self, arrival: &ArrivalRecord, closed: &mut dyn FnMut(Snapshot)) {
+        self.has_arrivals = true;
+        self.second(arrival.scheduled.second(), closed).arrivals.scheduled += 1;
+        let at = arrival.began().unwrap_or(arrival.scheduled);
+        let counts = &mut self.second(at.second(), closed).arrivals;
+        match arrival.fate {
+            Fate::Dropped => counts.dropped += 1,
+            Fate::Begun { .. } => counts.begun += 1,
+            Fate::Waited { .. } => {
+                counts.begun += 1;
+                counts.waited += 1;
+            }
+        }
+    }
+
+    /// Closes the seconds before `watermark`.
+    pub(crate) fn advance(
+        &mut self,
+        watermark: Nanos,
+        regularity: Option<LiveArrivals>,
+        closed: &mut dyn FnMut(Snapshot),
+    ) {
+        self.close_before(watermark.second(), regularity, closed);
+    }
+
+    /// Closes every second that holds something.
+    pub(crate) fn finish(&mut self, regularity: Option<LiveArrivals>, closed: &mut dyn FnMut(Snapshot)) {
+        let end = self.next + self.open.len() as u64;
+        let mut last = |snapshot: Snapshot| {
+            let whole = snapshot.second + 1 < end;
+            closed(Snapshot { whole, ..snapshot });
+        };
+        self.close_before(end, regularity, &mut last);
+    }
+
+    fn close_before(&mut self, end: u64, regularity: Option<LiveArrivals>, closed: &mut dyn FnMut(Snapshot)) {
+        while self.next < end {
+            let mut snapshot = match self.open.pop_front() {
+                Some(mut second) => {
+                    let mut snapshot = second.close();
+                    snapshot.arrivals = Some(std::mem::take(&mut second.arrivals));
+                    if (self.spare.len() as u64) < OPEN_SECONDS_MAX {
+                        self.spare.push(second);
+                    }
+                    snapshot
+                }
+                None => {
+                    if end - self.next > EMPTY_SECONDS_MAX {
+                        self.next = end - 1;
+                    }
+                    Snapshot { arrivals: Some(SecondArrivals::default()), ..Snapshot::default() }
+                }
+            };
+            if !self.has_arrivals {
+                snapshot.arrivals = None;
+            }
+            snapshot.second = self.next;
+            snapshot.whole = true;
+            snapshot.regularity = regularity;
+            self.next += 1;
+            closed(snapshot);
+        }
+    }
+
+    /// Second `number`, or the first open one when that is closed.
+    fn second(&mut self, number: u64, closed: &mut dyn FnMut(Snapshot)) -> &mut OpenSecond {
+        if number >= self.next.saturating_add(OPEN_SECONDS_MAX) {
+            self.close_before(number - OPEN_SECONDS_MAX + 1, None, closed);
+        }
+        let at = number.saturating_sub(self.next) as usize;
+        while self.open.len() <= at {
+            self.open.push_back(self.spare.pop().unwrap_or_default());
+        }
+        &mut self.open[at]
+    }
+
+    /// The place in `rows` of a label's samples of one kind; further labels share one.
+    fn row(&mut self, label: LabelId, kind: SampleKind) -> usize {
+        let (at, kind_at) = (label.0 as usize, usize::from(kind == SampleKind::Transaction));
+        if self.index.len() <= at {
+            self.index.resize(at + 1, [None; 2]);
+        }
+        if let Some(row) = self.index[at][kind_at] {
+            return row as usize;
+        }
+        let next = self.rows.len() as u32;
+        let full = self.rows.len() >= LABELS_MAX;
+        let row = if full { *self.other_rows[kind_at].get_or_insert(next) } else { next };
+        if row == next {
+            let name = if full { OTHER_LABELS.to_owned() } else { self.labels.name(label).to_string() };
+            self.rows.push((name, kind));
+        }
+        self.index[at][kind_at] = Some(row);
+        row as usize
+    }
+}

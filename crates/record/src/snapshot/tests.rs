@@ -1,0 +1,178 @@
+use super::*;
+use crate::{
+    ArrivalRecord, CsvOutput, Fate, Labels, Nanos, Recorder, RecorderConfig, RunTotals, Sample, SampleFlags,
+    SaveConfig, Which,
+};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn at(second: u64, ms: u64) -> Nanos {
+    Nanos(second * SECOND_NS + ms * 1_000_000)
+}
+
+/// Ten seconds of two cores: five requests a second and a transaction around them, every fifth request failed; nothing in
+/// second 4.
+fn record(config: RecorderConfig) -> RunTotals {
+    let labels = config.labels.clone();
+    let (home, cart) = (labels.intern("home"), labels.intern("cart"));
+    let (recorder, mut writers) = Recorder::start(RecorderConfig { writers: 2, ..config }).unwrap();
+    for second in (0..10).filter(|second| *second != 4) {
+        for (core, writer) in writers.iter_mut().enumerate() {
+            for n in 0..5 {
+                let end = at(second, n * 150 + core as u64 * 70 + 40);
+                let failed = n == 4;
+                let sample = Sample {
+                    label: if n % 2 == 0 { home } else { cart },
+                    intended: end - 30_000_000_u64,
+                    start: end - 20_000_000_u64,
+                    end,
+                    code: if failed { "503" } else { "200" },
+                    success: !failed,
+                    error_count: u32::from(failed),
+                    bytes: 100,
+                    users_all: 7,
+                    ..Sample::default()
+                };
+                writer.record(&sample).unwrap();
+            }
+            let all = Sample {
+                label: cart,
+                intended: at(second, 10),
+                start: at(second, 10),
+                end: at(second, 800),
+                flags: SampleFlags::TRANSACTION,
+                message: "Number of samples in transaction : 5, number of failing samples : 1",
+                ..Sample::default()
+            };
+            writer.record(&all).unwrap();
+            let fate = if core == 0 { Fate::Dropped } else { Fate::Begun { at: at(second, 20) } };
+            let arrival = ArrivalRecord { group: 0, scheduled: at(second, 10), fate };
+            writer.record_arrival(&arrival, at(second, 900));
+            writer.flush(at(second, 990));
+        }
+    }
+    drop(writers);
+    recorder.finish()
+}
+
+fn received(receiver: &SnapshotReceiver) -> Vec<Snapshot> {
+    std::iter::from_fn(|| receiver.recv()).map(|snapshot| (*snapshot).clone()).collect()
+}
+
+fn check(snapshots: &[Snapshot], totals: &RunTotals) {
+    let mut merged = Snapshot::default();
+    snapshots.iter().for_each(|snapshot| merged.merge(snapshot));
+    let total = merged.total();
+    assert_eq!((total.samples, total.errors, total.bytes), (90, 18, 9_000));
+    assert_eq!(total.samples, totals.total.samples);
+    assert_eq!((total.response.passed.count(), total.response.failed.count()), (72, 18));
+    assert_eq!(total.response.all().count(), totals.total.response.count());
+    assert_eq!(total.response.all().sum_ns(), totals.total.response.sum_ns);
+    assert_eq!(total.service.all().quantile_ms(0.95), Some(totals.total.service.quantile_ms(0.95)));
+    assert_eq!(
+        total.codes.iter().map(|code| (code.code.as_str(), code.samples)).collect::<Vec<_>>(),
+        [("200", 72), ("503", 18)]
+    );
+    let rows: Vec<_> = merged.rows.iter().map(|row| (row.label.as_str(), row.kind, row.samples)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("home", SampleKind::Request, 54),
+            ("cart", SampleKind::Request, 36),
+            ("cart", SampleKind::Transaction, 18)
+        ]
+    );
+    assert_eq!(
+        snapshots.iter().map(|snapshot| snapshot.second).collect::<Vec<_>>(),
+        (0..10).collect::<Vec<_>>()
+    );
+    assert!(snapshots[4].rows.is_empty() && snapshots[4].users.is_none());
+    assert_eq!(snapshots[3].total().samples, 10);
+    assert_eq!(snapshots[3].users.map(|users| (users.min, users.max)), Some((0, 7)));
+    assert_eq!(
+        total.failures.iter().map(|failure| (failure.code.as_str(), failure.errors)).collect::<Vec<_>>(),
+        [("503", 18)]
+    );
+    assert!(snapshots[8].whole && !snapshots[9].whole);
+}
+
+#[test]
+fn seconds_add_up_to_the_run_while_it_goes_on_and_from_its_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sender, receiver) = snapshot_channel(100);
+    let jtl = folder.path().join("samples.jtl");
+    let totals = record(RecorderConfig {
+        dir: Some(folder.path().to_owned()),
+        labels: Labels::new(),
+        main: Some(CsvOutput { path: jtl.clone(), config: SaveConfig::default(), which: Which::All }),
+        observers: vec![sender],
+        wall_anchor_ms: 1_700_000_000_000,
+        ..RecorderConfig::default()
+    });
+    let live = received(&receiver);
+    assert_eq!(receiver.lost(), 0);
+    check(&live, &totals);
+    let arrivals = SecondArrivals { scheduled: 2, begun: 1, waited: 0, dropped: 1 };
+    assert_eq!(live[2].arrivals, Some(arrivals));
+
+    let mut again = Vec::new();
+    let source = read_snapshots(folder.path(), |snapshot| again.push(snapshot)).unwrap();
+    check(&again, &totals);
+    assert_eq!((source.wall_anchor_ms, source.late_samples), (1_700_000_000_000, 0));
+    assert_eq!(again[2].arrivals, Some(arrivals));
+
+    // The log in whole milliseconds, counted from the first start, has one clock and no arrivals.
+    let mut rows = Vec::new();
+    read_snapshots(&jtl, |snapshot| rows.push(snapshot)).unwrap();
+    assert_eq!(rows.iter().map(|snapshot| snapshot.total().samples).sum::<u64>(), 90);
+    assert!(rows.iter().all(|snapshot| snapshot.arrivals.is_none()));
+}
+
+#[test]
+fn a_reader_that_sleeps_loses_snapshots_and_nobody_waits() {
+    let (sender, receiver) = snapshot_channel(3);
+    let totals = record(RecorderConfig { observers: vec![sender], ..RecorderConfig::default() });
+    assert_eq!(totals.total.samples, 90);
+    let seconds: Vec<_> = received(&receiver).iter().map(|snapshot| snapshot.second).collect();
+    assert_eq!((seconds, receiver.lost()), (vec![0, 1, 2], 7));
+}
+
+#[test]
+fn a_long_silence_is_told_by_its_end_and_late_samples_are_not_lost() {
+    let labels = Labels::new();
+    let label = labels.intern("home");
+    let mut maker = SnapshotMaker::new(labels);
+    let mut all = Vec::new();
+    let mut see =
+        |snapshot: Snapshot| all.push((snapshot.second, snapshot.total().samples, snapshot.late_samples));
+    let sample = |second| Sample { label, end: at(second, 5), ..Sample::default() };
+    maker.sample(&sample(0), &mut see);
+    maker.advance(at(100_000, 0), None, &mut see);
+    maker.sample(&sample(100_000), &mut see);
+    maker.sample(&sample(1), &mut see);
+    maker.finish(None, &mut see);
+    assert_eq!(all, [(0, 1, 0), (99_999, 0, 0), (100_000, 2, 1)]);
+}
+
+#[test]
+fn codes_beyond_the_limit_are_counted_together() {
+    let mut row = SnapshotRow::new("home", SampleKind::Request);
+    for code in 0..CODES_MAX + 20 {
+        row.count_code(&code.to_string(), 1, 1);
+        row.count_code("0", 1, 0);
+    }
+    assert_eq!(row.codes.len(), CODES_MAX + 1);
+    assert_eq!((row.codes[0].samples, row.codes[0].errors), (CODES_MAX as u64 + 21, 1));
+    let other = row.codes.last().unwrap();
+    assert_eq!((other.code.as_str(), other.samples), (OTHER_CODES, 20));
+}
+
+#[test]
+fn snapshots_travel_as_json() {
+    let (sender, receiver) = snapshot_channel(100);
+    record(RecorderConfig { observers: vec![sender], ..RecorderConfig::default() });
+    for snapshot in received(&receiver) {
+        let text = serde_json::to_string(&snapshot).unwrap();
+        assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), snapshot);
+    }
+}

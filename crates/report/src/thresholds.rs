@@ -1,0 +1,164 @@
+//! Thresholds: how those of a run fared, for the terminal and as Markdown.
+
+use std::path::Path;
+
+use busyhour_analysis::Summary;
+use busyhour_analysis::thresholds::{Criterion, Judge, RunMeasures, ThresholdResult};
+use busyhour_record::{SnapshotError, read_snapshots};
+
+use crate::numbers::{counted, duration, ms, percent, rate, thousands};
+use crate::table::{Look, printable};
+
+/// How the run at `path` (a run directory or a result file), summed up in `summary`, fares by `criteria`.
+///
+/// # Errors
+/// Its record cannot be read.
+pub fn judge_record(
+    path: &Path,
+    summary: &Summary,
+    criteria: Vec<Criterion>,
+) -> Result<Vec<ThresholdResult>, SnapshotError> {
+    let stopper = criteria.iter().position(|criterion| summary.run.stopped_by == Some(criterion.portable()));
+    let mut judge = Judge::new(criteria);
+    read_snapshots(path, |snapshot| {
+        // The run is over: nothing can be stopped any more.
+        let _ = judge.second(&snapshot);
+    })?;
+    let mut results = judge.finish(&run_measures(summary));
+    for (at, result) in results.iter_mut().enumerate() {
+        result.stopped_run = stopper == Some(at);
+    }
+    Ok(results)
+}
+
+/// What a summary knows that criteria ask for.
+#[must_use]
+pub fn run_measures(summary: &Summary) -> RunMeasures {
+    // The verdict on all arrivals together; groups have their own.
+    let verdict = summary.arrivals.iter().find(|verdict| verdict.of.is_none()).or(summary.arrivals.first());
+    RunMeasures {
+        span_s: (summary.total.samples > 0).then_some(summary.span_s),
+        arrivals_cov: verdict.and_then(|verdict| verdict.observed.cov.as_ref()).map(|cov| cov.value),
+    }
+}
+
+/// The thresholds of a run for a terminal; lines end with `\n`.
+#[must_use]
+pub fn threshold_table(summary: &Summary, look: Look) -> String {
+    threshold_lines(summary, look).trim_start().to_owned()
+}
+
+/// The lines on a run's thresholds; nothing when it has none.
+pub(crate) fn threshold_lines(summary: &Summary, look: Look) -> String {
+    let thresholds = &summary.thresholds;
+    if thresholds.is_empty() {
+        return String::new();
+    }
+    let failed = thresholds.iter().filter(|threshold| threshold.fails_run).count();
+    let result = match failed {
+        0 => look.good("kept"),
+        _ => look.bad(&format!("{failed} of {} not kept", thresholds.len())),
+    };
+    let mut out = format!("\n{}: {result}\n", look.bold("Thresholds"));
+    for threshold in thresholds {
+        let mark = match (threshold.fails_run, threshold.passed) {
+            (true, _) => look.bad("✗"),
+            (false, Some(true)) => look.good("✓"),
+            (false, _) => look.dim("·"),
+        };
+        let what = match &threshold.name {
+            Some(name) if threshold.text.starts_with(name.as_str()) => printable(&threshold.text),
+            Some(name) => format!("{}: {}", printable(name), printable(&threshold.text)),
+            None => printable(&threshold.text),
+        };
+        out += &format!("{mark} {what}  {}\n", look.dim(&printable(&threshold.seen())));
+        if threshold.stopped_run {
+            out += "  it stopped the run\n";
+        }
+    }
+    out
+}
+
+/// The result of a run in Markdown, for the summary page of a CI job.
+#[must_use]
+pub fn summary_markdown(summary: &Summary) -> String {
+    let run = &summary.run;
+    let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
+    let failed = summary.thresholds.iter().filter(|threshold| threshold.fails_run).count();
+    let mut out = format!("## {}\n\n", cell(name.map_or("Load test", String::as_str)));
+    match (summary.thresholds.len(), failed) {
+        (0, _) => {}
+        (all, 0) => out += &format!("✅ {} kept\n\n", counted(all as u64, "threshold")),
+        (all, failed) => out += &format!("❌ {failed} of {} not kept\n\n", counted(all as u64, "threshold")),
+    }
+    if !summary.thresholds.is_empty() {
+        out += "| | threshold | seen |\n|---|---|---|\n";
+        for threshold in &summary.thresholds {
+            let mark = match (threshold.fails_run, threshold.passed) {
+                (true, _) => "❌",
+                (false, Some(true)) => "✅",
+                (false, _) => "➖",
+            };
+            let stopped = if threshold.stopped_run { "; **it stopped the run**" } else { "" };
+            out +=
+                &format!("| {mark} | {} | {}{stopped} |\n", cell(&threshold.text), cell(&threshold.seen()));
+        }
+        out.push('\n');
+    }
+    let total = &summary.total;
+    out += &format!(
+        "{} in {}, {}/s, {} ({} %)\n\n",
+        counted(total.samples, "request"),
+        duration(run.duration_s.unwrap_or(summary.span_s)),
+        rate(total.rate_per_s),
+        counted(total.errors, "error"),
+        percent(total.error_percent),
+    );
+    if total.samples > 0 {
+        out += "| label | requests | errors | mean ms | p50 | p95 | p99 | max |\n|---|--:|--:|--:|--:|--:|--:|--:|\n";
+        for row in summary.labels.iter().take(MARKDOWN_LABELS_MAX).chain([total]) {
+            let times = &row.response;
+            out += &format!(
+                "| {} | {} | {} % | {} | {} | {} | {} | {} |\n",
+                cell(&row.label),
+                thousands(row.samples),
+                percent(row.error_percent),
+                ms(times.mean),
+                ms(times.p50),
+                ms(times.p95),
+                ms(times.p99),
+                ms(times.max),
+            );
+        }
+        let left = summary.labels.len().saturating_sub(MARKDOWN_LABELS_MAX);
+        if left > 0 {
+            out += &format!("\n{} more are in the report.\n", counted(left as u64, "label"));
+        }
+    }
+    for verdict in &summary.arrivals {
+        out += &format!("\n{}\n", cell(&verdict.line));
+    }
+    out
+}
+
+/// Labels in the table of a summary page.
+const MARKDOWN_LABELS_MAX: usize = 50;
+
+/// A text as a cell of a Markdown table: it cannot end the cell, nor be markup.
+fn cell(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '~' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
