@@ -73,8 +73,6 @@ pub(crate) struct RunArgs {
     load: LoadArgs,
     #[command(flatten)]
     url: UrlArgs,
-    #[command(flatten)]
-    thresholds: ThresholdArgs,
     /// JMeter CSV results file (default: samples.jtl in the run directory); appended to when it exists.
     #[arg(short = 'l', long = "results", value_name = "FILE")]
     results: Option<PathBuf>,
@@ -114,6 +112,8 @@ pub(crate) struct RunArgs {
     /// Also write index.html and JMeter's statistics.json into this directory.
     #[arg(short = 'o', long = "report", value_name = "DIR")]
     dashboard: Option<PathBuf>,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
 }
 
 impl RunArgs {

@@ -22,11 +22,11 @@ pub(crate) struct JudgeArgs {
     /// A run directory, or a result file in JMeter's CSV or XML format.
     #[arg(value_name = "DIR|FILE", required_unless_present = "schema")]
     source: Option<PathBuf>,
-    #[command(flatten)]
-    thresholds: ThresholdArgs,
     /// Print the JSON schema of what --thresholds-json writes.
     #[arg(long)]
     schema: bool,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
 }
 
 pub(crate) fn main(args: JudgeArgs) -> Exit {

@@ -195,7 +195,10 @@ impl<'t> Reader<'t> {
             };
             reader.wrong(from, from + word.len(), message).hint(format!("write one of: {SUBJECTS}"))
         };
-        if let Some(arguments) = arguments {
+        // The names that k6 gives its own measures stand before the colon.
+        let of_k6 = name.filter(|name| name.starts_with("http_req") || name.starts_with("iteration"));
+        let is_duration = of_k6.is_none_or(|metric| metric == "http_req_duration");
+        if let Some(arguments) = arguments.filter(|_| is_duration) {
             return match (lower.as_str(), arguments.as_slice()) {
                 ("p", [p]) if p.unit.is_empty() => Ok((Subject::Percentile(self.percentile(p)?), true)),
                 ("apdex", [satisfied]) => {
@@ -216,11 +219,9 @@ impl<'t> Reader<'t> {
                 _ => Err(unknown(self)),
             };
         }
-        // The names that k6 gives its own measures stand before the colon.
-        let of_k6 = name.filter(|name| name.starts_with("http_req") || name.starts_with("iteration"));
         if let Some(metric) = of_k6 {
             match (metric, lower.as_str()) {
-                ("http_req_failed", "rate") => return known(Subject::Failed),
+                ("http_req_failed", "rate") => return Ok((Subject::Failed, true)),
                 ("http_reqs", "rate") => return known(Subject::Rate),
                 ("http_reqs", "count") => return known(Subject::Hits),
                 ("http_req_duration", "avg" | "min" | "max" | "med") => {}
