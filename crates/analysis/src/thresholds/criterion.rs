@@ -278,10 +278,16 @@ impl Criterion {
     /// A text that reads as this criterion everywhere: as it was given, where that says all of it.
     #[must_use]
     pub fn portable(&self) -> String {
-        match Criterion::parse(&self.text, Meaning::Require) {
-            Ok(read) if read == *self => self.text.clone(),
-            _ => self.to_string(),
-        }
+        let named = self.name.as_ref().map(|name| format!("{name}: {}", self.text));
+        let says_all = |text: &String| {
+            let read = Criterion::parse(text, Meaning::Require);
+            read.is_ok_and(|read| Criterion { text: self.text.clone(), ..read } == *self)
+        };
+        [Some(self.text.clone()), named]
+            .into_iter()
+            .flatten()
+            .find(says_all)
+            .unwrap_or_else(|| self.to_string())
     }
 
     /// Of two values the one that is nearer to breaking the criterion, or breaks it by more.

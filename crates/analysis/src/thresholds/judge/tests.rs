@@ -82,7 +82,7 @@ fn over_the_run() {
         ("service p95 of home < 495ms", (Some(true), Some(490.0), None)),
         ("mean of home <= 140ms", (Some(true), Some(140.0), None)),
         ("max < 1s", (Some(false), Some(1000.0), Some((0.0, 100.0)))),
-        ("min of home >= 100ms, if any", (Some(true), Some(100.0), None)),
+        ("require min of home >= 100ms, if any", (Some(true), Some(100.0), None)),
         ("errors < 2%", (Some(true), Some(1.38), None)),
         ("errors of home <= 15", (Some(true), Some(15.0), None)),
         ("rc5xx = 0", (Some(false), Some(15.0), Some((0.0, 100.0)))),
