@@ -17,12 +17,12 @@ pub(crate) enum Exit {
     Stopped = 4,
     /// 5: the run came to its end but results could not be written whole.
     ResultsLost = 5,
-    /// 8: a comparison found that something got worse, or the last change in a history of runs is a regression.
-    Worse = 8,
     /// 6: the work was done, and a threshold was not kept.
     ThresholdFailed = 6,
     /// 7: a threshold that was not kept stopped the run before its end; what was measured is written.
     StoppedByThreshold = 7,
+    /// 8: a comparison found that something got worse, or the last change in a history of runs is a regression.
+    Worse = 8,
 }
 
 /// The table for `--help`.
