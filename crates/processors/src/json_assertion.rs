@@ -29,6 +29,11 @@ impl JsonAssertion {
         Ok(Self { settings, path, pattern })
     }
 
+    /// What is wrong with a path that doesn't vary: JMeter finds that out at each sample.
+    pub fn wrong_path(&self) -> Option<String> {
+        self.path.as_ref()?.as_ref().err().map(ToString::to_string)
+    }
+
     /// `Err` with JMeter's message when the document is not as described.
     fn compare(
         &self,

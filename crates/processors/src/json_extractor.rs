@@ -114,6 +114,11 @@ impl JsonExtractor {
         Ok(Self { settings, paths })
     }
 
+    /// What is wrong with a path that doesn't vary: JMeter finds that out at each sample.
+    pub fn wrong_path(&self) -> Option<String> {
+        self.paths.iter().flatten().find_map(|path| path.as_ref().err().map(ToString::to_string))
+    }
+
     /// What is wrong with match numbers that don't vary: JMeter finds that out at each sample, and drops it.
     pub fn problem(&self) -> Option<String> {
         let text = self.settings.match_numbers.as_literal()?;

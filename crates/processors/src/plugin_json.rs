@@ -55,6 +55,11 @@ impl PluginJsonExtractor {
         Ok(Self { settings, path })
     }
 
+    /// What is wrong with a path that doesn't vary: the plugin finds that out at each sample.
+    pub fn wrong_path(&self) -> Option<String> {
+        self.path.as_ref()?.as_ref().err().map(ToString::to_string)
+    }
+
     fn find(&self, user: &mut UserState) -> Result<Value, String> {
         let text = match &self.settings.source {
             Some(name) => {

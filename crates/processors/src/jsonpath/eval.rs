@@ -157,7 +157,7 @@ impl<'v> Walk<'_, 'v> {
             },
             Step::Descend => self.descend(at + 1, value),
             Step::Function(function) => {
-                let result = apply(*function, value)?;
+                let result = apply(function, value)?;
                 self.results.push(Cow::Owned(result));
                 Ok(())
             }
@@ -271,7 +271,7 @@ impl<'v> Walk<'_, 'v> {
     }
 }
 
-fn apply(function: Function, value: &Value) -> Result<Value, Stop> {
+fn apply(function: &Function, value: &Value) -> Result<Value, Stop> {
     let items = match value {
         Value::Array(items) => Some(items.as_slice()),
         _ => None,
@@ -294,7 +294,8 @@ fn apply(function: Function, value: &Value) -> Result<Value, Stop> {
         }),
         Function::First => position(0),
         Function::Last => position(-1),
-        Function::Index(index) => position(index),
+        Function::Index(index) => position(*index),
+        Function::Unknown(name) => Err(Stop::Failed(format!("Function with name: {name} does not exist."))),
         Function::Concat => {
             let texts = items.unwrap_or_default().iter().filter_map(|item| match item {
                 Value::Text(text) => Some(text.as_str()),
@@ -313,7 +314,7 @@ fn apply(function: Function, value: &Value) -> Result<Value, Stop> {
     }
 }
 
-fn aggregate(function: Function, numbers: &[f64]) -> Option<f64> {
+fn aggregate(function: &Function, numbers: &[f64]) -> Option<f64> {
     if numbers.is_empty() {
         return None;
     }

@@ -79,6 +79,56 @@ fn skip_space(parser: &mut Parser<'_>) {
     parser.at += parser.rest().len() - parser.rest().trim_start().len();
 }
 
+/// Length of a filter with its outer parentheses; `None`: it has no end. What stands in quotes or between slashes is not
+/// looked at.
+///
+/// # Errors
+/// The quote that has no other.
+pub(super) fn length(text: &str) -> Result<Option<usize>, char> {
+    let mut depth = 0u32;
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '(' => depth += 1,
+            ')' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Ok(Some(at + 1));
+                }
+            }
+            '\'' | '"' => loop {
+                match characters.next() {
+                    Some((_, '\\')) => drop(characters.next()),
+                    Some((_, next)) if next == character => break,
+                    Some(_) => {}
+                    None => return Err(character),
+                }
+            },
+            '/' => loop {
+                match characters.next() {
+                    Some((_, '\\')) => drop(characters.next()),
+                    Some((_, '/')) => break,
+                    Some(_) => {}
+                    None => return Ok(None),
+                }
+            },
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Jayway does not know what to make of what comes next.
+fn lost<T>(parser: &Parser<'_>) -> Result<T, PathError> {
+    let (open, end) = parser.filter;
+    let filter = &parser.text[open..end];
+    let position = parser.text[open..parser.at].encode_utf16().count();
+    let character = parser.peek().unwrap_or(']');
+    Err(PathError::Invalid(format!(
+        "Failed to parse filter: {filter}, error on position: {position}, char: {character}"
+    )))
+}
+
 /// Reads a filter with its outer parentheses.
 pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Filter, PathError> {
     let outer = std::mem::replace(&mut parser.inside, true);
@@ -196,7 +246,10 @@ fn operand(parser: &mut Parser<'_>) -> Result<Operand, PathError> {
                     Ok(number) if number.as_f64().is_some() => number,
                     _ => return unsupported(format!("the value {word}")),
                 },
-                _ => return Err(PathError::Invalid("Expected character: )".to_owned())),
+                _ if word.starts_with(['t', 'f', 'n']) => {
+                    return Err(PathError::Invalid("Expected character: )".to_owned()));
+                }
+                _ => return lost(parser),
             };
             parser.at += word.len();
             Ok(Operand::Literal(value))

@@ -58,7 +58,7 @@ impl JsonPath {
         }
         let text = text.trim_end();
         let full = if text.starts_with(['$', '@']) { text.to_owned() } else { format!("$.{text}") };
-        let mut parser = Parser { text: &full, at: 1, inside: false };
+        let mut parser = Parser { text: &full, at: 1, inside: false, filter: (0, 0) };
         let steps = parser.steps()?;
         Self::from_steps(text, steps, false)
     }

@@ -23,7 +23,7 @@ pub(super) enum Step {
 }
 
 /// A function at the end of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Length,
     Min,
@@ -35,7 +35,15 @@ pub(super) enum Function {
     Last,
     Index(i64),
     Concat,
+    /// One that Jayway does not know: it fails when it is reached.
+    Unknown(String),
 }
+
+/// The functions that Jayway has.
+const KNOWN_FUNCTIONS: [&str; 14] = [
+    "avg", "stddev", "sum", "min", "max", "concat", "length", "size", "append", "keys", "first", "last",
+    "index", "values",
+];
 
 /// Reads the steps behind `$` or `@`.
 pub(super) struct Parser<'p> {
@@ -45,6 +53,8 @@ pub(super) struct Parser<'p> {
     pub at: usize,
     /// The path stands inside a filter and ends where it cannot go on.
     pub inside: bool,
+    /// Where the filter that is being read begins and ends, its brackets included.
+    pub filter: (usize, usize),
 }
 
 impl<'p> Parser<'p> {
@@ -60,9 +70,39 @@ impl<'p> Parser<'p> {
         Err(PathError::Unsupported(what.to_owned()))
     }
 
+    /// Number of the character at a byte, as Jayway counts.
+    fn position(&self, at: usize) -> usize {
+        self.text[..at].encode_utf16().count()
+    }
+
+    /// What Jayway says where it has no idea of a bracket.
+    fn no_token<T>(&self, open: usize) -> Result<T, PathError> {
+        let open = self.position(open);
+        Err(PathError::Invalid(format!(
+            "Could not parse token starting at position {open}. Expected ?, ', 0-9, * "
+        )))
+    }
+
+    /// It has read beyond the end.
+    fn beyond_end<T>(&self) -> Result<T, PathError> {
+        let length = self.position(self.text.len());
+        Err(PathError::Invalid(format!(
+            "java.lang.StringIndexOutOfBoundsException: String index out of range: {length}"
+        )))
+    }
+
+    /// Jayway does not look at the last character, if a step is complete before it.
+    fn is_tail(&self) -> bool {
+        !self.inside && self.rest().chars().nth(1).is_none()
+    }
+
     pub(super) fn steps(&mut self) -> Result<Vec<Step>, PathError> {
         let mut steps = Vec::new();
         while let Some(next) = self.peek() {
+            if !steps.is_empty() && !matches!(steps.last(), Some(Step::Descend)) && self.is_tail() {
+                self.at = self.text.len();
+                break;
+            }
             match next {
                 '.' => self.dot(&mut steps)?,
                 '[' => {
@@ -82,7 +122,10 @@ impl<'p> Parser<'p> {
                         self.at
                     )));
                 }
-                _ => return self.unsupported("a name right behind a bracket"),
+                _ => {
+                    let step = self.name()?;
+                    steps.push(step);
+                }
             }
             if matches!(steps.last(), Some(Step::Function(_))) && !self.inside && !self.rest().is_empty() {
                 return self.unsupported("steps behind a function");
@@ -129,6 +172,11 @@ impl<'p> Parser<'p> {
         self.at += length;
         match self.peek() {
             Some('(') => return self.function(name),
+            Some(' ') if !self.inside && name.is_empty() => {
+                return Err(PathError::Invalid(format!(
+                    "Could not parse token starting at position {start}"
+                )));
+            }
             Some(' ') if !self.inside => {
                 return Err(PathError::Invalid(format!(
                     "Use bracket notion ['my prop'] if your property contains blank characters. position: {start}"
@@ -143,7 +191,11 @@ impl<'p> Parser<'p> {
     }
 
     fn function(&mut self, name: &str) -> Result<Step, PathError> {
-        let Some(end) = self.rest().find(')') else { return self.unsupported("a function without an end") };
+        let Some(end) = self.rest().find(')') else {
+            return Err(PathError::Invalid(format!(
+                "Arguments to function: '{name}' are not closed properly."
+            )));
+        };
         let arguments = self.rest()[1..end].trim();
         self.at += end + 1;
         let function = match (name, arguments) {
@@ -160,6 +212,7 @@ impl<'p> Parser<'p> {
                 Ok(number) => Function::Index(number),
                 Err(_) => return self.unsupported("this argument of index()"),
             },
+            (name, _) if !KNOWN_FUNCTIONS.contains(&name) => Function::Unknown(name.to_owned()),
             _ => return self.unsupported(&format!("the function {name}({arguments})")),
         };
         Ok(Step::Function(function))
@@ -177,43 +230,76 @@ impl<'p> Parser<'p> {
             Some(quote @ ('\'' | '"')) => self.quoted_names(quote),
             Some('*') => {
                 self.at += 1;
-                self.close(open)?;
-                Ok(Step::Wildcard)
-            }
-            Some('?') => {
-                self.at += 1;
+                let behind = self.at;
                 self.skip_space();
-                if self.peek() != Some('(') {
+                if self.peek() != Some(']') {
+                    let behind = self.position(behind);
                     return Err(PathError::Invalid(format!(
-                        "Not enough predicates supplied for filter [?] at position {open}"
+                        "Expected wildcard token to end with ']' on position {behind}"
                     )));
                 }
-                let filter = filter::parse(self)?;
-                self.close(open)?;
-                Ok(Step::Filter(filter))
+                self.at += 1;
+                Ok(Step::Wildcard)
             }
-            None => self.unsupported("a bracket without an end"),
+            Some('?') => self.filtered(open),
+            None => self.beyond_end(),
             Some(next) if next == '-' || next == ':' || next.is_ascii_digit() => self.numbers(open),
-            _ => Err(PathError::Invalid(format!(
-                "Could not parse token starting at position {open}. Expected ?, ', 0-9, * "
-            ))),
+            _ => self.no_token(open),
         }
+    }
+
+    /// `[?(…)]`, from the question mark on.
+    fn filtered(&mut self, open: usize) -> Result<Step, PathError> {
+        self.at += 1;
+        self.skip_space();
+        match self.peek() {
+            None => return self.beyond_end(),
+            Some(']') => {
+                let open = self.position(open);
+                return Err(PathError::Invalid(format!(
+                    "Not enough predicates supplied for filter [?] at position {open}"
+                )));
+            }
+            Some('(') => {}
+            Some(_) => return self.no_token(open),
+        }
+        // The end is looked for before anything inside is read.
+        let Some(length) = filter::length(self.rest()).map_err(|quote| {
+            PathError::Invalid(format!(
+                "Could not find matching close quote for {quote} when parsing : {}",
+                self.text
+            ))
+        })?
+        else {
+            return self.no_token(open);
+        };
+        let behind = &self.rest()[length..];
+        if !behind.trim_start_matches(' ').starts_with(']') {
+            return self.no_token(open);
+        }
+        let end = self.at + length + behind.find(']').map_or(0, |at| at + 1);
+        let outer = std::mem::replace(&mut self.filter, (open, end));
+        let filter = filter::parse(self)?;
+        self.filter = outer;
+        self.close(open)?;
+        Ok(Step::Filter(filter))
     }
 
     fn close(&mut self, open: usize) -> Result<(), PathError> {
         self.skip_space();
         if self.peek() != Some(']') {
-            return Err(PathError::Invalid(format!(
-                "Could not parse token starting at position {open}. Expected ?, ', 0-9, * "
-            )));
+            return self.no_token(open);
         }
         self.at += 1;
         Ok(())
     }
 
     fn numbers(&mut self, open: usize) -> Result<Step, PathError> {
-        let Some(end) = self.rest().find(']') else { return self.unsupported("a bracket without an end") };
+        let Some(end) = self.rest().find(']') else { return self.no_token(open) };
         let inside = self.rest()[..end].trim();
+        if !inside.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '-' | ':' | ' ')) {
+            return self.no_token(open);
+        }
         let step = if inside.contains(':') {
             let failed = || PathError::Invalid(format!("Failed to parse SliceOperation: {inside}"));
             let (from, to) = inside.split_once(':').ok_or_else(failed)?;
@@ -226,11 +312,13 @@ impl<'p> Parser<'p> {
             }
             Step::Slice(bound(from)?, bound(to)?)
         } else {
-            let numbers = inside.split(',').map(|number| number.trim().parse());
-            let indexes = numbers
-                .collect::<Result<Vec<i64>, _>>()
-                .map_err(|_| PathError::Invalid(format!("Failed to parse ArrayIndexOperation: {inside}")))?;
-            Step::Indexes(indexes)
+            let number = |text: &str| {
+                let text = text.trim();
+                text.parse().map_err(|_| {
+                    PathError::Invalid(format!("Failed to parse token in ArrayIndexOperation: {text}"))
+                })
+            };
+            Step::Indexes(inside.split(',').map(number).collect::<Result<Vec<i64>, _>>()?)
         };
         self.at += end;
         self.close(open)?;
@@ -241,13 +329,22 @@ impl<'p> Parser<'p> {
         let mut names = Vec::new();
         loop {
             self.skip_space();
-            if self.peek() != Some(quote) {
-                return self.unsupported("this list of names");
+            match self.peek() {
+                Some(next) if next == quote => {}
+                Some(other @ ('\'' | '"')) => {
+                    return self.unsupported(&format!("a name in {other} behind {quote}"));
+                }
+                _ => {
+                    let end = self.rest().find(']').map_or(self.text.len(), |end| self.at + end);
+                    let end = self.position(end);
+                    return Err(PathError::Invalid(format!("Found empty property at index {end}")));
+                }
             }
             self.at += 1;
             names.push(quoted(self, quote).ok_or_else(|| {
                 PathError::Invalid("Property has not been closed - missing closing '".to_owned())
             })?);
+            let behind = self.at;
             self.skip_space();
             match self.peek() {
                 Some(',') => self.at += 1,
@@ -256,9 +353,11 @@ impl<'p> Parser<'p> {
                     return Ok(Step::Members(names));
                 }
                 _ => {
-                    return Err(PathError::Invalid(
-                        "Property has not been closed - missing closing '".to_owned(),
-                    ));
+                    let last = self.position(behind) - 1;
+                    return Err(PathError::Invalid(format!(
+                        "Property must be separated by comma or Property must be terminated close square bracket at \
+                         index {last}"
+                    )));
                 }
             }
         }

@@ -85,6 +85,36 @@ fn paths_lead_where_jayway_goes() {
     assert!(refused.len() * 10 < compared, "{compared} compared, refused: {refused:#?}");
 }
 
+/// Texts that are no paths, and what Jayway JSONPath 2.8.0 says of each.
+const NO_PATHS: &str = include_str!("recorded/no_paths.tsv");
+
+#[test]
+fn what_is_no_path_is_so_in_jayways_words() {
+    let mut wrong = Vec::new();
+    for line in NO_PATHS.lines() {
+        let (text, theirs) = line.split_once('\t').expect("two columns");
+        match JsonPath::compile(text) {
+            Err(PathError::Invalid(ours)) if ours == theirs => {}
+            ours => wrong.push(format!("{text}\n   theirs {theirs}\n   ours   {ours:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), NO_PATHS.lines().count(), wrong.join("\n"));
+}
+
+#[test]
+fn the_last_character_behind_a_step_is_not_looked_at() {
+    let document = read(r#"{"a":[{"b":1}]}"#).expect("JSON");
+    let found = |text: &str| JsonPath::compile(text).unwrap().find(&document).map(|value| value.asserted());
+    for text in ["$.a[", "$['a']b", "$.a"] {
+        assert_eq!(found(text).unwrap(), r#"[{"b":1}]"#, "{text}");
+    }
+    for text in ["$.a[0]]", "$.a[0][", "$.a[0]b"] {
+        assert_eq!(found(text).unwrap(), r#"{"b":1}"#, "{text}");
+    }
+    assert_eq!(found("$.a[0]bc").unwrap_err().to_string(), "No results for path: $['a'][0]['bc']");
+    assert_eq!(found("$.a.foo()").unwrap_err().to_string(), "Function with name: foo does not exist.");
+}
+
 proptest::proptest! {
     #[test]
     fn any_text_is_a_path_or_refused(text in ".{0,40}") {
