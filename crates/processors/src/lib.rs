@@ -40,6 +40,7 @@ mod refusal;
 mod regex_extractor;
 mod response_assertion;
 mod save_responses;
+mod schema_assertion;
 pub mod scope;
 mod script;
 mod supported;
@@ -73,6 +74,7 @@ pub use refusal::{Refusal, RefusalKind};
 pub use regex_extractor::{RegexExtractor, RegexExtractorSettings};
 pub use response_assertion::{ResponseAssertion, ResponseAssertionSettings};
 pub use save_responses::{SaveResponses, SaveResponsesSettings, resolved};
+pub use schema_assertion::XmlSchemaAssertion;
 pub use script::{
     Family, Language, ScriptAssertion, ScriptProcessor, ScriptSampler, ScriptSettings, ScriptTimer,
     language_of,

@@ -78,6 +78,11 @@ const SUPPORTED: &[ElementInfo] = &[
     element("SizeAssertion", "fails what is too large or small", ""),
     element("UserParameters", "values that differ from user to user", ""),
     element("XMLAssertion", "fails what is not well-formed XML", "rare mistakes are told in other words"),
+    element(
+        "XMLSchemaAssertion",
+        "fails what is not as an XML Schema says",
+        "local schema files; messages that name what was expected are worded otherwise",
+    ),
     element("XPath2Assertion", "fails what an XPath 2 expression does not find", XPATH2),
     element("XPath2Extractor", "variables from XML by XPath 2 expressions", XPATH2),
     element("XPathAssertion", "fails what an XPath expression does not find", XPATH),

@@ -1,8 +1,10 @@
-//! XML documents as Java's parser hands them to JMeter, and XPath 1.0 over them as Xalan evaluates it.
+//! XML documents as Java's parser hands them to JMeter, XPath 1.0 over them as Xalan evaluates it, and XML Schema.
 
 mod complaint;
+mod defaults;
 mod expression;
 mod query;
+mod schema;
 mod write;
 
 use std::borrow::Cow;
@@ -11,6 +13,7 @@ use uppsala::{Document, NodeId, NodeKind, Parser, QName};
 
 pub use complaint::complaint;
 pub use query::{Answer, evaluate, problem};
+pub use schema::Schema;
 pub use write::{write_item, write_node};
 
 /// Stands in the names of elements with a prefix, where a document is read without regard to namespaces: such names
@@ -66,6 +69,7 @@ pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, String> {
     let mut tree = parser
         .parse(text)
         .map_err(|error| complaint(text, reading).unwrap_or_else(|| without_place(&error.to_string())))?;
+    defaults::add(&mut tree, text);
     if !reading.namespaces {
         forget_namespaces(&mut tree);
     }

@@ -1,0 +1,106 @@
+//! The XML Schema assertion.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use busyhour_engine::element::Assertion;
+use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_xml::Schema;
+
+use crate::refusal::Refusal;
+
+/// Schemas kept per thread that are named by variables.
+const KEPT_MAX: usize = 100;
+
+/// A schema, or why there is none.
+type Kept = Rc<Result<Schema, String>>;
+
+thread_local! {
+    static KEPT: RefCell<HashMap<PathBuf, Kept>> = RefCell::default();
+}
+
+/// Fails a response that is not as a schema says.
+#[derive(Debug)]
+pub struct XmlSchemaAssertion {
+    name: Template,
+    file: Template,
+    base: PathBuf,
+}
+
+impl XmlSchemaAssertion {
+    /// Takes an assertion out of the plan: `TestElement.name`, `xmlschema_assertion_filename`, the plan's folder.
+    ///
+    /// # Errors
+    /// A schema whose name does not vary and that cannot be read.
+    pub fn new(name: Template, file: Template, base: PathBuf) -> Result<Self, Refusal> {
+        if let Some(file) = file.as_literal().filter(|file| !file.is_empty()) {
+            read(&found(&base, file))
+                .map_err(|why| Refusal::invalid(format!("has the schema {file}: {why}")))?;
+        }
+        Ok(Self { name, file, base })
+    }
+}
+
+/// Relative names are looked up in the working directory, then beside the plan.
+fn found(base: &Path, file: &str) -> PathBuf {
+    let path = Path::new(file.strip_prefix("file:").unwrap_or(file));
+    if path.exists() { path.to_owned() } else { base.join(path) }
+}
+
+fn read(path: &Path) -> Result<Schema, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Schema::read(&busyhour_xml::decode(&bytes), folder)
+}
+
+/// The schema in a file, read once by each thread.
+fn kept(path: PathBuf) -> Kept {
+    KEPT.with_borrow_mut(|all| {
+        if let Some(known) = all.get(&path) {
+            return Rc::clone(known);
+        }
+        if all.len() >= KEPT_MAX {
+            all.clear();
+        }
+        let schema = Rc::new(read(&path));
+        all.insert(path, Rc::clone(&schema));
+        schema
+    })
+}
+
+impl Assertion for XmlSchemaAssertion {
+    fn name(&self, user: &mut UserState) -> String {
+        self.name.text(user).into_owned()
+    }
+
+    fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
+        let failure =
+            |message: String| AssertionResult { failure: true, message, ..AssertionResult::default() };
+        let text = result.body_text();
+        if text.is_empty() {
+            return failure("Response was null".to_owned());
+        }
+        let file = self.file.text(user);
+        if file.is_empty() {
+            return failure("FileName is required".to_owned());
+        }
+        let error = |message: String| AssertionResult { error: true, message, ..AssertionResult::default() };
+        match kept(found(&self.base, &file)).as_ref() {
+            Err(why) => {
+                error(format!("error: schema_reference.4: Failed to read schema document '{file}': {why}"))
+            }
+            Ok(schema) => match schema.check(&text) {
+                Ok(()) => AssertionResult::default(),
+                Err(message) => error(message),
+            },
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { body: true, ..Keep::default() }
+    }
+}
