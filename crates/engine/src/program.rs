@@ -53,7 +53,8 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         user.result.end
     }
 
-    /// Whether a Sample Timeout can interrupt its samples.
+    /// Whether a Sample Timeout can drop its samples in mid-way. One that ends them in a way of its own says no, and goes
+    /// by [`UserState::interrupt_at`].
     fn is_interruptible(&self) -> bool {
         true
     }

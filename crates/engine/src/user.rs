@@ -67,6 +67,8 @@ pub struct UserState {
     pub end_time: Option<Nanos>,
     /// Time that a script slept, in nanoseconds: it has passed for the script, and the user waits it out before it goes on.
     pub owed_ns: u64,
+    /// When a Sample Timeout interrupts the sample at hand, for samplers that see to it themselves.
+    pub interrupt_at: Option<Nanos>,
     /// Name of the sampler at work (for `__samplerName` and logs).
     pub sampler_name: String,
     /// Whose stream of random numbers it draws from: its own number, or that of the arrival it serves.
@@ -98,6 +100,7 @@ impl UserState {
             gave_up: false,
             end_time: None,
             owed_ns: 0,
+            interrupt_at: None,
             sampler_name: String::new(),
             stream: u64::from(number),
             states,

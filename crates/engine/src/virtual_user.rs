@@ -328,11 +328,13 @@ impl<P: Protocol> VirtualUser<P> {
                 self.previous_end = self.user.result.end;
             }
             SamplerKind::Protocol(protocol) => {
-                let limit_ns = self.limit_of(package).filter(|_| protocol.is_interruptible());
+                let limit_ns = self.limit_of(package);
                 let core = Rc::clone(&self.core);
                 let mut in_flight = InFlight(Some(&core));
                 // Only a limit needs it, and most samples have none.
                 let begun = if limit_ns.is_some() { self.user.now() } else { Nanos::ZERO };
+                self.user.interrupt_at = limit_ns.map(|limit_ns| begun + limit_ns);
+                let limit_ns = limit_ns.filter(|_| protocol.is_interruptible());
                 let in_time = {
                     let (user, session) = (&mut self.user, &mut self.session);
                     let sampling = protocol.sample(user, session, &package.label, intended, package.keep);

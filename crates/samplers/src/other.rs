@@ -4,7 +4,11 @@ use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
 
+use busyhour_engine::clock::Clock;
+use busyhour_engine::core::Core;
 use busyhour_engine::result::Keep;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
@@ -35,7 +39,7 @@ pub trait OtherSampler: Send + Sync + fmt::Debug {
     /// [`UserState::begin_result`] is called, then the request is made.
     fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a>;
 
-    /// Whether a Sample Timeout can interrupt its samples.
+    /// Whether a Sample Timeout can drop its samples in mid-way, see [`UserState::interrupt_at`] for another way.
     fn is_interruptible(&self) -> bool {
         false
     }
@@ -51,13 +55,47 @@ pub trait OtherSampler: Send + Sync + fmt::Debug {
     }
 }
 
+/// When a sample is interrupted.
+pub(crate) struct Interrupt {
+    at: Option<Nanos>,
+    clock: Clock,
+    core: Option<Rc<Core>>,
+}
+
+impl Interrupt {
+    /// The user's Sample Timeout from here on; one whose time has come already found nothing to interrupt.
+    pub(crate) fn from_now(user: &UserState) -> Self {
+        let at = user.interrupt_at.filter(|at| user.now() < *at);
+        Self { at, clock: user.run.clock.clone(), core: user.core.clone() }
+    }
+
+    /// What the work comes to, or `None` if it is interrupted.
+    pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let Some(at) = self.at else { return Some(work.await) };
+        let over = async {
+            // Sleepers are woken before their time when the run is stopped; samples in flight go on then.
+            while self.clock.now() < at {
+                match &self.core {
+                    Some(core) => core.timers.sleep_until(at).await,
+                    None => tokio::time::sleep(Duration::from_nanos(at.since(self.clock.now()))).await,
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = over => None,
+        }
+    }
+}
+
 /// Waits so many milliseconds on the core's own timers.
 pub(crate) async fn sleep(user: &UserState, ms: i64) {
     let Some(ms) = u64::try_from(ms).ok().filter(|ms| *ms > 0) else { return };
     let until = user.now() + ms.saturating_mul(1_000_000);
     match &user.core {
         Some(core) => core.timers.sleep_until(until).await,
-        None => tokio::time::sleep(std::time::Duration::from_millis(ms)).await,
+        None => tokio::time::sleep(Duration::from_millis(ms)).await,
     }
 }
 

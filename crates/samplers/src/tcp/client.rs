@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::java::{from_hex, hex, parse_int};
+use crate::other::Interrupt;
 
 /// JMeter's clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,12 +103,15 @@ impl TcpClient {
                 return Exchanged::failed(format!("java.lang.IllegalArgumentException: {message}"));
             }
         };
-        if let Err(error) = stream.write_all(&bytes).await {
+        // An interrupt closes the connection.
+        let interrupt = &Interrupt::from_now(user);
+        let written = interrupt.or(stream.write_all(&bytes)).await.unwrap_or_else(|| Err(interrupted()));
+        if let Err(error) = written {
             return Exchanged::failed(printed(&Failure::socket(&error)));
         }
         match self {
             Self::Text => {
-                let Read { bytes, error } = read(stream, end, timeout, user).await;
+                let Read { bytes, error } = read(stream, end, timeout, interrupt, user).await;
                 let read = bytes.len();
                 Exchanged {
                     text: String::from_utf8_lossy(&bytes).into_owned(),
@@ -119,7 +123,7 @@ impl TcpClient {
                 }
             }
             Self::Binary => {
-                let Read { bytes, error } = read(stream, end, timeout, user).await;
+                let Read { bytes, error } = read(stream, end, timeout, interrupt, user).await;
                 let error = error.and_then(|error| match (error.kind(), end) {
                     // Silence ends a response that nothing else does.
                     (io::ErrorKind::TimedOut, None) => None,
@@ -130,7 +134,9 @@ impl TcpClient {
                     error.map(|why| format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {why}"));
                 Exchanged { text: hex(&bytes), error }
             }
-            Self::LengthPrefixed => read_prefixed(stream, timeout, properties.prefix_bytes, user).await,
+            Self::LengthPrefixed => {
+                read_prefixed(stream, timeout, interrupt, properties.prefix_bytes, user).await
+            }
         }
     }
 
@@ -159,14 +165,23 @@ async fn read_some(
     stream: &mut TcpStream,
     buffer: &mut [u8],
     timeout: Option<Duration>,
+    interrupt: &Interrupt,
 ) -> io::Result<usize> {
-    match timeout {
-        None => stream.read(buffer).await,
-        Some(timeout) => match tokio::time::timeout(timeout, stream.read(buffer)).await {
-            Ok(read) => read,
-            Err(_) => Err(io::ErrorKind::TimedOut.into()),
-        },
-    }
+    let read = async {
+        match timeout {
+            None => stream.read(buffer).await,
+            Some(timeout) => match tokio::time::timeout(timeout, stream.read(buffer)).await {
+                Ok(read) => read,
+                Err(_) => Err(io::ErrorKind::TimedOut.into()),
+            },
+        }
+    };
+    interrupt.or(read).await.unwrap_or_else(|| Err(interrupted()))
+}
+
+/// What Java says of a socket that was closed by somebody else.
+fn interrupted() -> io::Error {
+    io::Error::other("Socket closed")
 }
 
 /// Reads until the other side ends, a piece ends with the end byte, or something goes wrong.
@@ -174,12 +189,13 @@ async fn read(
     stream: &mut TcpStream,
     end: Option<u8>,
     timeout: Option<Duration>,
+    interrupt: &Interrupt,
     user: &mut UserState,
 ) -> Read {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {
-        match read_some(stream, &mut buffer, timeout).await {
+        match read_some(stream, &mut buffer, timeout, interrupt).await {
             Err(error) => return Read { bytes, error: Some(error) },
             Ok(0) => return Read { bytes, error: None },
             Ok(count) => {
@@ -198,6 +214,7 @@ async fn read(
 async fn read_prefixed(
     stream: &mut TcpStream,
     timeout: Option<Duration>,
+    interrupt: &Interrupt,
     prefix_bytes: usize,
     user: &mut UserState,
 ) -> Exchanged {
@@ -207,7 +224,7 @@ async fn read_prefixed(
         error: Some("org.apache.jmeter.protocol.tcp.sampler.ReadException: ".into()),
     };
     let mut prefix = vec![0; prefix_bytes];
-    match read_some(stream, &mut prefix, timeout).await {
+    match read_some(stream, &mut prefix, timeout, interrupt).await {
         Err(_) => return failed(&[]),
         Ok(count) if count < prefix_bytes => return Exchanged { text: String::new(), error: None },
         Ok(_) => {}
@@ -230,7 +247,7 @@ async fn read_prefixed(
     let mut buffer = [0; 4096];
     while message.len() < length {
         let want = buffer.len().min(length - message.len());
-        match read_some(stream, &mut buffer[..want], timeout).await {
+        match read_some(stream, &mut buffer[..want], timeout, interrupt).await {
             Err(_) => {
                 message.resize(length, 0);
                 return failed(&message);
