@@ -126,6 +126,7 @@ impl State {
     /// | `/bytes/N` | N bytes of `x` |
     /// | `/seq` | `seq=1`, `seq=2`, … over the life of the server |
     /// | `/body` | the request's body |
+    /// | `/certificate` | `certificate=NAME;`, the name in the client's certificate, or `none` |
     /// | `/status/CODE` | that status |
     /// | `/redirect/CODE/N` | N redirects by relative `Location`, then `/landed` |
     /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as they say |
@@ -145,8 +146,8 @@ impl State {
     /// | `/ws…` with an upgrade | a WebSocket, see the `websocket` module |
     /// | anything else | 200, `METHOD target` as text |
     ///
-    /// As a proxy it also asks who is there, see the `proxy` module.
-    pub(crate) fn answer(&self, request: &Request) -> Answer {
+    /// As a proxy it also asks who is there, see the `proxy` module. `client` is the certificate of the client, DER.
+    pub(crate) fn answer(&self, request: &Request, client: Option<&[u8]>) -> Answer {
         let target = request.target();
         if let Some(answer) = proxy::answer(request) {
             return answer;
@@ -177,6 +178,10 @@ impl State {
                 Response::text(format!("seq={n};")).sized(request)
             }
             ["body"] => Response::text(request.body.clone()).sized(request),
+            ["certificate"] => {
+                let name = client.and_then(common_name).unwrap_or("none");
+                Response::text(format!("certificate={name};")).sized(request)
+            }
             ["status", code] => {
                 let code = code.parse().unwrap_or(500);
                 Response::new(code, "text/plain; charset=utf-8", format!("status {code}")).sized(request)
@@ -341,6 +346,15 @@ fn reason(code: u16) -> &'static str {
     }
 }
 
+/// The last common name in a certificate: the owner's, behind that of the issuer.
+fn common_name(certificate: &[u8]) -> Option<&str> {
+    /// The identifier 2.5.4.3 as it is written in DER.
+    const COMMON_NAME: &[u8] = &[0x06, 0x03, 0x55, 0x04, 0x03];
+    let at = certificate.windows(COMMON_NAME.len()).rposition(|bytes| bytes == COMMON_NAME)?;
+    let [_tag, length, text @ ..] = &certificate[at + COMMON_NAME.len()..] else { return None };
+    std::str::from_utf8(text.get(..usize::from(*length))?).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,7 +362,7 @@ mod tests {
     fn answer(path: &str, header: &str) -> String {
         let wire = format!("GET {path} HTTP/1.1\r\n{header}\r\n\r\n");
         let request = Request::read(&mut wire.as_bytes()).unwrap().unwrap();
-        String::from_utf8_lossy(&State::default().answer(&request).bytes).into_owned()
+        String::from_utf8_lossy(&State::default().answer(&request, None).bytes).into_owned()
     }
 
     #[test]

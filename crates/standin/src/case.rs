@@ -94,7 +94,7 @@ pub struct Settings {
     /// Further JMeter properties (`-J`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
-    /// Further arguments, at the end of the command line; `{PORT}` stands for the port.
+    /// Further arguments, at the end of the command line; `{PORT}` stands for the port, `{CASE}` for the case's folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
 }
@@ -172,7 +172,9 @@ impl Case {
         line.push("-Jsummariser.name=".into());
         line.extend(self.settings.properties.iter().map(|(name, value)| format!("-J{name}={value}")));
         let port = server.port().to_string();
-        line.extend(self.settings.arguments.iter().map(|argument| argument.replace("{PORT}", &port)));
+        let dir = text(&self.dir);
+        let filled = |argument: &String| argument.replace("{PORT}", &port).replace("{CASE}", &dir);
+        line.extend(self.settings.arguments.iter().map(filled));
         line
     }
 

@@ -11,7 +11,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use crate::answers::{Answer, State};
 use crate::proxy::GRANTED;
 use crate::request::Request;
-use crate::tls;
+use crate::tls::{self, ClientCertificates};
 use crate::websocket;
 
 /// One request and the connection that brought it.
@@ -57,7 +57,15 @@ impl StandIn {
     /// # Errors
     /// Fails when no port can be had.
     pub fn start() -> io::Result<Self> {
-        Self::with(State::default())
+        Self::with(State::default(), ClientCertificates::Asked)
+    }
+
+    /// The same; under TLS clients without a certificate are sent away.
+    ///
+    /// # Errors
+    /// Fails when no port can be had.
+    pub fn start_demanding_certificates() -> io::Result<Self> {
+        Self::with(State::default(), ClientCertificates::Demanded)
     }
 
     /// The same, but every path is answered as an application would: pages, JSON, a session cookie (see the `anything`
@@ -66,10 +74,10 @@ impl StandIn {
     /// # Errors
     /// Fails when no port can be had.
     pub fn start_application() -> io::Result<Self> {
-        Self::with(State::application())
+        Self::with(State::application(), ClientCertificates::Asked)
     }
 
-    fn with(state: State) -> io::Result<Self> {
+    fn with(state: State, clients: ClientCertificates) -> io::Result<Self> {
         let shared = Arc::new(Shared { state, ..Shared::default() });
         let mut acceptors = Vec::new();
         let mut listen = |tls: Option<Arc<ServerConfig>>| -> io::Result<u16> {
@@ -81,7 +89,7 @@ impl StandIn {
             Ok(port)
         };
         let port = listen(None)?;
-        let tls_port = listen(Some(tls::server_config()?))?;
+        let tls_port = listen(Some(tls::server_config(clients)?))?;
         // Packets come to the same number, where it is free for them.
         if let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) {
             let shared = Arc::clone(&shared);
@@ -183,7 +191,9 @@ fn converse(stream: &TcpStream, tls: Option<Arc<ServerConfig>>, shared: &Shared)
     let mut number = None;
     let config = match tls {
         Some(config) => config,
-        None if serve(stream, shared, &mut number)? == End::Tunnel => tls::server_config()?,
+        None if serve(stream, shared, &mut number)? == End::Tunnel => {
+            tls::server_config(ClientCertificates::Asked)?
+        }
         None => return Ok(()),
     };
     let session = ServerConnection::new(config).map_err(io::Error::other)?;
@@ -203,7 +213,25 @@ enum End {
     Tunnel,
 }
 
-fn serve(stream: impl Read + Write, shared: &Shared, number: &mut Option<usize>) -> io::Result<End> {
+/// A connection that may know who is at the other end.
+trait Conversation: Read + Write {
+    /// The client's own certificate, DER.
+    fn client(&self) -> Option<&[u8]>;
+}
+
+impl Conversation for &TcpStream {
+    fn client(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl Conversation for &mut StreamOwned<ServerConnection, &TcpStream> {
+    fn client(&self) -> Option<&[u8]> {
+        Some(self.conn.peer_certificates()?.first()?)
+    }
+}
+
+fn serve(stream: impl Conversation, shared: &Shared, number: &mut Option<usize>) -> io::Result<End> {
     let mut reader = BufReader::new(stream);
     while let Some(request) = Request::read(&mut reader)? {
         {
@@ -222,7 +250,7 @@ fn serve(stream: impl Read + Write, shared: &Shared, number: &mut Option<usize>)
             })?;
             break;
         }
-        let Answer { bytes, close, delay } = shared.state.answer(&request);
+        let Answer { bytes, close, delay } = shared.state.answer(&request, reader.get_ref().client());
         if let Some(delay) = delay {
             thread::sleep(delay);
         }

@@ -1,25 +1,94 @@
-//! The certificate that the stand-in shows. Its key is no secret: it stands for nothing but this server in tests.
+//! The certificate that the stand-in shows, and those that it is shown. The key is no secret: it stands for nothing but
+//! this server in tests.
 
 use std::io;
 use std::sync::Arc;
 
-use rustls::ServerConfig;
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::NoServerSessionStorage;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{DigitallySignedStruct, DistinguishedName, Error, ServerConfig, SignatureScheme};
 
 const CERTIFICATE: &[u8] = include_bytes!("../tls/certificate.pem");
 const KEY: &[u8] = include_bytes!("../tls/key.pem");
 
-/// The configuration of the side that accepts connections.
-pub(crate) fn server_config() -> io::Result<Arc<ServerConfig>> {
+/// Whether clients must show a certificate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ClientCertificates {
+    /// They are asked for one and may have none.
+    #[default]
+    Asked,
+    /// Who has none is sent away.
+    Demanded,
+}
+
+/// The configuration of the side that accepts connections. Any certificate of a client will do, and no session is
+/// resumed, so that each connection shows one.
+pub(crate) fn server_config(clients: ClientCertificates) -> io::Result<Arc<ServerConfig>> {
     let certificate = CertificateDer::from_pem_slice(CERTIFICATE).map_err(io::Error::other)?;
     let key = PrivateKeyDer::from_pem_slice(KEY).map_err(io::Error::other)?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
+    let verifier = AnyClient { provider: Arc::clone(&provider), clients };
+    let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?
-        .with_no_client_auth()
+        .with_client_cert_verifier(Arc::new(verifier))
         .with_single_cert(vec![certificate], key)
         .map_err(io::Error::other)?;
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
+}
+
+/// Takes any certificate whose key the client has.
+#[derive(Debug)]
+struct AnyClient {
+    provider: Arc<CryptoProvider>,
+    clients: ClientCertificates,
+}
+
+impl ClientCertVerifier for AnyClient {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn client_auth_mandatory(&self) -> bool {
+        self.clients == ClientCertificates::Demanded
+    }
+
+    fn verify_client_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
 }
