@@ -401,9 +401,15 @@ fn kept_for_scripts(plan: &TestPlan) -> Keep {
     let source = plan.source();
     let mentions = |word: &str| source.contains(word);
     Keep {
-        body: ["getResponseData", "responseData", "__regexFunction", "<URLRewritingModifier"]
-            .iter()
-            .any(|word| mentions(word)),
+        body: [
+            "getResponseData",
+            "responseData",
+            "__regexFunction",
+            "<URLRewritingModifier",
+            "<AnchorModifier",
+        ]
+        .iter()
+        .any(|word| mentions(word)),
         response_headers: mentions("getResponseHeaders") || mentions("responseHeaders}"),
         request: mentions("getRequestHeaders") || mentions("getSamplerData"),
         http: false,

@@ -10,7 +10,7 @@ use busyhour_processors::{
     DebugPostProcessorSettings, DebugSamplerSettings, JmesAssertion, JmesExtractor, JmesExtractorSettings,
     Md5HexAssertion, PluginJsonAssertion, PluginJsonExtractor, PluginJsonExtractorSettings, Refusal,
     XPathAssertion, XPathAssertionSettings, XPathExtractor, XPathExtractorSettings, XPathFlavour,
-    XmlAssertion, jmespath_problem, xpath_problem,
+    XmlAssertion, XmlSchemaAssertion, jmespath_problem, xpath_problem,
 };
 
 use crate::context::Context;
@@ -48,6 +48,12 @@ pub(crate) fn assertion<'p>(
             plugin_json_assertion(context, element)
         }
         "XMLAssertion" => Ok(Arc::new(XmlAssertion::new(context.name(element))) as _),
+        "XMLSchemaAssertion" => {
+            let name = context.name(element);
+            let file = context.text(element, "xmlschema_assertion_filename");
+            let base = context.options.base_dir.clone();
+            XmlSchemaAssertion::new(name, file, base).map(|made| Arc::new(made) as _)
+        }
         "MD5HexAssertion" => {
             let name = context.name(element);
             Ok(Arc::new(Md5HexAssertion::new(name, context.text(element, "MD5HexAssertion.size"))) as _)
@@ -57,7 +63,7 @@ pub(crate) fn assertion<'p>(
 }
 
 /// JMeter finds out at each sample that an expression is none.
-fn warn_of_problem(context: &mut Context<'_>, element: Element<'_>, problem: Option<String>) {
+pub(crate) fn warn_of_problem(context: &mut Context<'_>, element: Element<'_>, problem: Option<String>) {
     if let Some(problem) = problem {
         let message = format!(
             "the expression of {} is wrong, so that it finds nothing at any sample: {problem}",
@@ -254,7 +260,9 @@ fn plugin_json_extractor<'p>(
         default: context.text(element, "DEFAULT"),
         source: of_variable.then(|| context.text(element, "VARIABLE")),
     };
-    Ok(Arc::new(PluginJsonExtractor::new(settings)?))
+    let extractor = PluginJsonExtractor::new(settings)?;
+    warn_of_problem(context, element, extractor.wrong_path());
+    Ok(Arc::new(extractor))
 }
 
 fn plugin_json_assertion<'p>(

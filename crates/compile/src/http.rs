@@ -238,6 +238,7 @@ fn modifiers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Modifier]
                 encoded: context.flag(element, "encode", false),
                 kept: *context.kept_values.entry(element.id()).or_insert_with(|| context.symbols.state()),
             })),
+            "AnchorModifier" => all.push(Modifier::Links),
             "RegExUserParameters" => all.push(Modifier::RegexParameters {
                 name: context.name(element),
                 variable: context.text_or(element, "RegExUserParameters.regex_ref_name", ""),

@@ -9,7 +9,7 @@ use busyhour_http::embedded::{EmbeddedRules, Parser, Parsers};
 use busyhour_http::{FileStore, SharedHttp, TlsPolicy};
 
 /// Properties that change what JMeter's HTTP samplers do, and not ours, with the value that changes nothing.
-const UNHEEDED: [(&str, &str); 19] = [
+const UNHEEDED: [(&str, &str); 17] = [
     ("httpclient4.retrycount", "0"),
     ("httpclient4.gzip_relax_mode", "false"),
     ("httpclient4.deflate_relax_mode", "false"),
@@ -23,12 +23,10 @@ const UNHEEDED: [(&str, &str); 19] = [
     ("https.socket.ciphers", ""),
     ("https.cipherSuites", ""),
     ("https.sessioncontext.shared", "false"),
-    ("https.use.cached.ssl.context", "true"),
     ("httpsampler.redirect.removeslashdotdot", "true"),
     ("httpsampler.user_defined_methods", ""),
     ("CookieManager.allow_variable_cookies", "true"),
     ("jmeter.regex.engine", "oro"),
-    ("javax.net.ssl.keyStore", ""),
 ];
 
 /// What all HTTP samplers share, and which properties are not heeded.

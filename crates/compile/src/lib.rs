@@ -12,6 +12,7 @@ mod documents;
 mod groups;
 mod http;
 mod http_properties;
+mod keystore;
 mod listeners;
 mod load_profile;
 mod managers;
@@ -156,6 +157,7 @@ pub fn compile(plan: &TestPlan, options: &Options) -> (Option<Compiled>, Vec<Dia
             _ => context.tell(*finding.diagnostic),
         }
     }
+    keystore::configure(&mut context);
     let compiled = groups::compile_plan(&mut context);
     let mut diagnostics = context.into_diagnostics();
     diagnostics.extend(numbers::check(plan));

@@ -108,14 +108,11 @@ pub(crate) fn dns<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option
     if let Some(known) = context.dns.get(&element.id()) {
         return known.clone();
     }
-    let has_servers = element.collection(SERVERS).is_some_and(|list| list.items().next().is_some());
-    if has_servers && context.flag(element, "DNSCacheManager.isCustomResolver", false) {
-        context.unsupported_setting(
-            element,
-            SERVERS,
-            "asking DNS servers of the plan's own is not supported: names are looked up as the system does it; names that \
-             only those servers know can stand in the table of static hosts",
-        );
+    let mut servers = Vec::new();
+    if context.flag(element, "DNSCacheManager.isCustomResolver", false) {
+        for server in element.collection(SERVERS).into_iter().flat_map(|list| list.items()) {
+            servers.push(context.parse(server.text().unwrap_or(""), server));
+        }
     }
     let mut hosts = Vec::new();
     if let Some(list) = element.collection("DNSCacheManager.hosts") {
@@ -126,6 +123,8 @@ pub(crate) fn dns<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option
     let manager = Arc::new(DnsManager {
         clear_each_iteration: context.flag(element, "DNSCacheManager.clearEachIteration", false),
         hosts,
+        servers,
+        ..DnsManager::default()
     });
     context.dns.insert(element.id(), Some(Arc::clone(&manager)));
     Some(manager)

@@ -154,6 +154,7 @@ fn json_extractor<'p>(
         scope: scope(context, element, "Sample.scope")?,
     };
     let extractor = JsonExtractor::new(settings)?;
+    documents::warn_of_problem(context, element, extractor.wrong_path());
     if let Some(problem) = extractor.problem() {
         let message = format!(
             "the match numbers are wrong, on which JMeter drops each sample, as is done here: {problem}"
@@ -210,7 +211,9 @@ fn json_assertion<'p>(
 ) -> Result<Arc<dyn Assertion>, Refusal> {
     let path = context.text(element, "JSON_PATH");
     let settings = json_assertion_settings(context, element, path);
-    Ok(Arc::new(JsonAssertion::new(settings)?))
+    let assertion = JsonAssertion::new(settings)?;
+    documents::warn_of_problem(context, element, assertion.wrong_path());
+    Ok(Arc::new(assertion))
 }
 
 /// The settings that all assertions about JSON documents have; only the path has names of its own.

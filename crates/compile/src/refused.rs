@@ -13,11 +13,6 @@ const REFUSED: &[(&str, Option<Needs>, &str)] = &[
         "it counts the errors and warnings of JTidy, whose rules no other reader of HTML shares; disable the element, or \
          check the page's parts with a Response Assertion or an XPath Assertion",
     ),
-    (
-        "XMLSchemaAssertion",
-        None,
-        "documents are not validated against schemas here; an XML Assertion checks that they are well-formed",
-    ),
     ("SMIMEAssertion", PROTOCOL, "signed mail is not read here; disable the element"),
     (
         "FTPSampler",
@@ -97,16 +92,6 @@ const REFUSED: &[(&str, Option<Needs>, &str)] = &[
         "AccessLogSampler",
         JAVA,
         "it chooses requests with Java classes; busyhour can replay times of a log, see `busyhour run --help`",
-    ),
-    (
-        "AnchorModifier",
-        None,
-        "it follows links as JTidy reads pages; take the link with a Regular Expression or CSS Extractor, and use the variable",
-    ),
-    (
-        "KeystoreConfig",
-        None,
-        "client certificates are not supported yet: disable the element if the servers do not ask for them",
     ),
     (
         "com.blazemeter.jmeter.http2.sampler.HTTP2Controller",

@@ -201,7 +201,18 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ),
     ("CacheManager", "HTTP Cache Manager", Role::Config, ""),
     ("AuthManager", "HTTP Authorization Manager", Role::Config, "Basic and Digest"),
-    ("DNSCacheManager", "DNS Cache Manager", Role::Config, "without DNS servers of its own"),
+    (
+        "DNSCacheManager",
+        "DNS Cache Manager",
+        Role::Config,
+        "its own servers are asked by UDP for IPv4 addresses",
+    ),
+    (
+        crate::keystore::KEYSTORE,
+        "Keystore Configuration",
+        Role::Config,
+        "JKS and PKCS#12 (`-Djavax.net.ssl.keyStore=FILE`); keys for RSA, ECDSA and Ed25519",
+    ),
     ("JavaConfig", "Java Request Defaults", Role::Config, ""),
     (
         "eu.luminis.jmeter.wssampler.PingFrameFilter",
@@ -232,9 +243,10 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
     ),
     (crate::start::VARIABLES_FROM_CSV, "Variables From CSV File (jmeter-plugins)", Role::Config, ""),
     ("UserParameters", "User Parameters", Role::PreProcessor, ""),
+    ("AnchorModifier", "HTML Link Parser", Role::PreProcessor, "pages are read as browsers do, not as JTidy"),
     ("URLRewritingModifier", "HTTP URL Re-writing Modifier", Role::PreProcessor, ""),
     ("RegExUserParameters", "RegEx User Parameters", Role::PreProcessor, ""),
-    ("SampleTimeout", "Sample Timeout", Role::PreProcessor, "interrupts HTTP requests and pauses"),
+    ("SampleTimeout", "Sample Timeout", Role::PreProcessor, "interrupts HTTP and TCP requests, and pauses"),
     (
         "kg.apc.jmeter.modifiers.FifoPopPreProcessor",
         "Inter-Thread Communication PreProcessor (jmeter-plugins)",
@@ -304,6 +316,7 @@ const ELEMENTS: &[(&str, &str, Role, &str)] = &[
         "not from YAML",
     ),
     ("XMLAssertion", "XML Assertion", Role::Assertion, ""),
+    ("XMLSchemaAssertion", "XML Schema Assertion", Role::Assertion, ""),
     ("MD5HexAssertion", "MD5Hex Assertion", Role::Assertion, ""),
     (
         crate::listeners::AUTO_STOP,

@@ -82,6 +82,8 @@ pub(crate) struct ConnectOptions<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Local address.
     pub(crate) source: Option<IpAddr>,
+    /// The user's key, by its alias, where a variable names it.
+    pub(crate) key_alias: Option<&'a str>,
 }
 
 impl Connection {
@@ -300,8 +302,8 @@ async fn handshake(
     let failed = |message: String| Failure::new("javax.net.ssl.SSLHandshakeException", message);
     let name = rustls::pki_types::ServerName::try_from(origin.bare_host().to_owned())
         .map_err(|error| failed(error.to_string()))?;
-    let config = options.shared.tls().map_err(|error| failed(error.to_string()))?;
-    let shake = TlsConnector::from(config).connect(name, stream);
+    let shown = options.shared.shown(options.key_alias).map_err(|error| failed(error.to_string()))?;
+    let shake = TlsConnector::from(Arc::clone(&shown.config)).connect(name, stream);
     let shaken = match options.timeout {
         None => shake.await,
         Some(timeout) => match tokio::time::timeout(timeout, shake).await {
@@ -309,6 +311,9 @@ async fn handshake(
             Err(_) => return Err(Failure::read_timeout()),
         },
     };
+    if let Some(failure) = shown.missed() {
+        return Err(failure);
+    }
     shaken.map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => failed("Remote host terminated the handshake".into()),
         io::ErrorKind::ConnectionReset => Failure::socket(&error),

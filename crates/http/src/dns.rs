@@ -5,11 +5,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 use busyhour_record::Nanos;
 
+use crate::dns_query;
 use crate::failure::Failure;
 
 /// How long an answer is remembered, in seconds: Java's `networkaddress.cache.ttl` without a security manager.
@@ -64,13 +66,20 @@ pub(crate) fn remembered(host: &str, port: u16, now: Nanos) -> Option<Vec<Socket
     })
 }
 
+/// The port on which DNS servers listen.
+const DNS_PORT: u16 = 53;
+
 /// A DNS Cache Manager.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct DnsManager {
     /// `DNSCacheManager.clearEachIteration`
     pub clear_each_iteration: bool,
     /// `DNSCacheManager.hosts`: names and the addresses they have here, separated by commas.
     pub hosts: Vec<(Template, Template)>,
+    /// `DNSCacheManager.servers`, where they are to be asked in the system's place.
+    pub servers: Vec<Template>,
+    /// Questions asked so far: the servers take turns.
+    pub asked: AtomicUsize,
 }
 
 /// What a user has looked up under a manager, for good or until its next iteration.
@@ -87,6 +96,8 @@ pub(crate) struct Name {
     pub(crate) host: Box<str>,
     /// What the plan says to look up in its place.
     instead: Option<Vec<String>>,
+    /// The DNS servers of the plan's own.
+    servers: Vec<String>,
     /// The addresses, once they are known.
     pub(crate) addresses: Option<Arc<[SocketAddr]>>,
 }
@@ -102,7 +113,8 @@ impl Name {
                 break;
             }
         }
-        Self { manager: Arc::clone(manager), host: host.into(), instead, addresses: None }
+        let servers = manager.servers.iter().map(|server| server.text(user).into_owned()).collect();
+        Self { manager: Arc::clone(manager), host: host.into(), instead, servers, addresses: None }
     }
 
     /// The addresses, looked up if they are not known.
@@ -111,16 +123,42 @@ impl Name {
             return Ok(Arc::clone(known));
         }
         let found: Arc<[SocketAddr]> = match &self.instead {
-            None => resolve(&self.host, port, now).await?.into(),
+            None => self.look_up(&self.host, port, now).await?.into(),
             Some(names) => {
                 let mut all = Vec::new();
                 for name in names {
                     // What cannot be looked up is left out.
-                    all.extend(resolve(name, port, now).await.unwrap_or_default());
+                    all.extend(self.look_up(name, port, now).await.unwrap_or_default());
                 }
                 all.into()
             }
         };
         Ok(Arc::clone(self.addresses.insert(found)))
+    }
+
+    /// Asks the plan's own DNS servers, or the system if it has none. One that does not answer leaves it to the next.
+    async fn look_up(&self, host: &str, port: u16, now: Nanos) -> Result<Vec<SocketAddr>, Failure> {
+        if self.servers.is_empty() || host.parse::<IpAddr>().is_ok() {
+            return resolve(host, port, now).await;
+        }
+        let turn = self.manager.asked.fetch_add(1, Ordering::Relaxed);
+        for at in 0..self.servers.len() {
+            let server = &self.servers[(turn + at) % self.servers.len()];
+            let Some(server) = resolve(server, DNS_PORT, now).await.ok().and_then(|all| all.first().copied())
+            else {
+                continue;
+            };
+            // Two questions at once shall not have the same number.
+            let id = u16::try_from((now.0 >> 10).wrapping_add(turn as u64) & 0xffff).unwrap_or_default();
+            match dns_query::addresses(server, host, id).await {
+                Ok(found) if found.is_empty() => break,
+                Ok(found) => {
+                    return Ok(found.into_iter().map(|ip| SocketAddr::new(ip.into(), port)).collect());
+                }
+                Err(_) => {}
+            }
+        }
+        let message = format!("Failed to resolve host name: {host}");
+        Err(Failure::new("java.net.UnknownHostException", message))
     }
 }

@@ -142,7 +142,7 @@ pub(crate) fn prepare<'s>(
     if keep.http {
         user.result.http = Some(Box::new(HttpFacts {
             method: Some(request.method.clone()),
-            cookies: latin(&request.cookies).into_owned(),
+            cookies: shown_cookies(request),
             query_string: latin(&request.body).into_owned(),
             redirect_location: None,
         }));
@@ -337,7 +337,7 @@ fn is_cookie(header: &crate::sampler::Header) -> bool {
 fn without_cookie_lines(headers: &[u8]) -> Vec<u8> {
     headers
         .split_inclusive(|byte| *byte == b'\n')
-        .filter(|line| line.len() < 7 || !line[..7].eq_ignore_ascii_case(b"cookie:"))
+        .filter(|line| !is_cookie_line(line))
         .flatten()
         .copied()
         .collect()
@@ -373,7 +373,7 @@ fn answer_from_cache(result: &mut SampleResult, when_fresh: &WhenFresh) {
 fn describe(request: &Rendered, lines: std::ops::Range<usize>, result: &mut SampleResult) {
     result.request_headers.clear();
     for line in request.wire[lines].split_inclusive(|byte| *byte == b'\n') {
-        if line.len() >= 7 && line[..7].eq_ignore_ascii_case(b"cookie:") {
+        if is_cookie_line(line) {
             continue;
         }
         result.request_headers.push_str(&latin(line).replace('\r', ""));
@@ -388,11 +388,27 @@ fn describe(request: &Rendered, lines: std::ops::Range<usize>, result: &mut Samp
     data.push_str(" data:\n");
     data.push_str(&latin(&request.body));
     data.push('\n');
-    if request.cookies.is_empty() {
+    let cookies = shown_cookies(request);
+    if cookies.is_empty() {
         data.push_str("\n[no cookies]\n");
     } else {
         data.push_str("\nCookie Data:\n");
-        data.push_str(&latin(&request.cookies));
+        data.push_str(&cookies);
         data.push('\n');
     }
+}
+
+/// The cookies of the request: those of its manager, or what the plan's own headers say.
+fn shown_cookies(request: &Rendered) -> String {
+    if !request.cookies.is_empty() {
+        return latin(&request.cookies).into_owned();
+    }
+    let lines = request.headers.split_inclusive(|byte| *byte == b'\n').filter(|line| is_cookie_line(line));
+    let lines: Vec<u8> = lines.flatten().copied().filter(|byte| *byte != b'\r').collect();
+    // JMeter takes the name off the first line, of however many.
+    latin(&lines).get("cookie:".len()..).unwrap_or_default().trim().to_owned()
+}
+
+fn is_cookie_line(line: &[u8]) -> bool {
+    line.len() >= 7 && line[..7].eq_ignore_ascii_case(b"cookie:")
 }

@@ -45,6 +45,8 @@ pub(crate) struct Special {
     pub(crate) name: Option<Name>,
     /// What connections come from.
     pub(crate) source: Option<IpAddr>,
+    /// The user's key, by its alias.
+    key_alias: Option<String>,
 }
 
 impl Special {
@@ -63,18 +65,16 @@ impl Special {
         if let Some(source) = &sampler.source {
             special.source = source.address(user)?;
         }
+        if let Some(keys) = &sampler.shared.client_keys {
+            special.key_alias = user.variables.get(keys.alias_variable()).map(str::to_owned);
+        }
         Ok(special)
     }
 }
 
 impl Special {
-    /// Addresses of the host, if the plan has them looked up, and the local address.
-    async fn look_up(
-        &mut self,
-        clock: &Clock,
-        options: &mut ConnectOptions<'_>,
-    ) -> Result<Option<Arc<[SocketAddr]>>, Failure> {
-        options.source = self.source;
+    /// Addresses of the host, if the plan has them looked up.
+    async fn look_up(&mut self, clock: &Clock) -> Result<Option<Arc<[SocketAddr]>>, Failure> {
         match &mut self.name {
             Some(name) => name.resolve(0, clock.now()).await.map(Some),
             None => Ok(None),
@@ -97,7 +97,8 @@ impl<'s> Line<'s> {
         keep: Keep,
     ) -> Result<Self, Failure> {
         let mut special = None;
-        if sampler.dns.is_some() || sampler.source.is_some() {
+        let named = sampler.shared.client_keys.as_ref().is_some_and(|keys| !keys.alias_variable().is_empty());
+        if sampler.dns.is_some() || sampler.source.is_some() || named {
             let host = proxy.as_ref().map_or(origin.bare_host(), |proxy| &proxy.host);
             special = Some(Box::new(Special::new(sampler, user, session, host)?));
         }
@@ -189,12 +190,19 @@ impl<'s> Line<'s> {
         started: Nanos,
     ) -> Result<Option<Connection>, Failure> {
         let sampler = self.sampler;
-        let mut options =
-            ConnectOptions { shared: &sampler.shared, clock, timeout: self.connect_timeout, source: None };
+        let mut options = ConnectOptions {
+            shared: &sampler.shared,
+            clock,
+            timeout: self.connect_timeout,
+            source: None,
+            key_alias: None,
+        };
         let mut addresses = None;
-        if let Some(special) = &mut self.special {
-            let looked = Box::pin(special.look_up(clock, &mut options)).await;
+        if let Some(special) = self.special.as_deref_mut() {
+            let looked = Box::pin(special.look_up(clock)).await;
             addresses = looked.inspect_err(|_| result.connect_ns = clock.now().since(started))?;
+            options.source = special.source;
+            options.key_alias = special.key_alias.as_deref();
         }
         let addresses = addresses.as_deref();
         let Some(proxy) = self.proxy.as_ref().filter(|_| self.origin.secure) else {

@@ -9,6 +9,7 @@ use busyhour_engine::user::{StateId, UserState};
 use regex::Regex;
 
 use crate::encode;
+use crate::links;
 use crate::sampler::{Argument, HttpSampler};
 
 /// A pre-processor that changes the sampler.
@@ -27,6 +28,8 @@ pub enum Modifier {
         /// `RegExUserParameters.param_values_gr_nr`
         values_group: Template,
     },
+    /// HTML Link Parser: the request follows a link of the last page.
+    Links,
 }
 
 /// Settings of a HTTP URL Re-writing Modifier.
@@ -55,6 +58,7 @@ pub(crate) fn modified(sampler: &HttpSampler, user: &mut UserState) -> HttpSampl
     for modifier in &sampler.modifiers {
         match modifier {
             Modifier::UrlRewriting(settings) => settings.apply(&mut own, user),
+            Modifier::Links => links::follow(&mut own, user),
             Modifier::RegexParameters { name, variable, names_group, values_group } => {
                 let found = found_parameters(user, variable, names_group, values_group);
                 match found {

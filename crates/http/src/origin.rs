@@ -15,10 +15,19 @@ pub struct Origin {
     pub authority: String,
     /// `http://host:port`: how the URL begins.
     pub prefix: String,
-    /// Why `java.net.URI` does not take such a host, with the index it names; `None` for hosts as they should be.
-    pub(crate) odd: Option<(&'static str, usize)>,
+    /// Why Java does not take such a host; `None` for hosts as they should be.
+    pub(crate) odd: Option<OddHost>,
     /// The disk of this machine.
     pub(crate) is_file: bool,
+}
+
+/// What is wrong with a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OddHost {
+    /// What `java.net.URI` says, with the index it names.
+    At(&'static str, usize),
+    /// A character that ends a host.
+    Holds(char),
 }
 
 impl Origin {
@@ -59,13 +68,19 @@ impl Origin {
     }
 }
 
-fn odd_host(host: &str, at: usize) -> Option<(&'static str, usize)> {
+fn odd_host(host: &str, at: usize) -> Option<OddHost> {
     if let Some(inner) = host.strip_prefix('[') {
         let address = inner.strip_suffix(']').unwrap_or(inner);
         let address = address.split('%').next().unwrap_or(address);
-        return address.parse::<std::net::Ipv6Addr>().is_err().then_some(("Malformed IPv6 address", at + 1));
+        return address
+            .parse::<std::net::Ipv6Addr>()
+            .is_err()
+            .then_some(OddHost::At("Malformed IPv6 address", at + 1));
+    }
+    if let Some(end) = host.chars().find(|character| matches!(character, '?' | '#' | '@')) {
+        return Some(OddHost::Holds(end));
     }
     let fits =
-        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$'()*,;&=+@".contains(&byte) || !byte.is_ascii();
-    (!host.bytes().all(fits)).then_some(("Illegal character in authority", at))
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$'()*,;&=+".contains(&byte) || !byte.is_ascii();
+    (!host.bytes().all(fits)).then_some(OddHost::At("Illegal character in authority", at))
 }

@@ -8,7 +8,7 @@ use crate::encode;
 use crate::failure::Failure;
 use crate::form;
 use crate::head::Rendered;
-use crate::origin::Origin;
+use crate::origin::{OddHost, Origin};
 use crate::sampler::HttpSampler;
 use crate::session::HttpSession;
 use crate::url_parts;
@@ -148,6 +148,10 @@ fn parse_origin(key: &str) -> Result<Result<Arc<Origin>, &'static str>, Failure>
             return Err(Failure::new("java.net.MalformedURLException", message));
         }
     };
+    if domain.contains('/') {
+        let message = "Illegal character found in host: '/'";
+        return Err(Failure::new("java.net.MalformedURLException", message));
+    }
     if domain.is_empty() {
         return Ok(Err(if secure { "https" } else { "http" }));
     }
@@ -195,8 +199,13 @@ pub(crate) fn locate(session: &mut HttpSession, request: &mut Rendered) -> Resul
 }
 
 fn check_url(request: &Rendered, origin: &Origin) -> Result<(), Failure> {
-    if let Some((what, index)) = origin.odd {
-        let message = format!("{what} at index {index}: {}", request.url);
+    if let Some(odd) = origin.odd {
+        let message = match odd {
+            OddHost::At(what, index) => format!("{what} at index {index}: {}", request.url),
+            OddHost::Holds(character) => {
+                format!("Illegal character found in host: '{character}': {}", origin.authority)
+            }
+        };
         return Err(Failure::new("java.net.URISyntaxException", message));
     }
     check_characters(request)

@@ -17,6 +17,7 @@ use crate::embedded::{Embedded, EmbeddedRules};
 use crate::exchange;
 use crate::failure::Failure;
 use crate::files::FileStore;
+use crate::keystore::{ClientKeys, Shown};
 use crate::modify::{Modifier, modified};
 use crate::session::HttpSession;
 use crate::source::Source;
@@ -47,6 +48,8 @@ pub struct SharedHttp {
     pub no_user_agent: bool,
     /// `httpsampler.max_bytes_to_store_per_request`; 0: all.
     pub body_bytes_max: usize,
+    /// What servers are shown that ask for a certificate.
+    pub client_keys: Option<Arc<ClientKeys>>,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
 }
 
@@ -63,6 +66,14 @@ impl SharedHttp {
     /// When the cryptography provider has no common protocol version.
     pub fn tls(&self) -> Result<Arc<rustls::ClientConfig>, rustls::Error> {
         self.tls.get_or_init(|| tls_config(self.tls_policy)).clone()
+    }
+
+    /// What a connection is secured with whose user names this key.
+    pub(crate) fn shown(&self, alias: Option<&str>) -> Result<Shown, rustls::Error> {
+        match &self.client_keys {
+            Some(keys) => keys.shown(alias, self.tls_policy),
+            None => self.tls().map(Shown::nothing),
+        }
     }
 }
 

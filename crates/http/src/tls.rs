@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
@@ -24,18 +24,29 @@ pub enum TlsPolicy {
 /// # Errors
 /// When the cryptography provider has no common protocol version (never with the one built in).
 pub fn tls_config(policy: TlsPolicy) -> Result<Arc<ClientConfig>, Error> {
+    tls_config_with(policy, None)
+}
+
+/// The same, with whoever chooses a certificate when a server asks for one.
+pub(crate) fn tls_config_with(
+    policy: TlsPolicy,
+    keys: Option<Arc<dyn ResolvesClientCert>>,
+) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =
         ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-    let mut config = match policy {
-        TlsPolicy::AcceptAny => builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AcceptAny(provider)))
-            .with_no_client_auth(),
+    let builder = match policy {
+        TlsPolicy::AcceptAny => {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny(provider)))
+        }
         TlsPolicy::Verify => {
             let roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
-            builder.with_root_certificates(roots).with_no_client_auth()
+            builder.with_root_certificates(roots)
         }
+    };
+    let mut config = match keys {
+        Some(keys) => builder.with_client_cert_resolver(keys),
+        None => builder.with_no_client_auth(),
     };
     config.resumption = Resumption::disabled();
     Ok(Arc::new(config))

@@ -32,7 +32,7 @@ const HOUSE: &[Place] = &[
     // Floor 2: adapters, and the compiler that joins them to plans.
     place("functions", &["engine", "script", "oro", "xml", "record", "diagnostic"]),
     place("processors", &["engine", "script", "functions", "oro", "xml", "record", "diagnostic"]),
-    place("http", &["engine", "record", "diagnostic"]),
+    place("http", &["engine", "oro", "record", "diagnostic"]),
     place("samplers", &["engine", "http", "record", "diagnostic"]),
     place("websocket", &["engine", "http", "samplers", "record", "diagnostic"]),
     place(

@@ -1,0 +1,116 @@
+//! Client certificates: the Keystore Configuration and the system properties that name the store.
+
+use std::sync::Arc;
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_engine::run::Properties;
+use busyhour_http::{ClientKeys, KeyChoice};
+use busyhour_plan::Element;
+
+use crate::context::Context;
+
+/// JMeter's class for it.
+pub(crate) const KEYSTORE: &str = "KeystoreConfig";
+
+/// The system property that names the file.
+const FILE: &str = "javax.net.ssl.keyStore";
+
+/// Sees to the client certificates of all HTTP samplers, before the first is compiled.
+pub(crate) fn configure(context: &mut Context<'_>) {
+    let element = sole(context);
+    let properties = Arc::clone(&context.options.properties);
+    let file = properties.get(FILE).unwrap_or_default();
+    let choice = match element {
+        Some(element) => match choice(context, element, &properties) {
+            Some(choice) => choice,
+            None => return,
+        },
+        None if file.is_empty() => return,
+        None => KeyChoice::default(),
+    };
+    let at = |finding: Diagnostic| match element {
+        Some(element) => element.locate(finding),
+        None => finding,
+    };
+    let keys = if file.is_empty() {
+        context.tell(at(Diagnostic::warning(
+            "no-key-store",
+            "no key store is named: servers that ask for a certificate get none, as in JMeter",
+        )
+        .with_hint("-Djavax.net.ssl.keyStore=FILE -Djavax.net.ssl.keyStorePassword=… name one")));
+        (!choice.alias_variable.is_empty()).then(|| ClientKeys::none(choice.alias_variable))
+    } else {
+        let path = context.shared_http.files.resolve(&file);
+        let password = properties.get("javax.net.ssl.keyStorePassword").unwrap_or_default();
+        let read = std::fs::read(&path).map_err(|error| error.to_string());
+        let loaded = read.and_then(|bytes| {
+            ClientKeys::load(&bytes, &password, choice, context.options.tls)
+                .map_err(|error| error.to_string())
+        });
+        match loaded {
+            Ok(keys) => Some(keys),
+            Err(why) => {
+                let message = format!("the key store {} cannot be used: {why}", path.display());
+                context.tell(at(Diagnostic::error("key-store", message).with_hint(
+                    "-Djavax.net.ssl.keyStore names the file, -Djavax.net.ssl.keyStorePassword has the password of the \
+                     store and of its keys",
+                )));
+                None
+            }
+        }
+    };
+    if let Some(http) = Arc::get_mut(&mut context.shared_http) {
+        http.client_keys = keys.map(Arc::new);
+    }
+}
+
+/// The plan's Keystore Configuration, wherever it stands.
+fn sole<'p>(context: &mut Context<'p>) -> Option<Element<'p>> {
+    let plan = context.plan;
+    let mut all = plan.elements().filter(|element| element.kind() == KEYSTORE && element.is_active());
+    let first = all.next()?;
+    if let Some(other) = all.next() {
+        let message = "the plan has another Keystore Configuration before this one: the first counts";
+        context.warn(other, "second-key-store", message);
+    }
+    Some(first)
+}
+
+fn choice<'p>(context: &mut Context<'p>, element: Element<'p>, properties: &Properties) -> Option<KeyChoice> {
+    let mut index = |name: &str, property: &str, default: i32| {
+        let default = properties.get(property).and_then(|text| text.trim().parse().ok()).unwrap_or(default);
+        let text = context.at_start(element, name);
+        if text.is_empty() {
+            return default;
+        }
+        text.parse().unwrap_or_else(|_| {
+            let message =
+                format!("{name} is no whole number: {text:?}; JMeter takes {default}, and so does this run");
+            context.warn(element, "invalid-number", message);
+            default
+        })
+    };
+    let first = index("startIndex", "https.keyStoreStartIndex", 0);
+    let last = index("endIndex", "https.keyStoreEndIndex", -1);
+    let (Ok(first_place), Ok(last_place)) = (usize::try_from(first), last_place(last)) else {
+        refuse(context, element, &format!("its places {first} to {last} cannot be"));
+        return None;
+    };
+    if last_place.is_some_and(|last| last < first_place) {
+        refuse(context, element, &format!("its last place, {last}, comes before its first, {first}"));
+        return None;
+    }
+    let alias_variable = context.at_start(element, "clientCertAliasVarName");
+    Some(KeyChoice { first: first_place, last: last_place, alias_variable })
+}
+
+/// −1 is the end.
+fn last_place(last: i32) -> Result<Option<usize>, std::num::TryFromIntError> {
+    if last == -1 { Ok(None) } else { usize::try_from(last).map(Some) }
+}
+
+/// JMeter does not start the test then.
+fn refuse(context: &mut Context<'_>, element: Element<'_>, why: &str) {
+    let message = format!("the Keystore Configuration chooses no key: {why}");
+    context.tell(element.locate(Diagnostic::error("invalid-element", message)));
+}

@@ -1,0 +1,122 @@
+//! As much of DER as keys need: objects one behind the other, each with a tag, a length and its content.
+
+/// Tag of a sequence.
+pub(super) const SEQUENCE: u8 = 0x30;
+/// Tag of a string of bytes.
+pub(super) const OCTETS: u8 = 0x04;
+const INTEGER: u8 = 0x02;
+const BITS: u8 = 0x03;
+/// The version of a certificate, which may be missing.
+const VERSION: u8 = 0xa0;
+/// The public key beside a private one.
+const PUBLIC_KEY: u8 = 0xa1;
+
+/// Identifier of keys for elliptic curves, 1.2.840.10045.2.1, as an object.
+const ELLIPTIC: &[u8] = &[0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+
+/// Tag and content of the first object, and what follows it.
+pub(super) fn first(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (tag, rest) = bytes.split_first()?;
+    let (length, rest) = rest.split_first()?;
+    let (length, rest) = if *length < 0x80 {
+        (usize::from(*length), rest)
+    } else {
+        let (digits, rest) = rest.split_at_checked(usize::from(length & 0x7f))?;
+        if digits.len() > 4 {
+            return None;
+        }
+        (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
+    };
+    let (content, rest) = rest.split_at_checked(length)?;
+    Some((*tag, content, rest))
+}
+
+/// Content of the first object, if it has this tag, and what follows it.
+fn tagged(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    first(bytes).filter(|(found, ..)| *found == tag).map(|(_, content, rest)| (content, rest))
+}
+
+/// An object.
+fn object(tag: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![tag];
+    let length = content.len().to_be_bytes();
+    let digits = &length[content.len().leading_zeros() as usize / 8..];
+    match content.len() {
+        short @ 0..0x80 => bytes.push(short as u8),
+        _ => {
+            bytes.push(0x80 | digits.len() as u8);
+            bytes.extend(digits);
+        }
+    }
+    bytes.extend(content);
+    bytes
+}
+
+/// A private key for an elliptic curve (PKCS#8) with the public key of its certificate in it: Java leaves it out, and
+/// without it such a key is not taken. `None`: it is no such key, or has one.
+pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>> {
+    let (outer, _) = tagged(key, SEQUENCE)?;
+    let (version, rest) = tagged(outer, INTEGER)?;
+    let (algorithm, rest) = tagged(rest, SEQUENCE)?;
+    let (private, _) = tagged(rest, OCTETS)?;
+    let (private, _) = tagged(private, SEQUENCE)?;
+    let (inner_version, rest) = tagged(private, INTEGER)?;
+    let (secret, mut rest) = tagged(rest, OCTETS)?;
+    while let Some((tag, _, behind)) = first(rest) {
+        if tag == PUBLIC_KEY {
+            return None;
+        }
+        rest = behind;
+    }
+    if !algorithm.starts_with(ELLIPTIC) {
+        return None;
+    }
+    let public = object(PUBLIC_KEY, &object(BITS, public_key(certificate)?));
+    let private = [object(INTEGER, inner_version), object(OCTETS, secret), public].concat();
+    let private = object(OCTETS, &object(SEQUENCE, &private));
+    let whole = [object(INTEGER, version), object(SEQUENCE, algorithm), private].concat();
+    Some(object(SEQUENCE, &whole))
+}
+
+/// The bits of a certificate's public key, behind the number of those that do not count.
+fn public_key(certificate: &[u8]) -> Option<&[u8]> {
+    let (certificate, _) = tagged(certificate, SEQUENCE)?;
+    let (mut rest, _) = tagged(certificate, SEQUENCE)?;
+    if let Some((_, behind)) = tagged(rest, VERSION) {
+        rest = behind;
+    }
+    let (_serial_number, rest) = tagged(rest, INTEGER)?;
+    let (_signature, rest) = tagged(rest, SEQUENCE)?;
+    let (_issuer, rest) = tagged(rest, SEQUENCE)?;
+    let (_validity, rest) = tagged(rest, SEQUENCE)?;
+    let (_subject, rest) = tagged(rest, SEQUENCE)?;
+    let (key, _) = tagged(rest, SEQUENCE)?;
+    let (_algorithm, rest) = tagged(key, SEQUENCE)?;
+    tagged(rest, BITS).map(|(bits, _)| bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_may_be_long() {
+        assert_eq!(first(&[0x04, 0x01, 7, 8]), Some((4, &[7][..], &[8][..])));
+        assert_eq!(first(&[0x04, 0x81, 0x02, 7, 8]), Some((4, &[7, 8][..], &[][..])));
+        assert_eq!(first(&[0x04, 0x82, 0x00, 0x01, 7]), Some((4, &[7][..], &[][..])));
+        for short in [&[][..], &[4], &[4, 2, 7], &[4, 0x82, 0], &[4, 0x85, 0, 0, 0, 0, 1, 7]] {
+            assert_eq!(first(short), None, "{short:?}");
+        }
+        for length in [0, 1, 127, 128, 255, 256, 70_000] {
+            let content = vec![7; length];
+            assert_eq!(first(&object(OCTETS, &content)), Some((OCTETS, &content[..], &[][..])), "{length}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_a_key_or_none(bytes in proptest::collection::vec(0_u8.., 0..60)) {
+            let _ = with_public_key(&object(SEQUENCE, &bytes), &object(SEQUENCE, &bytes));
+        }
+    }
+}

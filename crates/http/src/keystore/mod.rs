@@ -1,0 +1,331 @@
+//! Client certificates out of a Java key store, and which of them a connection shows.
+//!
+//! A store is named by the system properties `javax.net.ssl.keyStore…`. Without a Keystore Configuration in the plan its
+//! first key is shown to every server that asks; with one, the keys of a range of places take turns, connection by
+//! connection, or a variable of the user names the key.
+
+mod der;
+mod hashtable;
+mod jks;
+mod pkcs12;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustls::client::ResolvesClientCert;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, SignatureScheme};
+
+use crate::failure::Failure;
+use crate::tls::{TlsPolicy, tls_config_with};
+
+/// Why a key store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyStoreError {
+    /// It is in none of the formats that are read.
+    #[error("it is neither a JKS nor a PKCS#12 key store")]
+    UnknownFormat,
+    /// The check sum under the password is another.
+    #[error("the password is wrong, or the file is damaged")]
+    WrongPassword,
+    /// It ends too early or makes no sense.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+    /// There is no key with a certificate at the places asked for.
+    #[error("it holds no key with a certificate at the places {first} to {}", last.map_or("the end".to_owned(), |last| last.to_string()))]
+    NoKeys {
+        /// First place, from 0.
+        first: usize,
+        /// Last place; `None`: to the end.
+        last: Option<usize>,
+    },
+    /// A key that cannot be used for TLS.
+    #[error("the key of alias {alias:?} cannot be used: {why}")]
+    Key {
+        /// Its alias.
+        alias: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// A private key with its certificates as a store holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    alias: String,
+    /// PKCS#8, DER.
+    key: Vec<u8>,
+    /// X.509, DER; the key's own first.
+    chain: Vec<Vec<u8>>,
+}
+
+/// Which keys of a store are used, and who chooses among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyChoice {
+    /// Place of the first key, from 0 (`startIndex`).
+    pub first: usize,
+    /// Place of the last key (`endIndex`); `None`: to the end.
+    pub last: Option<usize>,
+    /// The variable that names the key (`clientCertAliasVarName`); empty: they take turns.
+    pub alias_variable: String,
+}
+
+impl Default for KeyChoice {
+    /// What JMeter does without a Keystore Configuration: the first key, for everybody.
+    fn default() -> Self {
+        Self { first: 0, last: Some(0), alias_variable: String::new() }
+    }
+}
+
+/// The client certificates of a run.
+#[derive(Debug)]
+pub struct ClientKeys {
+    alias_variable: String,
+    keys: Vec<(String, Arc<CertifiedKey>)>,
+    configs: Configs,
+}
+
+#[derive(Debug)]
+enum Configs {
+    /// One for all: the keys take turns.
+    InTurn(Arc<ClientConfig>),
+    /// One for each alias.
+    Named(HashMap<String, Arc<ClientConfig>>),
+}
+
+impl ClientKeys {
+    /// The keys of a store, of which `bytes` is the file; their order is that in which Java lists them.
+    ///
+    /// # Errors
+    /// When it cannot be read with this password, or has no usable key where keys are asked for.
+    pub fn load(
+        bytes: &[u8],
+        password: &str,
+        choice: KeyChoice,
+        policy: TlsPolicy,
+    ) -> Result<Self, KeyStoreError> {
+        let entries = if jks::is_jks(bytes) {
+            jks::read(bytes, password)?
+        } else if bytes.first() == Some(&der::SEQUENCE) {
+            pkcs12::read(bytes, password)?
+        } else {
+            return Err(KeyStoreError::UnknownFormat);
+        };
+        let KeyChoice { first, last, alias_variable } = choice;
+        let chosen = entries.into_iter().enumerate().filter(|(at, _)| {
+            let within = last.is_none_or(|last| *at <= last);
+            *at >= first && within
+        });
+        let keys: Vec<_> = chosen.map(|(_, entry)| certified(entry)).collect::<Result<_, KeyStoreError>>()?;
+        if keys.is_empty() {
+            return Err(KeyStoreError::NoKeys { first, last });
+        }
+        let configs = Self::configs(&keys, &alias_variable, policy)?;
+        Ok(Self { alias_variable, keys, configs })
+    }
+
+    /// No keys at all, as JMeter has it under a Keystore Configuration without a store; a server that asks fails the
+    /// sample when a variable is to name the key.
+    #[must_use]
+    pub fn none(alias_variable: String) -> Self {
+        Self { alias_variable, keys: Vec::new(), configs: Configs::Named(HashMap::new()) }
+    }
+
+    fn configs(
+        keys: &[(String, Arc<CertifiedKey>)],
+        alias_variable: &str,
+        policy: TlsPolicy,
+    ) -> Result<Configs, KeyStoreError> {
+        let config = |keys: Vec<Arc<CertifiedKey>>| {
+            let resolver = InTurn { keys, next: AtomicUsize::new(0) };
+            tls_config_with(policy, Some(Arc::new(resolver)))
+                .map_err(|error| KeyStoreError::Damaged(error.to_string()))
+        };
+        if alias_variable.is_empty() {
+            return config(keys.iter().map(|(_, key)| Arc::clone(key)).collect()).map(Configs::InTurn);
+        }
+        let named = keys.iter().map(|(alias, key)| Ok((alias.clone(), config(vec![Arc::clone(key)])?)));
+        named.collect::<Result<_, KeyStoreError>>().map(Configs::Named)
+    }
+
+    /// Aliases of the keys, in their order.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(|(alias, _)| alias.as_str())
+    }
+
+    /// The variable that names the key; empty: there is none, the keys take turns.
+    pub fn alias_variable(&self) -> &str {
+        &self.alias_variable
+    }
+
+    /// What a connection is made with whose user has `alias` in the variable. A key that is missing matters only if the
+    /// server asks for one, see [`Shown::missed`].
+    ///
+    /// # Errors
+    /// When the cryptography provider has no common protocol version.
+    pub(crate) fn shown(&self, alias: Option<&str>, policy: TlsPolicy) -> Result<Shown, rustls::Error> {
+        let alias = alias.unwrap_or_default();
+        let config = match &self.configs {
+            Configs::InTurn(config) => Some(config),
+            Configs::Named(configs) => configs.get(alias),
+        };
+        if let Some(config) = config {
+            return Ok(Shown { config: Arc::clone(config), missing: None });
+        }
+        let why = if alias.is_empty() {
+            format!("No var called '{}' found", self.alias_variable)
+        } else {
+            format!("No PrivateKey found for alias:'{alias}'")
+        };
+        let asked = Arc::new(NoKey::default());
+        let config = tls_config_with(policy, Some(Arc::clone(&asked) as _))?;
+        Ok(Shown { config, missing: Some((asked, why)) })
+    }
+}
+
+fn certified(entry: Entry) -> Result<(String, Arc<CertifiedKey>), KeyStoreError> {
+    let Entry { alias, key, chain } = entry;
+    let key = chain.first().and_then(|own| der::with_public_key(&key, own)).unwrap_or(key);
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key));
+    match rustls::crypto::ring::sign::any_supported_type(&key) {
+        Ok(key) => {
+            let chain = chain.into_iter().map(CertificateDer::from).collect();
+            Ok((alias, Arc::new(CertifiedKey::new(chain, key))))
+        }
+        Err(error) => Err(KeyStoreError::Key { alias, why: error.to_string() }),
+    }
+}
+
+/// The TLS side of one connection.
+pub(crate) struct Shown {
+    pub(crate) config: Arc<ClientConfig>,
+    /// There is no key to show, and why.
+    missing: Option<(Arc<NoKey>, String)>,
+}
+
+impl Shown {
+    /// Without any key.
+    pub(crate) fn nothing(config: Arc<ClientConfig>) -> Self {
+        Self { config, missing: None }
+    }
+
+    /// The failure, if the server has asked for a key that is missing.
+    pub(crate) fn missed(&self) -> Option<Failure> {
+        let (asked, why) = self.missing.as_ref()?;
+        asked.times.load(Ordering::Relaxed).gt(&0).then(|| Failure::new("javax.net.ssl.SSLException", why))
+    }
+}
+
+/// Shows each key in its turn, whoever connects.
+#[derive(Debug)]
+struct InTurn {
+    keys: Vec<Arc<CertifiedKey>>,
+    next: AtomicUsize,
+}
+
+impl ResolvesClientCert for InTurn {
+    fn resolve(&self, _issuers: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        self.keys.get(turn % self.keys.len()).map(Arc::clone)
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+/// Has no key, and counts how often one was asked for.
+#[derive(Debug, Default)]
+struct NoKey {
+    times: AtomicUsize,
+}
+
+impl ResolvesClientCert for NoKey {
+    fn resolve(&self, _issuers: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.times.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JKS: &[u8] = include_bytes!("../../tests/keystores/four.jks");
+    const PKCS12: &[u8] = include_bytes!("../../tests/keystores/four.p12");
+
+    fn aliases(bytes: &[u8], choice: KeyChoice) -> Result<Vec<String>, KeyStoreError> {
+        let keys = ClientKeys::load(bytes, "secret", choice, TlsPolicy::AcceptAny)?;
+        Ok(keys.aliases().map(str::to_owned).collect())
+    }
+
+    fn range(first: usize, last: Option<usize>) -> KeyChoice {
+        KeyChoice { first, last, alias_variable: String::new() }
+    }
+
+    #[test]
+    fn keys_come_in_the_order_in_which_java_lists_them() {
+        // As the order of what a server saw from JMeter.
+        assert_eq!(aliases(JKS, range(0, None)).unwrap(), ["carl", "anna", "bert", "zed"]);
+        assert_eq!(aliases(PKCS12, range(0, None)).unwrap(), ["zed", "anna", "carl", "bert"]);
+    }
+
+    #[test]
+    fn ranges_count_from_nought_and_include_their_end() {
+        assert_eq!(aliases(JKS, range(1, Some(2))).unwrap(), ["anna", "bert"]);
+        assert_eq!(aliases(PKCS12, KeyChoice::default()).unwrap(), ["zed"]);
+        assert_eq!(aliases(PKCS12, range(3, Some(9))).unwrap(), ["bert"]);
+        let none = aliases(JKS, range(4, None)).unwrap_err().to_string();
+        assert_eq!(none, "it holds no key with a certificate at the places 4 to the end");
+    }
+
+    #[test]
+    fn keys_take_turns() {
+        let keys = ClientKeys::load(PKCS12, "secret", range(1, Some(2)), TlsPolicy::AcceptAny).unwrap();
+        let resolver = InTurn {
+            keys: keys.keys.iter().map(|(_, key)| Arc::clone(key)).collect(),
+            next: AtomicUsize::new(0),
+        };
+        let shown: Vec<_> = (0..3).map(|_| resolver.resolve(&[], &[]).unwrap()).collect();
+        assert!(!Arc::ptr_eq(&shown[0], &shown[1]));
+        assert!(Arc::ptr_eq(&shown[0], &shown[2]));
+    }
+
+    #[test]
+    fn a_variable_names_the_key() {
+        let choice = KeyChoice { first: 0, last: None, alias_variable: "who".to_owned() };
+        let keys = ClientKeys::load(JKS, "secret", choice, TlsPolicy::AcceptAny).unwrap();
+        let missed = |alias| {
+            let shown = keys.shown(alias, TlsPolicy::AcceptAny).unwrap();
+            assert_eq!(shown.missed(), None, "nobody has asked yet");
+            shown.config.client_auth_cert_resolver.resolve(&[], &[]);
+            shown.missed().map(|failure| failure.message)
+        };
+        assert_eq!(missed(Some("anna")), None);
+        assert_eq!(missed(Some("Anna")), Some("No PrivateKey found for alias:'Anna'".to_owned()));
+        assert_eq!(missed(None), Some("No var called 'who' found".to_owned()));
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        let error = |bytes: &[u8], password: &str| {
+            ClientKeys::load(bytes, password, range(0, None), TlsPolicy::AcceptAny).unwrap_err().to_string()
+        };
+        let wrong = "the password is wrong, or the file is damaged";
+        assert_eq!(error(JKS, "other"), wrong);
+        assert_eq!(error(PKCS12, "other"), wrong);
+        assert_eq!(error(&JKS[..JKS.len() - 1], "secret"), wrong);
+        assert_eq!(
+            error(b"-----BEGIN CERTIFICATE-----", "secret"),
+            "it is neither a JKS nor a PKCS#12 key store"
+        );
+        assert_eq!(error(b"", "secret"), "it is neither a JKS nor a PKCS#12 key store");
+        assert!(error(&PKCS12[..100], "secret").starts_with("it is damaged: "));
+    }
+}
