@@ -6,6 +6,7 @@
 mod arrivals;
 mod bad_servers;
 mod check;
+mod client_certificates;
 mod command_line;
 mod compare;
 mod demo;

@@ -1,0 +1,48 @@
+//! Servers that want to know who is there: client certificates out of Java's key stores.
+
+use busyhour_standin::StandIn;
+
+use crate::plans::{get, group, plan, text};
+use crate::program::{Room, rows};
+
+const STORE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../http/tests/keystores/four.p12");
+
+/// A room with a plan that asks for something under TLS.
+fn room() -> Room {
+    let room = Room::new();
+    let secure = plan(&group("1", "1", &get("a", "/certificate")));
+    let secure =
+        secure.replace(&text("HTTPSampler.protocol", "http"), &text("HTTPSampler.protocol", "https"));
+    room.file("plan.jmx", secure);
+    room
+}
+
+#[test]
+fn who_has_a_key_is_let_in_and_who_has_none_is_not() {
+    let server = StandIn::start_demanding_certificates().unwrap();
+    let room = room();
+    let line = format!("run plan.jmx -JPORT={} -f -l out.jtl", server.tls_port());
+    room.type_in(&line).expect(0);
+    let refused = &rows(&room.read("out.jtl"))[0];
+    assert_eq!(refused["success"], "false", "{refused:?}");
+    assert!(server.take_record().is_empty(), "the request went nowhere");
+    room.type_in(&format!("{line} -Djavax.net.ssl.keyStore={STORE} -Djavax.net.ssl.keyStorePassword=secret"))
+        .expect(0);
+    let admitted = &rows(&room.read("out.jtl"))[0];
+    assert_eq!(admitted["success"], "true", "{admitted:?}");
+    assert_eq!(server.take_record().len(), 1);
+}
+
+#[test]
+fn a_store_that_cannot_be_used_is_refused_before_the_run() {
+    let room = room();
+    for (store, why) in [
+        (format!("{STORE} -Djavax.net.ssl.keyStorePassword=other"), "the password is wrong"),
+        ("nowhere.p12".to_owned(), "nowhere.p12"),
+        ("plan.jmx".to_owned(), "neither a JKS nor a PKCS#12"),
+    ] {
+        let line = format!("run plan.jmx -JPORT=1 -Djavax.net.ssl.keyStore={store}");
+        room.type_in(&line).expect(3).says(&["key store", why]);
+    }
+    assert!(!room.has_run_dir(), "nothing ran");
+}
