@@ -10,6 +10,7 @@ pub fn cases() -> Vec<Description> {
     cases.extend(second_xpath());
     cases.extend(css());
     cases.extend(assertions());
+    cases.push(schema());
     cases
 }
 
@@ -533,4 +534,37 @@ fn assertions() -> Vec<Description> {
         )
         .why("Each adds a sub-sample, named after its place; its bytes count into the sample."),
     ]
+}
+
+/// XML Schema Assertions over documents with one mistake each.
+fn schema() -> Description {
+    let checked = |name: &str, text: &str, file: &str| {
+        document(name, text).with([Node::new("XMLSchemaAssertion", "XMLSchemaAssertionGUI", "schema")
+            .set("xmlschema_assertion_filename", file)])
+    };
+    let of_shop = |name: &str, text: &str| checked(name, text, "${__P(CASE)}/shop.xsd");
+    let book = |attributes: &str, inside: &str| {
+        format!("<shop>\n  <name>n</name>\n  <book {attributes}>{inside}</book>\n</shop>")
+    };
+    const INSIDE: &str = "<title>abc</title><price>1.5</price>";
+    case(
+        "xml-schema-assertion",
+        &["XMLSchemaAssertion"],
+        plan([[
+            of_shop("valid", &book("id=\"1\" code=\"AB-1\" kind=\"used\"", INSIDE)),
+            of_shop("other root", "<other/>"),
+            of_shop("no attribute", &book("", INSIDE)),
+            of_shop("other attribute", &book("id=\"1\" extra=\"2\"", INSIDE)),
+            of_shop("no number", &book("id=\"one\"", INSIDE)),
+            of_shop("no price", &book("id=\"1\"", "<title>abc</title><price>much</price>")),
+            of_shop("text between", &book("id=\"1\"", "text<title>abc</title><price>1.5</price>")),
+            of_shop("child of a simple type", "<shop><name><b/></name></shop>"),
+            of_shop("child of an empty type", "<shop><name>n</name><note>x</note></shop>"),
+            checked("no file name", "<shop/>", ""),
+            of_shop("no body", ""),
+        ]
+        .into_iter()
+        .fold(group("users"), |group, sampler| group.with([sampler]))]),
+    )
+    .file("shop.xsd", include_str!("../../../../crates/xml/src/recorded/shop.xsd"))
 }

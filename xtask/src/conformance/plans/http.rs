@@ -482,6 +482,18 @@ fn failures() -> Vec<Description> {
             ])]),
         ),
         case(
+            "http-bad-host",
+            HTTP,
+            plan([["/moodle", "?x", "#x", "@x", " x", "\\x", "/"].iter().fold(
+                group("users"),
+                |group, end| {
+                    let host = format!("${{__P(HOST)}}{end}");
+                    group.with([get(end, "/x").set("HTTPSampler.domain", host.as_str())])
+                },
+            )]),
+        )
+        .why("With a slash in the host there is no URL at all, and the row has no label."),
+        case(
             "http-bad-method",
             HTTP,
             plan([group("users").with([

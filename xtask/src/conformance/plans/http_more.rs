@@ -166,6 +166,7 @@ fn modifiers() -> Vec<Description> {
     };
     let page = "/say/html?%3Ca%20href%3D%22%2Fx%3Bsid%3Dabc%3Fy%22%3E%3Cinput%20name%3D%22token%22%20type%3D%22hidden%22%20value%3D%22t%2B%2041%22%3E";
     vec![
+        link_parser(),
         case(
             "url-rewriting",
             &["URLRewritingModifier"],
@@ -276,4 +277,51 @@ fn samplers() -> Vec<Description> {
         )
         .property("httpclient4.default_user_agent_disabled", "true"),
     ]
+}
+
+/// The HTML Link Parser; where more than one link would fit, there is chance.
+fn link_parser() -> Description {
+    const PAGE: &str = "<html><head><title>t</title></head><body>\n\
+        <a href=\"/next?a=1&amp;b=x%20y\">next</a> <a href=\"deep/er.html#there\">deeper</a>\n\
+        <a href=\"javascript:go()\">go</a> <a href=\"../../up.html?bare\">up</a> <a name=\"n\">name</a>\n\
+        <form action=\"/send\" method=\"post\"><p><input name=\"user\" value=\"Zo%C3%AB\"><input name=\"token\" value=\"t+1\">\n\
+        <select name=\"size\"><option value=\"s\">S</option></select><textarea name=\"note\">some text</textarea></p></form>\n\
+        </body></html>";
+    let page = || raw("POST", "page", "/body", PAGE);
+    let parser = || Node::new("AnchorModifier", "AnchorModifierGui", "HTML Link Parser");
+    let followed = |sampler: Node| [page(), sampler.with([parser()])];
+    let mut samplers = Vec::new();
+    samplers.extend(followed(get("by path", "/next")));
+    samplers.extend(followed(get("by pattern", "/de.*html")));
+    samplers.extend(followed(arg(get("by argument", ".*"), "x y", "", true)));
+    samplers.extend(followed(get("above the root", "/up.html")));
+    samplers.extend(followed(get("without a slash", "next")));
+    samplers.extend(followed(get("no link", "/nowhere")));
+    samplers.extend(followed(arg(
+        arg(request("POST", "form", "/se.d"), "user", ".*", true),
+        "to.*",
+        ".*",
+        true,
+    )));
+    samplers.extend(followed(arg(
+        arg(request("POST", "values", "/send"), "note", "some.*", true),
+        "size",
+        "l",
+        true,
+    )));
+    samplers.extend(followed(get("other host", "/next").set("HTTPSampler.domain", "localhost")));
+    samplers.push(raw(
+        "POST",
+        "frames",
+        "/body",
+        "<html><frameset><frame src=\"/framed/1\"></frameset></html>",
+    ));
+    samplers.push(get("frame", "/framed/.").with([parser()]));
+    samplers.push(get("after no page", "/next").with([parser()]));
+    case(
+        "html-link-parser",
+        &["AnchorModifier"],
+        plan([samplers.into_iter().fold(group("users"), |group, sampler| group.with([sampler]))]),
+    )
+    .why("The port stays the request's own; so do the values that a form has no match for.")
 }

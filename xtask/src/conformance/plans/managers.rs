@@ -225,6 +225,22 @@ fn cookie_managers() -> Vec<Description> {
             ])]),
         ),
         case(
+            "cookies-of-headers",
+            &["HeaderManager", "ResponseAssertion"],
+            plan([group("users").with([
+                get("one", "/one").with([
+                    headers("h", &[("Cookie", "a=1; b=2")]),
+                    response_assertion("shown", "request_data", 2, &["Cookie Data:\\sa=1; b=2\\s"]),
+                ]),
+                get("two", "/two").with([
+                    headers("first", &[("Cookie", "a=1"), ("cookie", "b=2")]),
+                    response_assertion("shown", "request_data", 2, &["Cookie Data:\\sa=1\\scookie: b=2\\s"]),
+                ]),
+                get("none", "/none").with([response_assertion("shown", "request_data", 2, &["no cookies"])]),
+            ])]),
+        )
+        .why("Cookies that a header names are shown as cookies."),
+        case(
             "cookies-none",
             &["HTTPSamplerProxy"],
             plan([group("users").with([get("set", "/set-cookie/s/9"), get("use", &path("x"))])]),

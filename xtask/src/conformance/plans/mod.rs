@@ -12,10 +12,12 @@ mod functions;
 mod http;
 mod http_more;
 mod invocation;
+mod keystores;
 mod listeners;
 mod managers;
 mod more_functions;
 mod nesting;
+mod plugin_checks;
 mod plugin_data;
 mod plugin_flow;
 mod plugin_groups;
@@ -40,7 +42,7 @@ pub struct Description {
     name: &'static str,
     document: String,
     settings: Settings,
-    files: Vec<(&'static str, String)>,
+    files: Vec<(&'static str, Vec<u8>)>,
 }
 
 /// Begins the description of a case: its folder, the elements and functions it covers, its plan.
@@ -104,8 +106,8 @@ impl Description {
     }
 
     /// A file beside the plan.
-    pub fn file(mut self, name: &'static str, text: impl Into<String>) -> Self {
-        self.files.push((name, text.into()));
+    pub fn file(mut self, name: &'static str, content: impl Into<Vec<u8>>) -> Self {
+        self.files.push((name, content.into()));
         self
     }
 
@@ -116,8 +118,8 @@ impl Description {
         settings.push('\n');
         fs::write(dir.join("plan.jmx"), &self.document)?;
         fs::write(dir.join("case.json"), settings)?;
-        for (name, text) in &self.files {
-            fs::write(dir.join(name), text)?;
+        for (name, content) in &self.files {
+            fs::write(dir.join(name), content)?;
         }
         Ok(())
     }
@@ -142,11 +144,13 @@ fn all() -> Vec<Description> {
     all.extend(http::cases());
     all.extend(http_more::cases());
     all.extend(invocation::cases());
+    all.extend(keystores::cases());
     all.extend(listeners::cases());
     all.extend(managers::cases());
     all.extend(more_functions::cases());
     all.extend(nesting::cases());
     all.extend(plugin_flow::cases());
+    all.extend(plugin_checks::cases());
     all.extend(plugin_data::cases());
     all.extend(plugin_groups::cases());
     all.extend(processors::cases());

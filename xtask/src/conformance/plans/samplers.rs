@@ -309,5 +309,22 @@ fn tcp_cases() -> Vec<Description> {
         .property("tcp.status.prefix", "Status=")
         .property("tcp.status.suffix", " . ")
         .why("A status is a success from 400 to 599 only; JMeter has it the wrong way round."),
+        case(
+            "sample-timeout-other-samplers",
+            &["SampleTimeout", "TCPSampler", "SystemSampler"],
+            plan([group("users").with([
+                Node::new("SampleTimeout", "SampleTimeoutGui", "limit").set("InterruptTimer.timeout", "400"),
+                tcp("silent", "GET /nothing").with(look()),
+                show("silent"),
+                tcp("half", "GET /nothing")
+                    .set("TCPSampler.classname", "BinaryTCPClientImpl")
+                    .set("TCPSampler.request", hex("GET /slow/3000 HTTP/1.1\r\nHost: h\r\n\r\n")),
+                tcp("prefixed", "0102").set("TCPSampler.classname", "LengthPrefixedBinaryTCPClientImpl"),
+                tcp("quick", CLOSING),
+                shell("process", "sleep 1; echo done").with(look()),
+                show("process"),
+            ])]),
+        )
+        .why("An interrupt closes the connection of a TCP sampler; a process is not interrupted."),
     ]
 }
