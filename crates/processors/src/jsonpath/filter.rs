@@ -198,7 +198,7 @@ fn not(parser: &mut Parser<'_>, depth: u32) -> Result<Filter, PathError> {
     let sign = rest.find(|c: char| !"=!<>~".contains(c)).unwrap_or(rest.len());
     let token = &rest[..word.max(sign)];
     let Some(&(_, comparison)) = OPERATORS.iter().find(|(name, _)| name.eq_ignore_ascii_case(token)) else {
-        return if token.is_empty() {
+        return if token.is_empty() || token == "=" {
             Err(PathError::Invalid("Expected character: )".to_owned()))
         } else {
             unsupported(format!("the operator {token}"))

@@ -58,6 +58,9 @@ impl JsonPath {
         }
         let text = text.trim_end();
         let full = if text.starts_with(['$', '@']) { text.to_owned() } else { format!("$.{text}") };
+        if full.ends_with('.') {
+            return Err(PathError::Invalid("Path must not end with a '.' or '..'".to_owned()));
+        }
         let mut parser = Parser { text: &full, at: 1, inside: false, filter: (0, 0) };
         let steps = parser.steps()?;
         Self::from_steps(text, steps, false)
