@@ -195,9 +195,11 @@ pub fn start(
     let groups: Vec<_> = compiled
         .group_labels
         .iter()
-        .map(|label| {
+        .zip(&compiled.groups)
+        .map(|(label, planned)| {
             let name = label.name.text(&mut user).into_owned();
             let mut group = GroupShared::new(name, label.number, initial.clone());
+            group.same_user = planned.same_user;
             group.thread_prefix.push_str(label.thread_suffix);
             group
         })

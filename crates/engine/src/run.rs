@@ -110,6 +110,8 @@ pub struct GroupShared {
     pub thread_prefix: String,
     /// JMeter's number of the group among its kind, from 1.
     pub number: u32,
+    /// Iterations go on as the same visitor.
+    pub same_user: bool,
     /// Users active now.
     pub active: AtomicU32,
     /// Values the group's users start from.
@@ -127,12 +129,13 @@ pub struct GroupShared {
 }
 
 impl GroupShared {
-    /// A group before its first user; its threads are named after it.
+    /// A group before its first user; its threads are named after it, and its users stay the same.
     pub fn new(name: String, number: u32, initial: Vec<(Slot, Arc<str>)>) -> Self {
         Self {
             thread_prefix: name.clone(),
             name,
             number,
+            same_user: true,
             active: AtomicU32::new(0),
             initial,
             born: AtomicU32::new(0),

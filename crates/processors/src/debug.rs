@@ -94,12 +94,12 @@ pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> S
     out
 }
 
-/// What JMeter keeps among a user's variables for itself, and so shows. The object's address is as good as any other; that
-/// users stay the same from pass to pass is JMeter's default.
+/// What JMeter keeps among a user's variables for itself, and so shows. The object's address is as good as any other.
 fn variables_of_jmeter(user: &UserState) -> Vec<(String, String)> {
     let address = (u64::from(user.group) << 16 | u64::from(user.number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let package = format!("org.apache.jmeter.threads.SamplePackage@{:08x}", address >> 34 | 0x1000_0000);
-    let mut entries = vec![("JMeterThread.pack", package), ("__jmv_SAME_USER", "true".to_owned())];
+    let same_user = user.run.groups.get(user.group as usize).is_none_or(|group| group.same_user);
+    let mut entries = vec![("JMeterThread.pack", package), ("__jmv_SAME_USER", same_user.to_string())];
     if user.http_answered {
         let mut name = String::new();
         user.thread_name(&mut name);

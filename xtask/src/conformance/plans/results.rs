@@ -266,6 +266,16 @@ fn listeners() -> Vec<Description> {
         )
         .mask_columns(&["bytes"]),
         case(
+            "debug-sampler-new-user",
+            &["DebugSampler", "ThreadGroup"],
+            plan([loops("users", "2").set("ThreadGroup.same_user_on_next_iteration", false).with([
+                debug("debug").with([regex("same", "__jmv_SAME_USER=(.*)", "$1$", "1", "none")]),
+                get("show", "/show?same=${same}"),
+            ])]),
+        )
+        .why("What is kept among the variables says whether iterations go on as the same user.")
+        .mask_columns(&["bytes"]),
+        case(
             "debug-sampler-options",
             &["DebugSampler"],
             plan([group("users").with([
