@@ -33,8 +33,6 @@ pub enum Value {
     List(Arc<[Value]>),
     /// An array; its text in Java names its address, so that it is never a script's result.
     Array(Arc<[Value]>),
-    /// An instance of `java.util.Random`; its numbers come from the virtual user's stream.
-    Random,
 }
 
 impl Value {
@@ -67,7 +65,6 @@ impl Value {
                 let items: Vec<String> = items.iter().map(Value::to_java_string).collect();
                 format!("[{}]", items.join(", "))
             }
-            Value::Random => "java.util.Random".to_owned(),
         }
     }
 
@@ -93,7 +90,6 @@ impl Value {
             Value::Text(_) => "a String",
             Value::List(_) => "a list",
             Value::Array(_) => "an array",
-            Value::Random => "a Random",
         }
     }
 }

@@ -1,18 +1,10 @@
-//! Operators, shared out among the languages.
+//! Operators with one operand.
 
 use super::{Fault, Outcome};
 use crate::Value;
+use crate::jexl;
 use crate::syntax::Dialect;
-use crate::syntax::ast::{Binary, Unary};
-use crate::{java_like, jexl};
-
-pub(super) fn binary(operator: Binary, left: &Value, right: &Value, dialect: Dialect) -> Outcome {
-    match dialect {
-        Dialect::Jexl2 | Dialect::Jexl3 => jexl::arithmetic::binary(operator, left, right, dialect),
-        Dialect::Groovy => java_like::groovy::binary(operator, left, right),
-        Dialect::BeanShell => java_like::beanshell::binary(operator, left, right),
-    }
-}
+use crate::syntax::ast::Unary;
 
 pub(crate) fn unary(operator: Unary, value: &Value, dialect: Dialect) -> Outcome {
     if operator == Unary::Not {

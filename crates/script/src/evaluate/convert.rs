@@ -31,7 +31,6 @@ pub(crate) fn truth(value: &Value, dialect: Dialect) -> Result<bool, Fault> {
         Value::Text(text) if jexl => !matches!(&**text, "" | "false"),
         Value::Text(text) => !text.is_empty(),
         Value::List(items) | Value::Array(items) if !jexl => !items.is_empty(),
-        Value::Random if !jexl => true,
         _ => dialect == Dialect::Jexl3,
     })
 }
@@ -40,21 +39,8 @@ pub(crate) fn truth(value: &Value, dialect: Dialect) -> Result<bool, Fault> {
 pub(crate) fn printed(value: &Value, dialect: Dialect) -> Result<String, Fault> {
     match value {
         Value::Array(_) if dialect == Dialect::Groovy => Ok(value.to_java_string()),
-        Value::Array(_) | Value::Random => {
-            Err(Fault::new(format!("the text of {} is not supported", value.type_name())))
-        }
+        Value::Array(_) => Err(Fault::new(format!("the text of {} is not supported", value.type_name()))),
         _ => Ok(value.to_java_string()),
-    }
-}
-
-/// What a declaration without a value gives.
-pub(crate) fn default_of(declared: Type) -> Value {
-    match declared {
-        Type::Int => Value::Integer(0),
-        Type::Long => Value::Long(0),
-        Type::Double => Value::Double(0.0),
-        Type::Boolean => Value::Boolean(false),
-        Type::Any | Type::Text | Type::Random | Type::TextArray => Value::Null,
     }
 }
 
@@ -65,9 +51,6 @@ fn mismatch(value: &Value, target: Type) -> Fault {
         Type::Double => "double",
         Type::Boolean => "boolean",
         Type::Text => "String",
-        Type::Random => "Random",
-        Type::TextArray => "String[]",
-        Type::Any => "Object",
     };
     Fault::new(format!("{} does not become {target} here", value.type_name()))
 }
@@ -75,15 +58,8 @@ fn mismatch(value: &Value, target: Type) -> Fault {
 /// The value as a variable of that type keeps it.
 pub(crate) fn assigned(value: Value, target: Type, dialect: Dialect) -> Outcome {
     match (target, &value) {
-        (Type::Any, _) => Ok(value),
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
         (Type::Text, _) if dialect == Dialect::Groovy => Ok(Value::Text(printed(&value, dialect)?.into())),
-        (Type::TextArray, Value::Array(items))
-            if items.iter().all(|item| matches!(item, Value::Text(_) | Value::Null)) =>
-        {
-            Ok(value)
-        }
-        (Type::Random, Value::Random | Value::Null) => Ok(value),
         (Type::Boolean, Value::Boolean(_)) => Ok(value),
         (Type::Boolean, _) if dialect == Dialect::Groovy => Ok(Value::Boolean(truth(&value, dialect)?)),
         (Type::Int | Type::Long | Type::Double, _) if dialect == Dialect::Groovy => {

@@ -1,4 +1,5 @@
-//! The interpreter: walks the tree of a script of any of the dialects.
+//! The interpreter of JEXL, which walks a script's tree, and what Groovy and BeanShell share with it: conversions,
+//! operators, methods of texts.
 
 mod arithmetic;
 pub(crate) mod convert;
@@ -12,11 +13,9 @@ pub(crate) use convert::{printed, single_unit, to_decimal, to_double};
 pub(crate) use pattern::{check as check_pattern, matches_empty, matches_whole};
 pub(crate) use statics::math;
 
-use std::sync::Arc;
-
 use crate::syntax::Dialect;
-use crate::syntax::ast::{Binary, Expr, Kind, Local, Stmt, Tree, Type, Unary};
-use crate::{Place, Scope, ScriptError, Value};
+use crate::syntax::ast::{Binary, Expr, Kind, Local, Stmt, Tree, Unary};
+use crate::{Place, Scope, ScriptError, Value, jexl};
 
 /// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
 const STEPS_MAX: u32 = 5_000_000;
@@ -68,7 +67,7 @@ pub(crate) fn run(tree: &Tree, scope: &mut dyn Scope) -> Result<Value, ScriptErr
         Flow::Next(value) | Flow::Return(value) => value,
         Flow::Break | Flow::Continue => Value::Null,
     };
-    if matches!(value, Value::Array(_) | Value::Random) {
+    if matches!(value, Value::Array(_)) {
         let place = Place { line: 1, column: 1 };
         return Err(ScriptError::Evaluation {
             message: "the script's result is an object without a text".into(),
@@ -133,29 +132,27 @@ impl Machine<'_> {
 
     fn statement(&mut self, statement: &Stmt) -> Result<Flow, ScriptError> {
         self.spend(1)?;
-        // Only an expression of its own is a BeanShell script's value; JEXL and Groovy look into blocks, too.
-        let nested = |flow: Flow, dialect: Dialect| match flow {
-            Flow::Next(_) if dialect == Dialect::BeanShell => Flow::Next(Value::Null),
-            flow => flow,
-        };
         match statement {
             Stmt::Empty => Ok(Flow::Next(Value::Null)),
             Stmt::Expr(expr) => Ok(Flow::Next(self.value(expr)?)),
-            Stmt::Declare(local, declared, value) => {
-                let value = self.declared(*local, *declared, value.as_ref())?;
-                Ok(nested(Flow::Next(value), self.dialect()))
+            Stmt::Declare(local, value) => {
+                let value = match value {
+                    Some(expr) => self.value(expr)?,
+                    None => Value::Null,
+                };
+                self.locals[*local as usize] = Some(value.clone());
+                Ok(Flow::Next(value))
             }
             Stmt::If(condition, then, otherwise) => {
-                let flow = if self.condition(condition)? {
-                    self.statement(then)?
+                if self.condition(condition)? {
+                    self.statement(then)
                 } else if let Some(otherwise) = otherwise {
-                    self.statement(otherwise)?
+                    self.statement(otherwise)
                 } else {
-                    Flow::Next(Value::Null)
-                };
-                Ok(nested(flow, self.dialect()))
+                    Ok(Flow::Next(Value::Null))
+                }
             }
-            Stmt::Block(statements) => Ok(nested(self.statements(statements)?, self.dialect())),
+            Stmt::Block(statements) => self.statements(statements),
             Stmt::While(condition, body) => {
                 let mut last = Value::Null;
                 while self.condition(condition)? {
@@ -163,29 +160,10 @@ impl Machine<'_> {
                         return Ok(flow);
                     }
                 }
-                Ok(self.loop_value(last))
-            }
-            Stmt::For(first, condition, steps, body) => {
-                self.statement(first)?;
-                let mut last = Value::Null;
-                while match condition {
-                    Some(condition) => self.condition(condition)?,
-                    None => true,
-                } {
-                    if let Some(flow) = self.pass(body, &mut last)? {
-                        return Ok(flow);
-                    }
-                    for step in steps {
-                        self.value(step)?;
-                    }
-                }
-                Ok(self.loop_value(last))
+                Ok(Flow::Next(last))
             }
             Stmt::ForEach(local, items, body) => self.for_each(*local, items, body),
-            Stmt::Return(value) => Ok(Flow::Return(match value {
-                Some(value) => self.value(value)?,
-                None => Value::Null,
-            })),
+            Stmt::Return(value) => Ok(Flow::Return(self.value(value)?)),
             Stmt::Break => Ok(Flow::Break),
             Stmt::Continue => Ok(Flow::Continue),
         }
@@ -197,21 +175,17 @@ impl Machine<'_> {
         match self.statement(body)? {
             Flow::Next(value) => *last = value,
             Flow::Continue => {}
-            Flow::Break => return Ok(Some(self.loop_value(std::mem::replace(last, Value::Null)))),
+            Flow::Break => return Ok(Some(Flow::Next(std::mem::replace(last, Value::Null)))),
             Flow::Return(value) => return Ok(Some(Flow::Return(value))),
         }
         Ok(None)
-    }
-
-    fn loop_value(&self, last: Value) -> Flow {
-        Flow::Next(if self.dialect().is_jexl() { last } else { Value::Null })
     }
 
     fn for_each(&mut self, local: Local, items: &Expr, body: &Stmt) -> Result<Flow, ScriptError> {
         let at = items.at;
         let items = match self.value(items)? {
             Value::List(items) | Value::Array(items) => items,
-            Value::Null if self.dialect() != Dialect::BeanShell => return Ok(Flow::Next(Value::Null)),
+            Value::Null => return Ok(Flow::Next(Value::Null)),
             other => return self.fail(at, format!("a loop over {} is not supported", other.type_name())),
         };
         let mut last = Value::Null;
@@ -221,20 +195,7 @@ impl Machine<'_> {
                 return Ok(flow);
             }
         }
-        Ok(self.loop_value(last))
-    }
-
-    fn declared(&mut self, local: Local, declared: Type, value: Option<&Expr>) -> Result<Value, ScriptError> {
-        let value = match value {
-            Some(expr) => {
-                let value = self.value(expr)?;
-                convert::declared(value, declared, self.dialect())
-                    .map_err(|fault| self.fault(expr.at, fault))?
-            }
-            None => convert::default_of(declared),
-        };
-        self.locals[local as usize] = Some(value.clone());
-        Ok(value)
+        Ok(Flow::Next(last))
     }
 
     // Expressions.
@@ -247,9 +208,7 @@ impl Machine<'_> {
     /// The value, but null for an undefined name where JEXL 3 allows one.
     fn protected(&mut self, expr: &Expr) -> Result<Value, ScriptError> {
         match expr.kind {
-            Kind::Local(local) if self.dialect().is_jexl() => {
-                Ok(self.locals[local as usize].clone().unwrap_or(Value::Null))
-            }
+            Kind::Local(local) => Ok(self.locals[local as usize].clone().unwrap_or(Value::Null)),
             _ => self.value(expr),
         }
     }
@@ -275,7 +234,7 @@ impl Machine<'_> {
             Kind::Or(left, right) => Ok(Value::Boolean(self.condition(left)? || self.condition(right)?)),
             Kind::Ternary(condition, then, otherwise) => {
                 let value = self.protected(condition)?;
-                let truth = if dialect.is_jexl() && matches!(value, Value::Null) {
+                let truth = if matches!(value, Value::Null) {
                     false
                 } else {
                     convert::truth(&value, dialect).map_err(|fault| self.fault(expr.at, fault))?
@@ -293,15 +252,6 @@ impl Machine<'_> {
                 value => Ok(value),
             },
             Kind::Assign(local, operator, value) => self.assign(*local, *operator, value, expr.at),
-            Kind::Step(local, step, new) => {
-                let old = self.read(*local, expr.at)?;
-                if !matches!(old, Value::Integer(_) | Value::Long(_)) {
-                    return self.fail(expr.at, format!("a step of {} is not supported", old.type_name()));
-                }
-                let stepped = self.binary(Binary::Add, &old, &Value::Integer(*step), expr.at)?;
-                self.locals[*local as usize] = Some(stepped.clone());
-                Ok(if *new { stepped } else { old })
-            }
             Kind::HostCall(method, arguments) => {
                 let arguments = self.arguments(arguments)?;
                 self.host_call(*method, &arguments).map_err(|fault| self.fault(expr.at, fault))
@@ -309,37 +259,12 @@ impl Machine<'_> {
             Kind::Call(receiver, method, arguments, safe) => {
                 self.call(receiver, method, arguments, *safe, expr.at)
             }
-            Kind::StaticCall(class, method, arguments) => {
-                let arguments = self.arguments(arguments)?;
-                let outcome = statics::call(*class, method, &arguments, dialect, self.scope);
-                outcome.map_err(|fault| self.fault(expr.at, fault))
-            }
-            Kind::New(class, arguments) => {
-                let arguments = self.arguments(arguments)?;
-                statics::construct(*class, &arguments).map_err(|fault| self.fault(expr.at, fault))
-            }
-            Kind::Length(array) => match self.value(array)? {
-                Value::Array(items) => Ok(Value::Integer(items.len() as i32)),
-                other => self.fail(expr.at, format!("{} has no property `length`", other.type_name())),
-            },
             Kind::Index(value, index) => {
                 let value = self.value(value)?;
                 let index = self.value(index)?;
                 convert::index(&value, &index, dialect).map_err(|fault| self.fault(expr.at, fault))
             }
-            Kind::Cast(target, operand) => {
-                let value = self.value(operand)?;
-                convert::cast(value, *target, dialect).map_err(|fault| self.fault(expr.at, fault))
-            }
-            Kind::As(target, operand) => {
-                let value = self.value(operand)?;
-                convert::converted(value, *target).map_err(|fault| self.fault(expr.at, fault))
-            }
-            Kind::Join(parts) => self.join(parts),
-            Kind::List(items) => {
-                let items: Arc<[Value]> = self.arguments(items)?.into();
-                Ok(if dialect.is_jexl() { Value::Array(items) } else { Value::List(items) })
-            }
+            Kind::List(items) => Ok(Value::Array(self.arguments(items)?.into())),
         }
     }
 
@@ -352,18 +277,6 @@ impl Machine<'_> {
 
     fn arguments(&mut self, arguments: &[Expr]) -> Result<Vec<Value>, ScriptError> {
         arguments.iter().map(|argument| self.value(argument)).collect()
-    }
-
-    fn join(&mut self, parts: &[Expr]) -> Result<Value, ScriptError> {
-        let mut text = String::new();
-        for part in parts {
-            let value = self.value(part)?;
-            let piece =
-                convert::printed(&value, self.dialect()).map_err(|fault| self.fault(part.at, fault))?;
-            text.push_str(&piece);
-            self.spend_text(text.len())?;
-        }
-        Ok(Value::Text(text.into()))
     }
 
     fn assign(
@@ -381,15 +294,12 @@ impl Machine<'_> {
                 self.binary(operator, &old, &operand, at)?
             }
         };
-        let declared = self.tree.types[local as usize];
-        let value =
-            convert::assigned(value, declared, self.dialect()).map_err(|fault| self.fault(at, fault))?;
         self.locals[local as usize] = Some(value.clone());
         Ok(value)
     }
 
     fn unary(&mut self, operator: Unary, operand: &Expr, at: u32) -> Result<Value, ScriptError> {
-        if self.dialect().is_jexl() && matches!(operator, Unary::Empty | Unary::Size) {
+        if matches!(operator, Unary::Empty | Unary::Size) {
             let operand_value =
                 if self.dialect() == Dialect::Jexl3 { self.protected(operand) } else { self.value(operand) };
             let value = match operand_value {
@@ -415,7 +325,7 @@ impl Machine<'_> {
         if let (Value::Text(a), Value::Text(b), Binary::Add) = (left, right, operator) {
             self.spend_text(a.len() + b.len())?;
         }
-        let value = arithmetic::binary(operator, left, right, self.dialect())
+        let value = jexl::arithmetic::binary(operator, left, right, self.dialect())
             .map_err(|fault| self.fault(at, fault))?;
         if let (Value::Text(text), Binary::Add | Binary::Multiply) = (&value, operator) {
             self.spend_text(text.len())?;
@@ -442,11 +352,7 @@ impl Machine<'_> {
         if let Value::Text(text) = &receiver {
             self.spend_text(text.len())?;
         }
-        let outcome = if matches!(receiver, Value::Random) {
-            statics::random(method, &arguments, self.scope)
-        } else {
-            text::call(&receiver, method, &arguments, self.dialect())
-        };
+        let outcome = text::call(&receiver, method, &arguments, self.dialect());
         outcome.map_err(|fault| self.fault(at, fault))
     }
 }

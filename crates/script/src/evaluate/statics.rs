@@ -1,11 +1,10 @@
-//! Static methods and constructors of the JDK's classes.
+//! Numbers in texts, and `java.lang.Math`.
 
 use super::convert::{self, number_of};
 use super::{Fault, Outcome};
+use crate::Value;
 use crate::number::{java_parse_double, java_parse_long};
 use crate::syntax::Dialect;
-use crate::syntax::names::Class;
-use crate::{Scope, Value};
 
 fn no_number(text: &str) -> Fault {
     Fault::new(format!("`{text}` is no number"))
@@ -26,51 +25,6 @@ pub(super) fn parse_long(text: &str) -> Outcome {
 
 pub(super) fn parse_double(text: &str) -> Outcome {
     java_parse_double(text).map(Value::Double).ok_or_else(|| no_number(text))
-}
-
-pub(super) fn call(
-    class: Class,
-    method: &'static str,
-    arguments: &[Value],
-    dialect: Dialect,
-    scope: &mut dyn Scope,
-) -> Outcome {
-    let first = arguments.first().unwrap_or(&Value::Null);
-    match (class, method, first) {
-        (Class::System, ..) => Ok(Value::Long(scope.wall_clock_ms())),
-        (Class::Uuid, ..) => Ok(Value::Text(uuid(scope).into())),
-        (Class::Math, "random", _) => Ok(Value::Double(unit(scope.random_bits()))),
-        (Class::Math, ..) => math(method, arguments, dialect),
-        (Class::Text, _, Value::Null) => Err(Fault::new("`String.valueOf(null)` is not supported")),
-        (Class::Text, _, value) => Ok(Value::Text(convert::printed(value, dialect)?.into())),
-        (Class::Boolean, "toString", Value::Boolean(value)) => Ok(Value::text(value.to_string())),
-        (Class::Boolean, "valueOf", Value::Boolean(value)) => Ok(Value::Boolean(*value)),
-        (Class::Boolean, "parseBoolean" | "valueOf", Value::Text(text)) => {
-            Ok(Value::Boolean(text.eq_ignore_ascii_case("true")))
-        }
-        (Class::Integer, "parseInt" | "valueOf", Value::Text(text)) => parse_integer(text),
-        (Class::Integer, "valueOf", Value::Integer(_)) | (Class::Long, "valueOf", Value::Long(_)) => {
-            Ok(first.clone())
-        }
-        (Class::Long, "valueOf", Value::Integer(value)) => Ok(Value::Long(i64::from(*value))),
-        (Class::Integer, "toString", Value::Integer(_))
-        | (Class::Long, "toString", Value::Integer(_) | Value::Long(_)) => {
-            Ok(Value::text(first.to_java_string()))
-        }
-        (Class::Long, "parseLong" | "valueOf", Value::Text(text)) => parse_long(text),
-        (Class::Double, "parseDouble" | "valueOf", Value::Text(text)) => parse_double(text),
-        (Class::Double, "valueOf", Value::Double(_)) => Ok(first.clone()),
-        (Class::Double, "toString", Value::Double(_)) => Ok(Value::text(first.to_java_string())),
-        _ => Err(mismatch(method, first)),
-    }
-}
-
-pub(super) fn construct(class: Class, arguments: &[Value]) -> Outcome {
-    match (class, arguments) {
-        (Class::Random, []) => Ok(Value::Random),
-        (Class::Text, [Value::Text(text)]) => Ok(Value::Text(text.clone())),
-        _ => Err(Fault::new("this constructor is not supported")),
-    }
 }
 
 pub(crate) fn math(method: &str, arguments: &[Value], dialect: Dialect) -> Outcome {
@@ -118,43 +72,5 @@ fn extreme(greatest: bool, a: &Value, b: &Value) -> Outcome {
         (Some(a), Some(b)) if a.is_nan() || b.is_nan() => Ok(Value::Double(f64::NAN)),
         (Some(a), Some(b)) => Ok(Value::Double(if greatest { a.max(b) } else { a.min(b) })),
         _ => Err(mismatch("Math.max", a)),
-    }
-}
-
-/// A double in [0, 1) with 53 random bits.
-fn unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// A whole number in [0, bound), without bias (Lemire, "Fast Random Integer Generation in an Interval", 2019).
-fn below(bound: u64, scope: &mut dyn Scope) -> u64 {
-    let threshold = bound.wrapping_neg() % bound;
-    loop {
-        let product = u128::from(scope.random_bits()) * u128::from(bound);
-        if product as u64 >= threshold {
-            return (product >> 64) as u64;
-        }
-    }
-}
-
-fn uuid(scope: &mut dyn Scope) -> String {
-    let bits = (u128::from(scope.random_bits()) << 64) | u128::from(scope.random_bits());
-    // Version 4, variant 1 (RFC 9562).
-    let bits = bits & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-    let hex = format!("{bits:032x}");
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
-}
-
-/// Methods of `java.util.Random`.
-pub(super) fn random(method: &str, arguments: &[Value], scope: &mut dyn Scope) -> Outcome {
-    match (method, arguments) {
-        ("nextInt", []) => Ok(Value::Integer(scope.random_bits() as i32)),
-        ("nextInt", [Value::Integer(bound)]) => match u64::try_from(*bound) {
-            Ok(bound) if bound > 0 => Ok(Value::Integer(below(bound, scope) as i32)),
-            _ => Err(Fault::new("the bound must be positive")),
-        },
-        ("nextDouble", []) => Ok(Value::Double(unit(scope.random_bits()))),
-        ("nextBoolean", []) => Ok(Value::Boolean(scope.random_bits() >> 63 == 1)),
-        _ => Err(Fault::new(format!("`{method}` of a Random is not supported"))),
     }
 }

@@ -37,9 +37,7 @@ pub(crate) fn call(receiver: &Value, method: &str, arguments: &[Value], dialect:
 /// Java's `equals`: type and value.
 fn equals(left: &Value, right: &Value) -> Outcome {
     match (left, right) {
-        (Value::Array(_) | Value::List(_) | Value::Random | Value::Decimal(_), _) => {
-            Err(unknown(left, "equals"))
-        }
+        (Value::Array(_) | Value::List(_) | Value::Decimal(_), _) => Err(unknown(left, "equals")),
         // `Double.equals` tells 0.0 from -0.0 and takes NaN for itself.
         (Value::Double(a), Value::Double(b)) => Ok(Value::Boolean(a.to_bits() == b.to_bits())),
         _ => Ok(Value::Boolean(left == right)),

@@ -49,7 +49,7 @@ fn is_text(value: &Value) -> bool {
 }
 
 fn joined(left: &Value, right: &Value) -> Outcome {
-    if matches!(left, Value::List(_) | Value::Array(_) | Value::Random) {
+    if matches!(left, Value::List(_) | Value::Array(_)) {
         return Err(refused(Binary::Add, left, right));
     }
     Ok(Value::Text((printed(left, Dialect::Groovy)? + &printed(right, Dialect::Groovy)?).into()))
@@ -219,8 +219,9 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Fault> {
     match (left, right) {
         (Value::Null, Value::Null) => Ok(true),
         (Value::Null, _) | (_, Value::Null) => Ok(false),
-        (Value::List(_) | Value::Array(_) | Value::Random, _)
-        | (_, Value::List(_) | Value::Array(_) | Value::Random) => Err(refused(Binary::Equal, left, right)),
+        (Value::List(_) | Value::Array(_), _) | (_, Value::List(_) | Value::Array(_)) => {
+            Err(refused(Binary::Equal, left, right))
+        }
         (Value::Text(a), Value::Text(b)) => Ok(a == b),
         (Value::Boolean(a), Value::Boolean(b)) => Ok(a == b),
         _ => Ok(mixed(left, right)?.is_some_and(Ordering::is_eq)),

@@ -77,7 +77,7 @@ fn joined(value: &Value) -> Result<String, Fault> {
     match value {
         Value::Null => Err("an operand is null".into()),
         Value::Double(value) if value.is_nan() => Ok(String::new()),
-        Value::Array(_) | Value::List(_) | Value::Random => {
+        Value::Array(_) | Value::List(_) => {
             Err(Fault::new(format!("the text of {} is not supported", value.type_name())))
         }
         other => Ok(other.to_java_string()),

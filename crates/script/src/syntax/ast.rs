@@ -1,9 +1,9 @@
-//! Trees of expressions and statements, shared by JEXL, Groovy and BeanShell.
+//! Trees of JEXL's expressions and statements; Groovy and BeanShell share its operators and types.
 
 use std::sync::Arc;
 
 use super::Dialect;
-use super::names::{Class, HostMethod};
+use super::names::HostMethod;
 use crate::Value;
 
 /// An expression and the byte offset in the text where it (or its operator) stands.
@@ -23,7 +23,7 @@ pub(crate) enum Host {
     Props,
     Log,
     Context,
-    /// `prev`, `sampleResult`, `SampleResult`: the result that the script is about.
+    /// `sampleResult`: the result that the script is about.
     Sample,
 }
 
@@ -67,18 +67,14 @@ pub(crate) enum Unary {
     Size,
 }
 
-/// Types that a declaration or a cast may name.
+/// Types that a declaration or a cast of Groovy and BeanShell may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// `def`, `var`, `Object`: any.
-    Any,
     Int,
     Long,
     Double,
     Boolean,
     Text,
-    Random,
-    TextArray,
 }
 
 #[derive(Debug, Clone)]
@@ -98,34 +94,22 @@ pub(crate) enum Kind {
     /// JEXL 3's `a ?? b`: a unless it is null or undefined.
     Coalesce(Box<Expr>, Box<Expr>),
     Assign(Local, Option<Binary>, Box<Expr>),
-    /// `x++`, `--x`: the step and whether the new value is the expression's.
-    Step(Local, i32, bool),
     HostCall(HostMethod, Vec<Expr>),
     /// Receiver, method, arguments, and whether a null receiver gives null (`?.`).
     Call(Box<Expr>, &'static str, Vec<Expr>, bool),
-    StaticCall(Class, &'static str, Vec<Expr>),
-    New(Class, Vec<Expr>),
-    /// `array.length`.
-    Length(Box<Expr>),
     Index(Box<Expr>, Box<Expr>),
-    Cast(Type, Box<Expr>),
-    /// Groovy's `x as int`, which reads texts as numbers.
-    As(Type, Box<Expr>),
-    /// Groovy's text with `${…}` in it.
-    Join(Vec<Expr>),
     List(Vec<Expr>),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Stmt {
     Expr(Expr),
-    Declare(Local, Type, Option<Expr>),
+    Declare(Local, Option<Expr>),
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
     While(Expr, Box<Stmt>),
-    For(Box<Stmt>, Option<Expr>, Vec<Expr>, Box<Stmt>),
     ForEach(Local, Expr, Box<Stmt>),
     Block(Vec<Stmt>),
-    Return(Option<Expr>),
+    Return(Expr),
     Break,
     Continue,
     Empty,
@@ -139,6 +123,4 @@ pub(crate) struct Tree {
     pub statements: Vec<Stmt>,
     /// Names of the locals, by index; for messages.
     pub names: Vec<Arc<str>>,
-    /// What the locals were declared as, by index.
-    pub types: Vec<Type>,
 }

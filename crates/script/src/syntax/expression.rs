@@ -1,10 +1,10 @@
 //! Expressions: assignment, conditions, operators by precedence.
 
 use super::Dialect;
-use super::ast::{Binary, Expr, Kind, Type, Unary};
+use super::ast::{Binary, Expr, Kind, Unary};
 use super::parser::{DEPTH_MAX, Parser};
 use super::token::TokenKind;
-use super::{names, unsupported};
+use super::unsupported;
 use crate::{ScriptError, Value};
 
 /// What an operator between two operands makes.
@@ -30,17 +30,6 @@ fn make(at: usize, kind: Kind) -> Expr {
 }
 
 impl Parser<'_> {
-    /// An end of a range in Groovy; elsewhere any expression.
-    pub(super) fn range_end(&mut self) -> Result<Expr, ScriptError> {
-        if self.dialect != Dialect::Groovy {
-            return self.expression();
-        }
-        self.in_range = true;
-        let end = self.binary(SUM);
-        self.in_range = false;
-        end
-    }
-
     pub(super) fn expression(&mut self) -> Result<Expr, ScriptError> {
         self.enter()?;
         let expr = self.assignment();
@@ -61,29 +50,20 @@ impl Parser<'_> {
             "*=" => Some(Binary::Multiply),
             "/=" => Some(Binary::Divide),
             "%=" => Some(Binary::Remainder),
-            "&=" | "|=" | "^=" | "<<=" | ">>=" | "**=" => {
+            "&=" | "|=" | "^=" => {
                 return Err(self.unsupported_here(format!("`{sign}`")));
             }
             _ => return Ok(left),
         };
-        let left_at = left.at as usize;
         let local = match left.kind {
             Kind::Local(local) => local,
-            Kind::HostCall(..)
-            | Kind::Index(..)
-            | Kind::Length(..)
-            | Kind::Call(..)
-            | Kind::Literal(Value::Null) => {
+            Kind::HostCall(..) | Kind::Index(..) | Kind::Call(..) | Kind::Literal(Value::Null) => {
                 return Err(self.unsupported_here("assigning to anything but a variable"));
             }
             _ => return Err(self.unexpected("the end of the expression")),
         };
         self.advance();
-        if operator.is_none() {
-            self.forget_read(local, left_at);
-        }
         let value = self.expression()?;
-        self.check_assigned(self.type_of_local(local), &value)?;
         self.assign_to(local)?;
         Ok(make(at, Kind::Assign(local, operator, Box::new(value))))
     }
@@ -109,9 +89,8 @@ impl Parser<'_> {
     }
 
     /// The operator that is next, with its precedence.
-    fn operator(&self) -> Result<Option<(u8, Operator)>, ScriptError> {
+    fn operator(&self) -> Option<(u8, Operator)> {
         use Operator::Binary as B;
-        let jexl = self.dialect.is_jexl();
         let found = match self.peek() {
             TokenKind::Sign(sign) => match *sign {
                 "||" => (OR, Operator::Or),
@@ -121,14 +100,13 @@ impl Parser<'_> {
                 "&" => (BIT_AND, B(Binary::BitAnd)),
                 "==" => (EQUALITY, B(Binary::Equal)),
                 "!=" => (EQUALITY, B(Binary::NotEqual)),
-                ".." if self.dialect == Dialect::Jexl3 => (EQUALITY, B(Binary::Range)),
-                "==~" => (EQUALITY, B(Binary::Matches)),
+                ".." => (EQUALITY, B(Binary::Range)),
                 "<" => (RELATION, B(Binary::Less)),
                 "<=" => (RELATION, B(Binary::LessOrEqual)),
                 ">" => (RELATION, B(Binary::Greater)),
                 ">=" => (RELATION, B(Binary::GreaterOrEqual)),
-                "=~" if jexl => (RELATION, B(Binary::Matches)),
-                "!~" if jexl => (RELATION, B(Binary::NotMatches)),
+                "=~" => (RELATION, B(Binary::Matches)),
+                "!~" => (RELATION, B(Binary::NotMatches)),
                 "=^" => (RELATION, B(Binary::StartsWith)),
                 "!^" => (RELATION, B(Binary::NotStartsWith)),
                 "=$" => (RELATION, B(Binary::EndsWith)),
@@ -138,13 +116,9 @@ impl Parser<'_> {
                 "*" => (PRODUCT, B(Binary::Multiply)),
                 "/" => (PRODUCT, B(Binary::Divide)),
                 "%" => (PRODUCT, B(Binary::Remainder)),
-                ".." if self.dialect == Dialect::Groovy && self.in_range => return Ok(None),
-                "<<" | ">>" | ">>>" | "**" | "<=>" | "===" | "!==" | "=~" | "!~" | ".." => {
-                    return Err(self.unsupported_here(format!("`{sign}`")));
-                }
-                _ => return Ok(None),
+                _ => return None,
             },
-            TokenKind::Name(word) if jexl => match &**word {
+            TokenKind::Name(word) => match &**word {
                 "or" => (OR, Operator::Or),
                 "and" => (AND, Operator::And),
                 "eq" => (EQUALITY, B(Binary::Equal)),
@@ -155,20 +129,11 @@ impl Parser<'_> {
                 "ge" => (RELATION, B(Binary::GreaterOrEqual)),
                 "div" => (PRODUCT, B(Binary::Divide)),
                 "mod" => (PRODUCT, B(Binary::Remainder)),
-                _ => return Ok(None),
+                _ => return None,
             },
-            TokenKind::Name(word)
-                if self.dialect == Dialect::Groovy && matches!(&**word, "in" | "instanceof") =>
-            {
-                return Err(self.unsupported_here(format!("`{word}`")));
-            }
-            _ => return Ok(None),
+            _ => return None,
         };
-        // In Groovy, a line that begins with + or - is a statement of its own.
-        if self.dialect == Dialect::Groovy && found.0 >= SUM && self.tokens[self.at].after_newline {
-            return Ok(None);
-        }
-        Ok(Some(found))
+        Some(found)
     }
 
     fn binary(&mut self, weakest: u8) -> Result<Expr, ScriptError> {
@@ -177,11 +142,7 @@ impl Parser<'_> {
         // JEXL does not chain comparisons: `a == b == c` is an error there.
         let mut strongest = u8::MAX;
         loop {
-            if self.dialect == Dialect::Groovy && self.is_word("as") && RELATION >= weakest {
-                left = self.conversion(left)?;
-                continue;
-            }
-            let Some((precedence, operator)) = self.operator()? else {
+            let Some((precedence, operator)) = self.operator() else {
                 break;
             };
             if precedence < weakest || precedence > strongest {
@@ -202,71 +163,19 @@ impl Parser<'_> {
                 Operator::Or => Kind::Or(a, b),
                 Operator::Binary(binary) => {
                     self.check_binary(binary, &a, &b, at)?;
-                    self.folded(binary, &a, &b).unwrap_or(Kind::Binary(binary, a, b))
+                    Kind::Binary(binary, a, b)
                 }
             };
             left = make(at, kind);
-            if self.dialect.is_jexl() && matches!(precedence, EQUALITY | RELATION) {
+            if matches!(precedence, EQUALITY | RELATION) {
                 strongest = precedence - 1;
             }
         }
         Ok(left)
     }
 
-    /// `x as int`
-    fn conversion(&mut self, operand: Expr) -> Result<Expr, ScriptError> {
-        let at = self.place();
-        self.advance();
-        let target = match self.peek() {
-            TokenKind::Name(name) => names::type_of(name)
-                .filter(|target| matches!(target, Type::Int | Type::Long | Type::Double | Type::Text)),
-            _ => None,
-        };
-        let Some(target) = target else {
-            return Err(self.unsupported_here("this conversion"));
-        };
-        self.advance();
-        Ok(make(at, Kind::As(target, Box::new(operand))))
-    }
-
-    /// BeanShell compares texts by identity, which is content only for two literals.
-    fn folded(&self, binary: Binary, left: &Expr, right: &Expr) -> Option<Kind> {
-        match (&left.kind, &right.kind) {
-            (Kind::Literal(Value::Text(a)), Kind::Literal(Value::Text(b)))
-                if self.dialect == Dialect::BeanShell
-                    && matches!(binary, Binary::Equal | Binary::NotEqual) =>
-            {
-                Some(Kind::Literal(Value::Boolean((a == b) == (binary == Binary::Equal))))
-            }
-            _ => None,
-        }
-    }
-
     /// What is already known to be refused.
-    fn check_binary(
-        &mut self,
-        binary: Binary,
-        left: &Expr,
-        right: &Expr,
-        at: usize,
-    ) -> Result<(), ScriptError> {
-        let is_text = |expr: &Expr| matches!(&expr.kind, Kind::Literal(Value::Text(_)));
-        let is_literal = |expr: &Expr| matches!(&expr.kind, Kind::Literal(_));
-        if self.dialect == Dialect::BeanShell && matches!(binary, Binary::Equal | Binary::NotEqual) {
-            if (is_text(left) && !is_literal(right)) || (is_text(right) && !is_literal(left)) {
-                return Err(unsupported(
-                    self.text,
-                    at,
-                    "comparing texts by identity (`==` instead of `equals`)",
-                ));
-            }
-            if self.is_void(left) || self.is_void(right) {
-                return Err(unsupported(self.text, at, "comparing a name without a value"));
-            }
-            if !is_literal(left) && !is_literal(right) {
-                self.identity_seen.get_or_insert(at);
-            }
-        }
+    fn check_binary(&self, binary: Binary, left: &Expr, right: &Expr, at: usize) -> Result<(), ScriptError> {
         let is_double = |expr: &Expr| matches!(&expr.kind, Kind::Literal(Value::Double(_)));
         if matches!(binary, Binary::BitAnd | Binary::BitOr | Binary::BitXor)
             && (is_double(left) || is_double(right))
@@ -305,42 +214,6 @@ impl Parser<'_> {
         crate::evaluate::check_pattern(pattern).map_err(|message| unsupported(self.text, at, message))
     }
 
-    fn is_void(&self, expr: &Expr) -> bool {
-        matches!(expr.kind, Kind::Local(local) if !self.is_assigned(local))
-    }
-
-    /// Whether Groovy's compiler knows the expression for a primitive int or long.
-    fn is_primitive_whole(&self, expr: &Expr) -> bool {
-        match &expr.kind {
-            Kind::Literal(Value::Integer(_) | Value::Long(_)) => true,
-            Kind::Local(local) => matches!(self.type_of_local(*local), Type::Int | Type::Long),
-            Kind::Unary(Unary::Minus | Unary::Plus, operand) => self.is_primitive_whole(operand),
-            Kind::Binary(
-                Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Remainder,
-                left,
-                right,
-            ) => self.is_primitive_whole(left) && self.is_primitive_whole(right),
-            _ => false,
-        }
-    }
-
-    /// Groovy divides ints as Java does where the quotient goes right into a `double`; elsewhere it makes a decimal.
-    pub(super) fn check_assigned(&self, target: Type, value: &Expr) -> Result<(), ScriptError> {
-        let quotient = matches!(value.kind, Kind::Binary(Binary::Divide, ..));
-        if self.dialect == Dialect::Groovy
-            && target == Type::Double
-            && quotient
-            && self.is_primitive_whole(value)
-        {
-            return Err(unsupported(
-                self.text,
-                value.at as usize,
-                "a quotient of ints that becomes a double",
-            ));
-        }
-        Ok(())
-    }
-
     fn unary(&mut self) -> Result<Expr, ScriptError> {
         self.enter()?;
         let expr = self.unary_inner();
@@ -355,7 +228,7 @@ impl Parser<'_> {
             TokenKind::Sign("-") => Some(Unary::Minus),
             TokenKind::Sign("+") if self.dialect != Dialect::Jexl2 => Some(Unary::Plus),
             TokenKind::Sign("~") => Some(Unary::BitNot),
-            TokenKind::Name(word) if self.dialect.is_jexl() => match &**word {
+            TokenKind::Name(word) => match &**word {
                 "not" => Some(Unary::Not),
                 "empty" => Some(Unary::Empty),
                 "size" => Some(Unary::Size),
@@ -364,9 +237,6 @@ impl Parser<'_> {
             _ => None,
         };
         if let Some(operator) = operator {
-            if self.dialect == Dialect::Groovy && operator == Unary::BitNot {
-                return Err(self.unsupported_here("`~`"));
-            }
             self.advance();
             let function = matches!(operator, Unary::Empty | Unary::Size);
             if self.dialect == Dialect::Jexl2 && function && !self.is_sign("(") {
@@ -379,23 +249,6 @@ impl Parser<'_> {
             };
             return Ok(make(at, Kind::Unary(operator, Box::new(operand))));
         }
-        if self.is_sign("++") || self.is_sign("--") {
-            let step = if self.is_sign("++") { 1 } else { -1 };
-            self.advance();
-            let operand = self.unary()?;
-            let Kind::Local(local) = operand.kind else {
-                return Err(unsupported(self.text, at, "a step of anything but a variable"));
-            };
-            self.assign_to(local)?;
-            return Ok(make(at, Kind::Step(local, step, true)));
-        }
-        if let Some(target) = self.cast_ahead()? {
-            for _ in 0..3 {
-                self.advance();
-            }
-            let operand = self.unary()?;
-            return Ok(make(at, Kind::Cast(target, Box::new(operand))));
-        }
         self.postfix()
     }
 
@@ -404,25 +257,5 @@ impl Parser<'_> {
         let inner = self.expression()?;
         self.expect(")")?;
         Ok(inner)
-    }
-
-    /// `(int) x`, but not `(x)`.
-    fn cast_ahead(&self) -> Result<Option<Type>, ScriptError> {
-        if self.dialect.is_jexl() || !self.is_sign("(") || !self.sign_at(2, ")") {
-            return Ok(None);
-        }
-        let TokenKind::Name(name) = self.peek_at(1) else {
-            return Ok(None);
-        };
-        if names::is_other_primitive(name) {
-            return Err(self.unsupported_here("this cast"));
-        }
-        let Some(target) = names::type_of(name) else {
-            return Ok(None);
-        };
-        if matches!(&**name, "def" | "var" | "Object" | "Random") {
-            return Err(self.unsupported_here("this cast"));
-        }
-        Ok(Some(target))
     }
 }

@@ -1,4 +1,4 @@
-//! From text to tree: one scanner and one parser for the languages that look alike.
+//! JEXL from text to tree: a scanner and a parser for both versions of the language.
 
 pub(crate) mod ast;
 mod expression;
@@ -12,7 +12,7 @@ pub(crate) use parser::parse;
 
 use crate::{Place, ScriptError};
 
-/// The languages that the parser and the interpreter tell apart.
+/// The languages whose operators and conversions differ; the parser here is JEXL's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Dialect {
     Jexl2,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Dialect;
 use super::ast::{Expr, Host, Kind};
-use super::names::{self, Class, HostMethod};
+use super::names::{self, HostMethod};
 use super::parser::Parser;
-use super::token::{Part, TokenKind};
+use super::token::TokenKind;
 use super::unsupported;
 use crate::{ScriptError, Value};
 
@@ -14,13 +14,9 @@ use crate::{ScriptError, Value};
 enum Base {
     Value(Expr),
     Host(Host),
-    Class(Class),
     /// `java.util` of `java.util.UUID`.
     Package(String),
-    /// `Thread` of `Thread.currentThread()`: its one use is spelt out.
-    ThreadClass,
-    CurrentThread,
-    /// `UUID.randomUUID()` and `ctx.getThread()` and the like, of which only the next call makes a value.
+    /// `ctx.getVariables()`, of which only the next call makes a value.
     ContextVariables,
 }
 
@@ -51,14 +47,6 @@ impl Parser<'_> {
                 let index = self.expression()?;
                 self.expect("]")?;
                 base = Base::Value(self.indexed(base, index, at)?);
-            } else if self.is_sign("++") || self.is_sign("--") {
-                let Base::Value(Expr { kind: Kind::Local(local), .. }) = base else {
-                    return Err(self.unsupported_here("a step of anything but a variable"));
-                };
-                let step = if self.is_sign("++") { 1 } else { -1 };
-                self.advance();
-                self.assign_to(local)?;
-                base = Base::Value(make(at, Kind::Step(local, step, false)));
             } else if self.is_sign("(") && !self.tokens[self.at].after_newline {
                 return Err(self.unsupported_here("calling a method of the script's own"));
             } else {
@@ -75,20 +63,16 @@ impl Parser<'_> {
             Base::Host(Host::Sample) if self.null_comparison_ahead() => {
                 Ok(make(start, Kind::SampleIsPresent))
             }
-            Base::Host(_) | Base::ContextVariables | Base::CurrentThread => {
+            Base::Host(_) | Base::ContextVariables => {
                 Err(unsupported(self.text, start, "this object as a value"))
             }
-            Base::Class(_) | Base::ThreadClass => Err(unsupported(self.text, start, "a class as a value")),
             Base::Package(path) => {
                 if self.dialect == Dialect::Jexl3 {
                     // An undefined variable with dots in its name is null, one without is an error.
                     return Ok(make(start, Kind::Literal(Value::Null)));
                 }
-                if self.dialect == Dialect::Jexl2 {
-                    let local = self.local(&Arc::from(path));
-                    return Ok(make(start, Kind::Local(local)));
-                }
-                Err(unsupported(self.text, start, format!("`{path}`")))
+                let local = self.local(&Arc::from(path));
+                Ok(make(start, Kind::Local(local)))
             }
         }
     }
@@ -105,21 +89,14 @@ impl Parser<'_> {
                 self.advance();
                 Ok(Base::Value(make(at, Kind::Literal(value))))
             }
-            TokenKind::Join(parts) => {
-                self.advance();
-                self.join(&parts, at).map(Base::Value)
-            }
             TokenKind::Sign("(") => {
                 self.advance();
                 let inner = self.expression()?;
                 self.expect(")")?;
                 Ok(Base::Value(inner))
             }
-            TokenKind::Sign("[") if self.dialect != Dialect::BeanShell => self.list(at).map(Base::Value),
+            TokenKind::Sign("[") => self.list(at).map(Base::Value),
             TokenKind::Sign("{") => Err(self.unsupported_here("a map, a set or a closure")),
-            TokenKind::Sign("/") if self.dialect == Dialect::Groovy => {
-                Err(self.unsupported_here("a regular expression"))
-            }
             TokenKind::Sign(sign @ ("`" | "@" | "#" | "~")) => {
                 Err(self.unsupported_here(format!("`{sign}`")))
             }
@@ -140,32 +117,28 @@ impl Parser<'_> {
             self.advance();
             return Ok(Base::Value(make(at, Kind::Literal(value))));
         }
-        let jexl = self.dialect.is_jexl();
-        if jexl
-            && matches!(
-                &**name,
-                "if" | "else"
-                    | "for"
-                    | "while"
-                    | "var"
-                    | "return"
-                    | "div"
-                    | "mod"
-                    | "eq"
-                    | "ne"
-                    | "lt"
-                    | "gt"
-                    | "le"
-                    | "ge"
-                    | "and"
-                    | "or"
-            )
-        {
+        if matches!(
+            &**name,
+            "if" | "else"
+                | "for"
+                | "while"
+                | "var"
+                | "return"
+                | "div"
+                | "mod"
+                | "eq"
+                | "ne"
+                | "lt"
+                | "gt"
+                | "le"
+                | "ge"
+                | "and"
+                | "or"
+        ) {
             return Err(self.unexpected("an expression"));
         }
         if &**name == "new" {
-            self.advance();
-            return self.constructor(at).map(Base::Value);
+            return Err(self.unsupported_here("`new`"));
         }
         if matches!(&**name, "function" if self.dialect == Dialect::Jexl3) {
             return Err(self.unsupported_here("a function of the script's own"));
@@ -183,40 +156,13 @@ impl Parser<'_> {
         if &**name == "threadName" {
             return Ok(Base::Value(make(at, Kind::ThreadName)));
         }
-        if let Some(host) = names::host(name, self.dialect) {
+        if let Some(host) = names::host(name) {
             return Ok(Base::Host(host));
         }
-        if names::is_foreign_object(name, self.dialect) {
+        if names::is_foreign_object(name) {
             return Err(unsupported(self.text, at, format!("`{name}`")));
         }
-        if !jexl {
-            if let Some(class) = names::class(name) {
-                return Ok(Base::Class(class));
-            }
-            if &**name == "Thread" {
-                return Ok(Base::ThreadClass);
-            }
-            if matches!(&**name, "java" | "org" | "com" | "javax" | "groovy") {
-                return Ok(Base::Package(name.to_string()));
-            }
-            if &**name == "this" || &**name == "super" {
-                return Err(unsupported(self.text, at, format!("`{name}`")));
-            }
-        }
         Ok(Base::Value(make(at, Kind::Local(self.local(name)))))
-    }
-
-    fn join(&mut self, parts: &[Part], at: usize) -> Result<Expr, ScriptError> {
-        self.join_seen = true;
-        let mut items = Vec::new();
-        for part in parts {
-            match part {
-                Part::Text(text) if text.is_empty() => {}
-                Part::Text(text) => items.push(make(at, Kind::Literal(Value::text(text)))),
-                Part::Code(from, to) => items.push(self.embedded(*from, *to)?),
-            }
-        }
-        Ok(make(at, Kind::Join(items)))
     }
 
     fn list(&mut self, at: usize) -> Result<Expr, ScriptError> {
@@ -243,9 +189,6 @@ impl Parser<'_> {
         let mut arguments = Vec::new();
         if !self.is_sign(")") {
             loop {
-                if self.dialect == Dialect::Groovy && self.sign_at(1, ":") && !self.sign_at(0, "(") {
-                    return Err(self.unsupported_here("a named argument"));
-                }
                 arguments.push(self.expression()?);
                 if !self.accept(",") {
                     break;
@@ -253,48 +196,16 @@ impl Parser<'_> {
             }
         }
         self.expect(")")?;
-        if self.is_sign("{") && self.dialect == Dialect::Groovy && !self.tokens[self.at].after_newline {
-            // `if (x.equals(y)) {` never gets here: its parenthesis closes first.
-            return Err(self.unsupported_here("a closure"));
-        }
         Ok(arguments)
-    }
-
-    fn constructor(&mut self, at: usize) -> Result<Expr, ScriptError> {
-        if self.dialect.is_jexl() {
-            return Err(unsupported(self.text, at, "`new`"));
-        }
-        let mut path = String::new();
-        while let TokenKind::Name(part) = self.peek().clone() {
-            path.push_str(&part);
-            self.advance();
-            if !self.accept(".") {
-                break;
-            }
-            path.push('.');
-        }
-        let class = names::class(&path);
-        if !self.is_sign("(") {
-            return Err(unsupported(self.text, at, format!("`new {path}`")));
-        }
-        let arguments = self.arguments()?;
-        match (class, arguments.len()) {
-            (Some(class @ Class::Random), 0) | (Some(class @ Class::Text), 1) => {
-                Ok(make(at, Kind::New(class, arguments)))
-            }
-            _ => Err(unsupported(self.text, at, format!("`new {path}` with {} arguments", arguments.len()))),
-        }
     }
 
     fn indexed(&mut self, base: Base, index: Expr, at: usize) -> Result<Expr, ScriptError> {
         match base {
             Base::Value(value) => Ok(make(at, Kind::Index(Box::new(value), Box::new(index)))),
-            Base::Host(Host::Vars) | Base::ContextVariables if self.dialect != Dialect::BeanShell => {
+            Base::Host(Host::Vars) | Base::ContextVariables => {
                 Ok(make(at, Kind::HostCall(HostMethod::GetVariable, vec![index])))
             }
-            Base::Host(Host::Props) if self.dialect != Dialect::BeanShell => {
-                Ok(make(at, Kind::HostCall(HostMethod::GetProperty, vec![index])))
-            }
+            Base::Host(Host::Props) => Ok(make(at, Kind::HostCall(HostMethod::GetProperty, vec![index]))),
             _ => Err(unsupported(self.text, at, "an index here")),
         }
     }
@@ -312,19 +223,7 @@ impl Parser<'_> {
             let arguments = self.arguments()?;
             return self.call(base, &name, arguments, at, safe);
         }
-        if self.command_argument_ahead(&base) {
-            let argument = self.expression()?;
-            return self.call(base, &name, vec![argument], at, safe);
-        }
         self.property(base, &name, at)
-    }
-
-    /// Groovy's `log.info "text"`.
-    fn command_argument_ahead(&self, base: &Base) -> bool {
-        self.dialect == Dialect::Groovy
-            && matches!(base, Base::Host(_))
-            && !self.tokens[self.at].after_newline
-            && matches!(self.peek(), TokenKind::Literal(_) | TokenKind::Join(_))
     }
 
     fn call(
@@ -353,48 +252,28 @@ impl Parser<'_> {
                 Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, arguments)))),
                 None => refused("the method "),
             },
-            Base::Class(class) => match names::static_method(class, name, count) {
+            Base::Package(_) => refused("the method "),
+            Base::Value(receiver) => match names::value_method(name, count) {
                 Some(method) => {
-                    self.wrapper_seen |= method == "valueOf" && class != Class::Text;
-                    Ok(Base::Value(make(at, Kind::StaticCall(class, method, arguments))))
+                    if let ("matches" | "replaceAll" | "replaceFirst" | "split", Some(first)) =
+                        (name, arguments.first())
+                        && let Kind::Literal(Value::Text(pattern)) = &first.kind
+                    {
+                        self.check_text_call(name, pattern, arguments.get(1), at)?;
+                    }
+                    let receiver = Box::new(receiver);
+                    Ok(Base::Value(make(at, Kind::Call(receiver, method, arguments, safe))))
                 }
                 None => refused("the method "),
             },
-            Base::ThreadClass if name == "currentThread" && count == 0 => Ok(Base::CurrentThread),
-            Base::CurrentThread if name == "getName" && count == 0 => {
-                Ok(Base::Value(make(at, Kind::ThreadName)))
-            }
-            Base::ThreadClass | Base::CurrentThread | Base::Package(_) => refused("the method "),
-            Base::Value(receiver) => {
-                if name == "equals" {
-                    self.equals_seen = Some(at);
-                }
-                match names::value_method(name, count, self.dialect) {
-                    Some(method) => {
-                        if let ("matches" | "replaceAll" | "replaceFirst" | "split", Some(first)) =
-                            (name, arguments.first())
-                            && let Kind::Literal(Value::Text(pattern)) = &first.kind
-                        {
-                            self.check_text_call(name, pattern, arguments.get(1), at)?;
-                        }
-                        let receiver = Box::new(receiver);
-                        Ok(Base::Value(make(at, Kind::Call(receiver, method, arguments, safe))))
-                    }
-                    None => refused("the method "),
-                }
-            }
         }
     }
 
     fn property(&mut self, base: Base, name: &str, at: usize) -> Result<Base, ScriptError> {
-        let groovy = self.dialect == Dialect::Groovy;
         match base {
-            Base::Package(path) => {
-                let path = format!("{path}.{name}");
-                Ok(names::class(&path).map_or(Base::Package(path), Base::Class))
-            }
-            // JMeter's variables and properties have `get`, which Groovy and JEXL take for all their properties.
-            Base::Host(host @ (Host::Vars | Host::Props)) if groovy || self.dialect == Dialect::Jexl3 => {
+            Base::Package(path) => Ok(Base::Package(format!("{path}.{name}"))),
+            // JMeter's variables and properties have `get`, which JEXL 3 takes for all their properties.
+            Base::Host(host @ (Host::Vars | Host::Props)) if self.dialect == Dialect::Jexl3 => {
                 let method =
                     if host == Host::Vars { HostMethod::GetVariable } else { HostMethod::GetProperty };
                 if matches!(
@@ -406,31 +285,15 @@ impl Parser<'_> {
                 let argument = make(at, Kind::Literal(Value::text(name)));
                 Ok(Base::Value(make(at, Kind::HostCall(method, vec![argument]))))
             }
-            Base::Host(Host::Context) if groovy && name == "variables" => Ok(Base::ContextVariables),
-            Base::Host(Host::Context) if groovy && name == "previousResult" => Ok(Base::Host(Host::Sample)),
-            Base::Host(host) if self.dialect != Dialect::BeanShell => {
-                match names::property_getter(host, name) {
-                    Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, Vec::new())))),
-                    None => Err(unsupported(self.text, at, format!("the property `{name}`"))),
-                }
-            }
-            Base::Value(Expr { kind: Kind::Local(local), .. })
-                if self.dialect.is_jexl() && !self.is_declared(&self.name_text(local)) =>
-            {
-                let path = format!("{}.{name}", self.name_text(local));
-                Ok(Base::Package(path))
-            }
-            Base::Value(value) if name == "length" && !self.dialect.is_jexl() => {
-                Ok(Base::Value(make(at, Kind::Length(Box::new(value)))))
-            }
-            Base::Value(_) if self.dialect.is_jexl() => {
-                Err(unsupported(self.text, at, format!("the property `{name}`")))
-            }
+            Base::Host(host) => match names::property_getter(host, name) {
+                Some(method) => Ok(Base::Value(make(at, Kind::HostCall(method, Vec::new())))),
+                None => Err(unsupported(self.text, at, format!("the property `{name}`"))),
+            },
             Base::Value(Expr { kind: Kind::Local(local), .. })
                 if !self.is_declared(&self.name_text(local)) =>
             {
-                // `foo.bar` of a text that was meant to stand in quotes: reading `foo` fails.
-                Ok(Base::Value(make(at, Kind::Local(local))))
+                let path = format!("{}.{name}", self.name_text(local));
+                Ok(Base::Package(path))
             }
             _ => Err(unsupported(self.text, at, format!("the property `{name}`"))),
         }

@@ -3,22 +3,12 @@
 use std::sync::Arc;
 
 use super::{Dialect, syntax_error, unsupported};
-use crate::java_like::Decimal;
 use crate::number::java_parse_big;
 use crate::{ScriptError, Value};
-
-/// A part of a Groovy text with expressions in it.
-#[derive(Debug, Clone)]
-pub(crate) enum Part {
-    Text(String),
-    /// Byte range of an expression within the script.
-    Code(usize, usize),
-}
 
 #[derive(Debug, Clone)]
 pub(crate) enum TokenKind {
     Literal(Value),
-    Join(Vec<Part>),
     Name(Arc<str>),
     /// An operator or a bracket.
     Sign(&'static str),
@@ -35,23 +25,16 @@ pub(crate) struct Token {
 
 /// Longest first, so that the first match is the right one.
 const SIGNS: &[&str] = &[
-    "<=>", "==~", "===", "!==", "...", ">>>", "<<=", ">>=", "**=", "?.[", "&&", "||", "==", "!=", "<=", ">=",
-    "=~", "!~", "=^", "=$", "!^", "!$", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--", "?:",
-    "??", "?.", "*.", "->", "..", "<<", ">>", "**", "::", ".&", "(", ")", "[", "]", "{", "}", ";", ",", ".",
+    "...", "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "=^", "=$", "!^", "!$", "+=", "-=", "*=", "/=",
+    "%=", "&=", "|=", "^=", "?:", "??", "?.", "->", "..", "::", "(", ")", "[", "]", "{", "}", ";", ",", ".",
     "?", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "@", "#", "`", "\\",
 ];
 
-/// Signs that only some languages have; in the others their parts stand alone.
+/// Signs that only JEXL 3 has; in JEXL 2 their parts stand alone.
 fn sign_exists(sign: &str, dialect: Dialect) -> bool {
     match sign {
-        "=^" | "=$" | "!^" | "!$" | "??" => dialect == Dialect::Jexl3,
-        "=~" | "!~" => dialect != Dialect::BeanShell,
-        "++" | "--" | "<<" | ">>" | ">>>" | "<<=" | ">>=" => !dialect.is_jexl(),
-        "==~" | "<=>" | "===" | "!==" | "*." | ".&" | "**" | "**=" | "?.[" => dialect == Dialect::Groovy,
-        "?." => matches!(dialect, Dialect::Groovy | Dialect::Jexl3),
-        ".." | "..." | "->" => dialect != Dialect::Jexl2,
-        "?:" => dialect != Dialect::BeanShell,
-        "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" => dialect != Dialect::Jexl2,
+        "=^" | "=$" | "!^" | "!$" | "??" | "?." | ".." | "..." | "->" | "+=" | "-=" | "*=" | "/=" | "%="
+        | "&=" | "|=" | "^=" => dialect == Dialect::Jexl3,
         _ => true,
     }
 }
@@ -63,28 +46,14 @@ pub(crate) struct Scanner<'t> {
     tokens: Vec<Token>,
     brackets: Vec<u8>,
     newline: bool,
-    ends_in_comment: bool,
 }
 
-/// Scans `text[from..to]`; places are those of the whole text. Also tells whether the text ends in a comment that
-/// runs to the end of its line.
-pub(crate) fn scan(
-    text: &str,
-    from: usize,
-    to: usize,
-    dialect: Dialect,
-) -> Result<(Vec<Token>, bool), ScriptError> {
-    let mut scanner = Scanner {
-        text: &text[..to],
-        dialect,
-        at: from,
-        tokens: Vec::new(),
-        brackets: Vec::new(),
-        newline: false,
-        ends_in_comment: false,
-    };
+/// The tokens of a text.
+pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Token>, ScriptError> {
+    let mut scanner =
+        Scanner { text, dialect, at: 0, tokens: Vec::new(), brackets: Vec::new(), newline: false };
     scanner.run()?;
-    Ok((scanner.tokens, scanner.ends_in_comment))
+    Ok(scanner.tokens)
 }
 
 impl Scanner<'_> {
@@ -116,7 +85,7 @@ impl Scanner<'_> {
             };
             if c.is_ascii_digit() || (c == '.' && self.byte(1).is_ascii_digit()) {
                 self.number()?;
-            } else if is_name_start(c, self.dialect) {
+            } else if is_name_start(c) {
                 self.name();
             } else if c == '"' || c == '\'' {
                 self.quoted(c)?;
@@ -135,7 +104,7 @@ impl Scanner<'_> {
                 }
                 Some(' ' | '\t' | '\r' | '\u{c}') => self.at += 1,
                 Some('/') if self.byte(1) == b'/' => self.skip_line(),
-                Some('#') if self.byte(1) == b'#' && self.dialect.is_jexl() => self.skip_line(),
+                Some('#') if self.byte(1) == b'#' => self.skip_line(),
                 Some('/') if self.byte(1) == b'*' => {
                     let Some(len) = self.rest()[2..].find("*/") else {
                         return Err(syntax_error(self.text, self.at, "the comment has no end"));
@@ -148,15 +117,12 @@ impl Scanner<'_> {
     }
 
     fn skip_line(&mut self) {
-        let end = self.rest().find('\n');
-        self.ends_in_comment = end.is_none();
-        self.at = end.map_or(self.text.len(), |len| self.at + len);
+        self.at = self.rest().find('\n').map_or(self.text.len(), |len| self.at + len);
     }
 
     fn name(&mut self) {
         let at = self.at;
-        let dialect = self.dialect;
-        let len = self.rest().find(|c| !is_name_part(c, dialect)).unwrap_or(self.rest().len());
+        let len = self.rest().find(|c| !is_name_part(c)).unwrap_or(self.rest().len());
         self.at += len;
         let name = Arc::from(&self.text[at..self.at]);
         self.push(TokenKind::Name(name), at);
@@ -224,7 +190,7 @@ impl Scanner<'_> {
         }
         let letter_after_point =
             bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_alphabetic);
-        if letter_after_point && self.dialect != Dialect::Groovy {
+        if letter_after_point {
             return Err(unsupported(self.text, end, "a point behind a number"));
         }
         let plain = &self.text[at..end];
@@ -233,29 +199,19 @@ impl Scanner<'_> {
             && ((short && self.dialect == Dialect::Jexl2)
                 || plain.starts_with('.') && !plain.contains(['e', 'E']))
         {
-            // Both versions of JEXL want digits before the point, Groovy too; of BeanShell it is not certain.
+            // Both versions want digits before the point.
             return Err(unsupported(self.text, at, "this way to write a number"));
         }
         let suffix = bytes.get(end).map_or(0, u8::to_ascii_lowercase);
-        let jexl = self.dialect.is_jexl();
         let too_long = || unsupported(self.text, at, "a number of this length");
         let (value, suffix_len) = match suffix {
             b'l' if !real => (Value::Long(plain.parse().map_err(|_| too_long())?), 1),
-            b'h' if !real && jexl => (Value::BigInteger(java_parse_big(plain).ok_or_else(too_long)?), 1),
-            b'g' if !real && self.dialect == Dialect::Groovy => {
-                (Value::BigInteger(java_parse_big(plain).ok_or_else(too_long)?), 1)
-            }
+            b'h' if !real => (Value::BigInteger(java_parse_big(plain).ok_or_else(too_long)?), 1),
             b'd' if real || self.dialect != Dialect::Jexl2 => {
                 (Value::Double(plain.parse().map_err(|_| too_long())?), 1)
             }
-            b'f' if !jexl && self.dialect == Dialect::Groovy => {
-                (Value::Float(plain.parse().map_err(|_| too_long())?), 1)
-            }
             b'f' | b'b' | b'd' | b'g' | b'h' | b'i' => {
                 return Err(unsupported(self.text, end, "this suffix of a number"));
-            }
-            _ if real && self.dialect == Dialect::Groovy => {
-                (Value::Decimal(Decimal::parse(plain).ok_or_else(too_long)?), 0)
             }
             _ if real => (Value::Double(plain.parse().map_err(|_| too_long())?), 0),
             _ => (self.whole(at, plain)?, 0),
@@ -276,17 +232,11 @@ impl Scanner<'_> {
         if let Ok(value) = i32::try_from(value) {
             return Ok(Value::Integer(value));
         }
-        match (i64::try_from(value), self.dialect) {
-            (_, Dialect::BeanShell) => {
-                Err(syntax_error(self.text, at, format!("`{plain}` is too large for an int")))
-            }
-            (Ok(value), _) => Ok(Value::Long(value)),
-            (Err(_), _) => Ok(Value::BigInteger(value)),
-        }
+        Ok(i64::try_from(value).map_or(Value::BigInteger(value), Value::Long))
     }
 
     fn finish_number(&mut self, at: usize, value: Value) -> Result<(), ScriptError> {
-        if self.peek().is_some_and(|c| is_name_part(c, self.dialect)) {
+        if self.peek().is_some_and(is_name_part) {
             return Err(syntax_error(self.text, self.at, "a number runs into a name"));
         }
         self.push(TokenKind::Literal(value), at);
@@ -295,14 +245,7 @@ impl Scanner<'_> {
 
     fn quoted(&mut self, quote: char) -> Result<(), ScriptError> {
         let at = self.at;
-        let triple = self.dialect == Dialect::Groovy
-            && self.rest().starts_with([quote; 3].iter().collect::<String>().as_str());
-        if triple {
-            return Err(unsupported(self.text, at, "a text in triple quotes"));
-        }
         self.at += 1;
-        let interpolates = self.dialect == Dialect::Groovy && quote == '"';
-        let mut parts = Vec::new();
         let mut current = String::new();
         loop {
             let Some(c) = self.peek() else {
@@ -314,10 +257,6 @@ impl Scanner<'_> {
                     return Err(syntax_error(self.text, at, "the text has no closing quote in its line"));
                 }
                 '\\' => self.escape(quote, &mut current)?,
-                '$' if interpolates => {
-                    parts.push(Part::Text(std::mem::take(&mut current)));
-                    parts.push(self.interpolation()?);
-                }
                 _ => {
                     current.push(c);
                     self.at += c.len_utf8();
@@ -325,21 +264,7 @@ impl Scanner<'_> {
             }
         }
         self.at += 1;
-        let kind = if !parts.is_empty() {
-            parts.push(Part::Text(current));
-            TokenKind::Join(parts)
-        } else if self.dialect == Dialect::BeanShell && quote == '\'' {
-            let mut units = current.encode_utf16();
-            match (units.next(), units.next()) {
-                (Some(unit), None) => TokenKind::Literal(Value::Character(unit)),
-                _ => {
-                    return Err(syntax_error(self.text, at, "a char in single quotes must be one character"));
-                }
-            }
-        } else {
-            TokenKind::Literal(Value::Text(current.into()))
-        };
-        self.push(kind, at);
+        self.push(TokenKind::Literal(Value::Text(current.into())), at);
         Ok(())
     }
 
@@ -373,63 +298,16 @@ impl Scanner<'_> {
             'n' => out.push('\n'),
             'f' => out.push('\u{c}'),
             'r' => out.push('\r'),
-            _ if self.dialect == Dialect::Jexl3 => out.extend(['\\', c]),
-            '"' | '\'' => out.push(c),
-            '$' if self.dialect == Dialect::Groovy => out.push('$'),
-            _ => return Err(unsupported(self.text, at, "this escape in a text")),
+            _ => out.extend(['\\', c]),
         }
         Ok(())
     }
-
-    /// `${…}` or `$name`; the dollar is next.
-    fn interpolation(&mut self) -> Result<Part, ScriptError> {
-        let at = self.at;
-        if self.byte(1) != b'{' {
-            let from = at + 1;
-            let len = self.text[from..]
-                .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-                .unwrap_or(self.text.len() - from);
-            let name = &self.text[from..from + len];
-            if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-                return Err(syntax_error(
-                    self.text,
-                    at,
-                    "a dollar sign in a text in double quotes must begin a name",
-                ));
-            }
-            self.at = from + len;
-            let mut after = self.rest().chars();
-            if after.next() == Some('.') && after.next().is_some_and(|c| is_name_start(c, self.dialect)) {
-                return Err(unsupported(self.text, self.at, "a property behind `$name` in a text"));
-            }
-            return Ok(Part::Code(from, from + len));
-        }
-        let from = at + 2;
-        let mut depth = 0_u32;
-        for (offset, byte) in self.text.as_bytes()[from..].iter().enumerate() {
-            match byte {
-                b'{' => depth += 1,
-                b'}' if depth == 0 => {
-                    self.at = from + offset + 1;
-                    return Ok(Part::Code(from, from + offset));
-                }
-                b'}' => depth -= 1,
-                b'\n' => break,
-                _ => {}
-            }
-        }
-        Err(syntax_error(self.text, at, "`${` in a text has no closing brace"))
-    }
 }
 
-pub(crate) fn is_name_start(c: char, dialect: Dialect) -> bool {
-    c.is_ascii_alphabetic()
-        || c == '_'
-        || c == '$'
-        || (c == '@' && dialect.is_jexl())
-        || (!c.is_ascii() && c.is_alphabetic() && !dialect.is_jexl())
+fn is_name_start(c: char) -> bool {
+    c.is_ascii_alphabetic() || matches!(c, '_' | '$' | '@')
 }
 
-fn is_name_part(c: char, dialect: Dialect) -> bool {
-    is_name_start(c, dialect) || c.is_ascii_digit()
+fn is_name_part(c: char) -> bool {
+    is_name_start(c) || c.is_ascii_digit()
 }
