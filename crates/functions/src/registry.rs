@@ -49,11 +49,12 @@ impl FunctionInfo {
 }
 
 const PLUGIN: &str = "of jmeter-plugins";
+const JDK: &str = "what a script needs beyond the common classes of the JDK is refused";
 const PLAIN: &str = "plain expressions; what may mean something else in JMeter is refused";
 
 #[rustfmt::skip]
 static FUNCTIONS: &[FunctionInfo] = &[
-    function("__BeanShell", (1, 2), "script[, variable]", script::bean_shell, "result of a BeanShell script").noting(PLAIN),
+    function("__BeanShell", (1, 2), "script[, variable]", script::bean_shell, "result of a BeanShell script").noting(JDK),
     function("__char", (1, ANY), "code[, code…]", text::character, "characters of these numbers"),
     function("__changeCase", (1, 3), "text[, UPPER|LOWER|CAPITALIZE[, variable]]", text::change_case, "text in another case"),
     function("__counter", (1, 2), "TRUE|FALSE[, variable]", number::counter, "1, 2, 3… per user (TRUE) or for all"),
@@ -66,7 +67,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__eval", (1, 1), "text", variable::eval, "text with the variables and functions in it replaced"),
     function("__evalVar", (1, 1), "variable", variable::eval_var, "value of a variable with the variables and functions in it replaced"),
     function("__FileToString", (1, 3), "file[, encoding[, variable]]", file::file_to_string, "content of a file"),
-    function("__groovy", (1, 2), "script[, variable]", script::groovy, "result of a Groovy script").noting(PLAIN),
+    function("__groovy", (1, 2), "script[, variable]", script::groovy, "result of a Groovy script").noting(JDK),
     function("__intSum", (2, ANY), "number, number…[, variable]", number::int_sum, "sum in 32 bits"),
     function("__isPropDefined", (1, 1), "property", property::is_defined, "whether a property is set"),
     function("__isVarDefined", (1, 1), "variable", variable::is_defined, "whether a variable is set"),

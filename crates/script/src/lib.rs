@@ -1,4 +1,4 @@
-//! Expression languages: JEXL, JavaScript, and the plain subset of Groovy and BeanShell.
+//! Scripting languages: JEXL, JavaScript, Groovy and BeanShell, as JMeter's plans use them.
 //!
 //! The crate knows nothing of the engine: a script sees the world only through [`Scope`]. Each language has a
 //! `compile` that parses a text and refuses, with a place in the text, whatever it cannot promise to run as JMeter
@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | [`jexl`] | `__jexl3`, `__jexl2`, `__jexl` | Commons JEXL 3.2.1 and 2.1.1 |
 //! | [`java_like`] | `__groovy`, `__BeanShell`, JSR223 and BeanShell elements | Groovy 3.0, BeanShell 2.0b6 |
-//! | [`javascript`] | `__javaScript`, conditions of the If Controller | Rhino 1.7.14 |
+//! | [`javascript`] | `__javaScript`, conditions of the If Controller, JSR223 and BSF elements | Rhino 1.7.14, Nashorn |
 
 mod error;
 mod evaluate;

@@ -79,6 +79,24 @@ fn logs_properties_and_samples_are_reached() {
 }
 
 #[test]
+fn assertions_that_do_not_hold_say_so_as_in_groovy() {
+    let said = |text: &str| match groovy(text, &mut User::new()) {
+        Err(ScriptError::Evaluation { message, .. }) => message,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        said("def x = 4; assert x == 5 : 'wrong'"),
+        "java.lang.AssertionError: wrong. Expression: (x == 5). Values: x = 4"
+    );
+    // Recorded from Groovy 3.0.20, which leaves the sign of a negation out.
+    assert_eq!(
+        said("assert prev?.responseCode == '201' && !vars.get('a') : 'no'"),
+        "java.lang.AssertionError: no. Expression: ((prev?.responseCode == 201) && vars.get(a))"
+    );
+    assert_eq!(said("assert 4 in [1, 2] : 'no'"), "java.lang.AssertionError: no. Expression: (4 in [1, 2])");
+}
+
+#[test]
 fn javascript_leaves_nothing_behind() {
     let mut user = User::new();
     for text in ["x = 5", "var x = 5; y = 6", "function x() {}", "x = vars; 1"] {

@@ -5,9 +5,9 @@ use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use busyhour_script::{Binding, Value};
+use busyhour_script::{Binding, ScriptError, Value};
 
-use super::{Family, ScriptSettings, ScriptText, World, thrown};
+use super::{Family, ScriptSettings, ScriptText, World};
 use crate::refusal::Refusal;
 
 /// When a processor runs.
@@ -133,14 +133,18 @@ impl ScriptAssertion {
             }
             Err(error) => {
                 self.script.report(user, &error);
-                let text = error.to_string();
+                // The exception as it is; the log tells the place.
+                let text = match &error {
+                    ScriptError::Evaluation { message, .. } => message.clone(),
+                    other => other.to_string(),
+                };
                 if text.starts_with("java.lang.AssertionError") && self.script.family == Family::Jsr223 {
                     outcome.failure = true;
                     outcome.message = text;
                 } else {
                     outcome.error = true;
                     outcome.failure = self.script.family == Family::Bsf;
-                    outcome.message = thrown(self.script.family, &error);
+                    outcome.message = self.script.thrown(&error);
                 }
             }
         }

@@ -15,6 +15,7 @@ use busyhour_engine::template::{Segment, Template};
 use busyhour_engine::user::{StateId, UserState};
 use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, UserScope};
 use busyhour_script::java_like::{self, Language as JavaLike};
+use busyhour_script::javascript::Imitated;
 use busyhour_script::{Binding, Memory, ScriptError, Value, javascript, jexl, refuse_unbound};
 
 pub use elements::{ScriptAssertion, ScriptProcessor, ScriptTimer};
@@ -38,10 +39,10 @@ pub enum Family {
 pub enum Language {
     /// Groovy or BeanShell.
     JavaLike(JavaLike),
-    /// JavaScript.
-    JavaScript,
-    /// JEXL 2 or 3.
-    Jexl(jexl::Version),
+    /// JavaScript, as this engine has it.
+    JavaScript(Imitated),
+    /// JEXL 2.
+    Jexl,
     /// One that JMeter has no engine for: each run is an error.
     Missing(String),
 }
@@ -74,17 +75,53 @@ pub struct ScriptSettings {
 /// # Errors
 /// For languages that are not supported here and may be there in JMeter.
 pub fn language_of(text: &str, family: Family) -> Result<Language, Refusal> {
+    if family == Family::Bsf {
+        return bsf_language_of(text);
+    }
     let name = text.trim().to_ascii_lowercase();
     Ok(match (name.as_str(), family) {
-        (_, Family::BeanShell)
-        | ("beanshell" | "bsh" | "java", Family::Jsr223)
-        | ("beanshell", Family::Bsf) => Language::JavaLike(JavaLike::BeanShell),
-        ("", Family::Bsf) => Language::Missing(String::new()),
+        (_, Family::BeanShell) | ("beanshell" | "bsh" | "java", _) => Language::JavaLike(JavaLike::BeanShell),
         ("" | "groovy", _) => Language::JavaLike(JavaLike::Groovy),
-        ("javascript" | "js" | "ecmascript" | "rhino" | "nashorn", _) => Language::JavaScript,
-        ("jexl" | "jexl2", _) => Language::Jexl(jexl::Version::Two),
-        ("jexl3", _) => Language::Jexl(jexl::Version::Three),
+        ("javascript" | "js" | "ecmascript" | "nashorn", _) => Language::JavaScript(Imitated::Nashorn),
+        ("jexl" | "jexl2", _) => Language::Jexl,
+        // The library is there, its engine has no such name.
+        ("jexl3", _) => Language::Missing(text.to_owned()),
         _ => return Err(Refusal::needs_java(format!("is written in {}", text.trim()))),
+    })
+}
+
+/// Languages that BSF knows, and whose engines may stand beside JMeter.
+const BSF_LANGUAGES: &[&str] = &[
+    "bml",
+    "beanbasic",
+    "jacl",
+    "java",
+    "javaclass",
+    "jpython",
+    "jscript",
+    "judoscript",
+    "jython",
+    "lotusscript",
+    "netrexx",
+    "objectscript",
+    "perl",
+    "perlscript",
+    "pnuts",
+    "prolog",
+    "rexx",
+    "ruby",
+    "vbscript",
+    "xslt",
+];
+
+fn bsf_language_of(text: &str) -> Result<Language, Refusal> {
+    Ok(match text {
+        "beanshell" => Language::JavaLike(JavaLike::BeanShell),
+        "javascript" => Language::JavaScript(Imitated::Rhino),
+        known if BSF_LANGUAGES.contains(&known) => {
+            return Err(Refusal::needs_java(format!("is written in {known}")));
+        }
+        other => Language::Missing(other.to_owned()),
     })
 }
 
@@ -96,17 +133,22 @@ enum Parsed {
     Jexl(jexl::Script),
     /// Why it is none; JMeter finds out each time.
     Missing(String),
+    /// JMeter has no engine of this name.
+    NoEngine(String),
 }
 
+/// What BSF makes of a value that Rhino calls undefined; the object's address is as good as any other.
+const UNDEFINED_OF_BSF: &str = "org.mozilla.javascript.Undefined@6ccccc3c";
+
 fn parse(language: &Language, text: &str) -> Result<Parsed, ScriptError> {
-    if matches!(language, Language::JavaScript | Language::Jexl(_)) {
+    if *language == Language::Jexl {
         refuse_unbound(text)?;
     }
     Ok(match language {
         Language::JavaLike(java_like) => Parsed::JavaLike(java_like::compile(text, *java_like)?),
-        Language::JavaScript => Parsed::JavaScript(javascript::compile(text)?),
-        Language::Jexl(version) => Parsed::Jexl(jexl::compile(text, *version)?),
-        Language::Missing(name) => Parsed::Missing(format!("unsupported language: {name}")),
+        Language::JavaScript(imitated) => Parsed::JavaScript(javascript::compile_element(text, *imitated)?),
+        Language::Jexl => Parsed::Jexl(jexl::compile(text, jexl::Version::Two)?),
+        Language::Missing(name) => Parsed::NoEngine(name.clone()),
     })
 }
 
@@ -296,28 +338,45 @@ impl ScriptText {
             World::Sampler(previous) => UserScope::of_sampler(user, previous.map(|result| *result)),
             World::Assertion => UserScope::of_assertion(user),
         };
-        let outcome = match parsed {
-            Parsed::JavaLike(script) => {
-                let args = parameters.split(' ').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-                let args_name = if self.family == Family::BeanShell { "bsh.args" } else { "args" };
-                let prev = if has_result { Binding::Previous } else { Binding::Value(Value::Null) };
-                let text = |text: &str| Binding::Value(Value::text(text));
-                let mut bindings: Vec<(&str, Binding)> = own.to_vec();
-                bindings.extend([
-                    ("Label", text(&self.name)),
-                    ("FileName", text(&filename)),
-                    ("Parameters", text(&parameters)),
-                    (args_name, Binding::Texts(args)),
-                    ("prev", prev),
-                ]);
-                if self.family != Family::BeanShell {
-                    bindings.extend([("sampler", Binding::Sampler), ("OUT", Binding::Out)]);
-                }
-                script.run(&mut scope, &bindings, back, memory.as_mut())
+        let bindings = || {
+            let args = parameters.split(' ').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            let args_name = if self.family == Family::BeanShell { "bsh.args" } else { "args" };
+            let prev = if has_result { Binding::Previous } else { Binding::Value(Value::Null) };
+            let text = |text: &str| Binding::Value(Value::text(text));
+            let mut bindings: Vec<(&str, Binding)> = own.to_vec();
+            bindings.extend([
+                ("Label", text(&self.name)),
+                ("FileName", text(&filename)),
+                ("Parameters", text(&parameters)),
+                (args_name, Binding::Texts(args)),
+                ("prev", prev),
+            ]);
+            if self.family != Family::BeanShell {
+                bindings.extend([("sampler", Binding::Sampler), ("OUT", Binding::Out)]);
             }
-            Parsed::JavaScript(script) => script.evaluate(&mut scope).map(|value| (value, Vec::new())),
+            bindings
+        };
+        let outcome = match parsed {
+            Parsed::JavaLike(script) => script.run(&mut scope, &bindings(), back, memory.as_mut()),
+            Parsed::JavaScript(script) => {
+                let is_bsf = self.family == Family::Bsf;
+                let undefined = if is_bsf { Value::text(UNDEFINED_OF_BSF) } else { Value::Null };
+                script.run(&mut scope, &bindings(), undefined).map(|value| (value, Vec::new()))
+            }
             Parsed::Jexl(script) => script.evaluate(&mut scope).map(|value| (value, Vec::new())),
             Parsed::Missing(why) => Err(ScriptError::Missing { message: why.clone() }),
+            Parsed::NoEngine(name) => Err(ScriptError::Missing {
+                message: if self.family == Family::Bsf {
+                    // Groovy has left its engine for BSF out.
+                    let what = if name == "groovy" { "unable to load" } else { "unsupported" };
+                    format!("org.apache.bsf.BSFException: {what} language: {name}")
+                } else {
+                    format!(
+                        "javax.script.ScriptException: Cannot find engine named: '{name}', ensure you set language field in JSR223 Test Element: {}",
+                        self.name
+                    )
+                },
+            }),
         };
         let verdict = scope.said();
         drop(scope);
@@ -346,6 +405,23 @@ impl ScriptText {
             user.run.ask_to_stop(Stop::Graceful);
         }
     }
+
+    /// What Java makes of an error's text in a result; the place is told by the log.
+    fn thrown(&self, error: &ScriptError) -> String {
+        let text = match error {
+            ScriptError::Missing { message } => return message.clone(),
+            ScriptError::Evaluation { message, .. } => message.clone(),
+            other => other.to_string(),
+        };
+        match (self.family, &self.language) {
+            (Family::Jsr223, _) => format!("javax.script.ScriptException: {text}"),
+            (Family::Bsf, Language::JavaScript(_)) => {
+                format!("org.apache.bsf.BSFException: JavaScript Error: {text}")
+            }
+            (Family::Bsf, _) => format!("org.apache.bsf.BSFException: {text}"),
+            (Family::BeanShell, _) => format!("org.apache.jorphan.util.JMeterException: {text}"),
+        }
+    }
 }
 
 /// What a script sees besides the user.
@@ -361,14 +437,4 @@ struct Ran {
     value: Value,
     values: Vec<Value>,
     verdict: busyhour_script::Verdict,
-}
-
-/// What Java makes of an error's text in a result.
-fn thrown(family: Family, error: &ScriptError) -> String {
-    match (family, error) {
-        (_, ScriptError::Missing { message }) => message.clone(),
-        (Family::Jsr223, error) => format!("javax.script.ScriptException: {error}"),
-        (Family::Bsf, error) => format!("org.apache.bsf.BSFException: {error}"),
-        (Family::BeanShell, error) => format!("org.apache.jorphan.util.JMeterException: {error}"),
-    }
 }

@@ -7,7 +7,7 @@ use busyhour_engine::user::UserState;
 use busyhour_record::DataType;
 use busyhour_script::{Binding, ScriptError, Value};
 
-use super::{Family, Ran, ScriptSettings, ScriptText, World, thrown};
+use super::{Family, Ran, ScriptSettings, ScriptText, World};
 use crate::refusal::Refusal;
 
 /// A JSR223, BSF or BeanShell sampler.
@@ -57,7 +57,7 @@ impl ScriptSampler {
                 let result = &mut user.result;
                 result.success = false;
                 replace(&mut result.code, "500");
-                replace(&mut result.message, &thrown(self.script.family, &error));
+                replace(&mut result.message, &self.script.thrown(&error));
             }
         }
     }

@@ -72,6 +72,12 @@ fn what_cannot_be_run_is_refused() {
     with_file.filename = Template::literal("x.groovy");
     assert!(ScriptProcessor::after(with_file).is_err());
     assert!(language_of("jython", Family::Jsr223).is_err());
+    assert!(language_of("rhino", Family::Jsr223).is_err());
+    assert!(language_of("jython", Family::Bsf).is_err());
+    assert_eq!(
+        language_of("JavaScript", Family::Bsf).expect("unknown"),
+        Language::Missing("JavaScript".into())
+    );
     let java = language_of("java", Family::Jsr223).expect("BeanShell");
     assert_eq!(java, Language::JavaLike(JavaLike::BeanShell));
     assert_eq!(language_of("", Family::Jsr223).expect("Groovy"), groovy());
@@ -135,21 +141,111 @@ fn a_script_that_sleeps_leaves_the_time_to_its_user() {
 }
 
 #[test]
-fn names_that_a_language_does_not_see_are_refused_with_their_place() {
-    let jexl = || Language::Jexl(jexl::Version::Three);
-    let refused = |language: Language, script: &str| {
-        ScriptProcessor::after(settings(language, script)).err().map(|refusal| format!("{refusal:?}"))
+fn names_that_jexl_does_not_see_are_refused_with_their_place() {
+    let refused = |script: &str| {
+        ScriptProcessor::after(settings(Language::Jexl, script)).err().map(|refusal| format!("{refusal:?}"))
     };
     for name in ["prev", "SampleResult", "sampler", "AssertionResult", "args", "Parameters", "Label", "OUT"] {
-        let script = format!("var a = 'x';\nvars.put(a, '' + {name});");
-        let why = refused(Language::JavaScript, &script).expect("refused");
-        assert!(why.contains(name) && why.contains("line 2, column 18"), "{why}");
-        let why = refused(jexl(), &format!("vars.get('a') == {name}")).expect("refused");
+        let why = refused(&format!("vars.get('a') == {name}")).expect("refused");
         assert!(why.contains(name) && why.contains("column 18"), "{why}");
     }
-    for script in
-        ["vars.put('prev', 'args')", "var args = 1; vars.put('a', '' + args) // prev", "({prev: 1}).prev"]
+    assert_eq!(refused("vars.put('prev', 'args')"), None);
+}
+
+fn javascript() -> Language {
+    Language::JavaScript(Imitated::Nashorn)
+}
+
+#[test]
+fn javascript_sees_jmeters_objects() {
+    let script = "if (prev.getResponseDataAsString().indexOf('od') >= 0) { prev.setSuccessful(false); prev.responseMessage = 'no'; }
+        vars.put('seen', [Label, Parameters, args[1], args.length, prev.responseCode, prev.getTime(), ctx.getThreadNum(),
+            sampler.name, ctx.previousResult.isSuccessful()].join());";
+    let mut given = settings(javascript(), script);
+    given.parameters = Template::literal("x  y");
+    let processor = ScriptProcessor::after(given).expect("supported");
+    assert_eq!(processor.keep(), Keep::ALL);
+    let mut user = user_with_body("body");
+    user.result.code = "200".into();
+    user.result.success = true;
+    processor.process(&mut user);
+    assert_eq!(user.variables.get("seen"), Some("S,x  y,y,2,200,0,0,,false"));
+    assert_eq!((user.result.success, user.result.message.as_str()), (false, "no"));
+}
+
+#[test]
+fn javascript_judges() {
+    let script = "if (SampleResult.responseDataAsString.length > 3) { AssertionResult.setFailure(true); AssertionResult.failureMessage = 'long' }";
+    let assertion = ScriptAssertion::new(settings(javascript(), script), Template::literal("A"));
+    let mut user = user_with_body("body");
+    let mut result = std::mem::take(&mut user.result);
+    let outcome = assertion.expect("supported").check_and_change(&mut user, &mut result);
+    assert_eq!((outcome.failure, outcome.message.as_str()), (true, "long"));
+}
+
+#[test]
+fn engines_of_javascript_have_texts_of_their_own() {
+    let script = r#"typeof vars.get("a") + vars.get("a").replace(".", "-")"#;
+    for (imitated, family, expected) in
+        [(Imitated::Nashorn, Family::Jsr223, "string1-2.3"), (Imitated::Rhino, Family::Bsf, "object1-2-3")]
     {
-        assert_eq!(refused(Language::JavaScript, script), None, "{script}");
+        let mut given = settings(Language::JavaScript(imitated), script);
+        given.family = family;
+        let sampler = ScriptSampler::new(given).expect("supported");
+        let mut user = user(&Symbols::default());
+        user.variables.set("a", "1.2.3");
+        sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
+        assert_eq!(user.result.body_text(), expected, "{:?}", user.result);
     }
+}
+
+#[test]
+fn numbers_of_javascript_are_printed_as_it_prints_them() {
+    for (script, expected) in [("parseInt('5')", "5"), ("1 + 2", "3"), ("0.5 * 4", "2"), ("1 / 4", "0.25")] {
+        let sampler = ScriptSampler::new(settings(javascript(), script)).expect("supported");
+        let mut user = user(&Symbols::default());
+        sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
+        assert_eq!(user.result.body_text(), expected, "{script}");
+    }
+}
+
+#[test]
+fn javascript_uses_classes_that_are_known_here() {
+    let script = r#"var f = new java.text.SimpleDateFormat("yyyy-MM-dd"); f.setTimeZone(java.util.TimeZone.getTimeZone("UTC"));
+        var list = new java.util.ArrayList(); list.add("a"); list.add("b");
+        var System = Java.type("java.lang.System");
+        f.format(new java.util.Date(0)) + list.size() + list.get(1) + list + (System.currentTimeMillis() > 0)
+            + java.util.UUID.randomUUID().toString().length()"#;
+    let sampler = ScriptSampler::new(settings(javascript(), script)).expect("supported");
+    let mut user = user(&Symbols::default());
+    sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
+    assert_eq!(user.result.body_text(), "1970-01-012b[a, b]true36", "{:?}", user.result);
+}
+
+#[test]
+fn what_javascript_cannot_have_is_named_with_its_place() {
+    for (script, named) in [
+        (
+            "1;\nvar s = new java.net.Socket('x', 1)",
+            "`java.net.Socket` in JavaScript is not supported (line 2",
+        ),
+        ("prev.frobnicate()", "the method `frobnicate` is not supported (column 6)"),
+        ("var a = 1;\nlet b = 2", "`let` in JavaScript is not supported (line 2, column 1)"),
+        ("[1].map(x => x)", "`=>` in JavaScript"),
+        ("Java.type('java.net.Socket')", "the class `java.net.Socket`"),
+        ("importPackage(java.util)", "`importPackage` in JavaScript"),
+    ] {
+        let why = ScriptProcessor::after(settings(javascript(), script)).expect_err("refused");
+        assert!(format!("{why:?}").contains(named), "{why:?}");
+    }
+}
+
+#[test]
+fn what_javascript_meets_and_cannot_have_ends_the_run() {
+    // Only while it runs is it known that the method is asked for; catching the error does not help.
+    let script = "var name = 'getLogFile'; try { prev[name]() } catch (e) { vars.put('caught', 'yes') }";
+    let processor = ScriptProcessor::after(settings(javascript(), script)).expect("not seen before it runs");
+    let mut user = user_with_body("body");
+    processor.process(&mut user);
+    assert_eq!(user.run.stop(), busyhour_engine::run::Stop::Graceful);
 }

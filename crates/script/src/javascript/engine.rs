@@ -1,13 +1,15 @@
-//! The JavaScript engine of a thread: one runtime, one context, the functions of the scripts that ran last.
+//! The JavaScript engines of a thread: runtime, context, the functions of the scripts that ran last.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use rquickjs::context::EvalOptions;
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Persistent, Runtime};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Persistent, Runtime, Value};
 
-use super::session::{Fact, Session};
+use super::host::{self, BUDGET};
+use super::{Imitated, Sight};
+use crate::jvm::bridge::Passed;
 
 /// Heap of a thread's engine, in bytes; scripts of thousands of users share it.
 const HEAP_BYTES_MAX: usize = 64 << 20;
@@ -20,12 +22,13 @@ const SCRIPTS_MAX: usize = 512;
 
 const PRELUDE: &str = include_str!("prelude.js");
 
-/// A script's text, and whether it is one expression and sees JMeter's objects.
+/// A script's text, whether it is one expression, and what it sees.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub text: Arc<str>,
     pub is_expression: bool,
-    pub bound: bool,
+    pub imitated: Imitated,
+    pub sight: Sight,
 }
 
 /// Why a run ended without a value.
@@ -39,6 +42,14 @@ pub(super) enum Stop {
     Broken(String),
 }
 
+/// What a script is worth.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Worth {
+    Undefined,
+    Null,
+    Text(String),
+}
+
 struct Engine {
     // Dropped in this order: what the context owns before the context.
     scripts: HashMap<Key, Persistent<Function<'static>>>,
@@ -50,20 +61,16 @@ struct Engine {
 }
 
 thread_local! {
-    static SESSION: RefCell<Session> = RefCell::new(Session::default());
-    static ENGINE: RefCell<Option<Engine>> = const { RefCell::new(None) };
+    /// One for each engine that is imitated: they differ in what the language's own objects can do.
+    static ENGINES: RefCell<HashMap<Imitated, Engine>> = RefCell::default();
 }
 
-fn with_session<T>(work: impl FnOnce(&mut Session) -> T) -> T {
-    SESSION.with_borrow_mut(work)
-}
-
-fn with_engine<T>(work: impl FnOnce(&mut Engine) -> Result<T, Stop>) -> Result<T, Stop> {
-    ENGINE.with_borrow_mut(|slot| {
-        if slot.is_none() {
-            *slot = Some(Engine::new()?);
+fn with_engine<T>(imitated: Imitated, work: impl FnOnce(&mut Engine) -> Result<T, Stop>) -> Result<T, Stop> {
+    ENGINES.with_borrow_mut(|engines| {
+        if !engines.contains_key(&imitated) {
+            engines.insert(imitated, Engine::new(imitated)?);
         }
-        match slot {
+        match engines.get_mut(&imitated) {
             Some(engine) => work(engine),
             None => Err(Stop::Broken("no JavaScript engine".into())),
         }
@@ -75,8 +82,8 @@ pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), Stop> {
     // Thrown before anything runs: an error of syntax comes before even that.
     let source =
         if as_expression { format!("throw 0;\nvoid (\n{text}\n);") } else { format!("throw 0;\n{text}") };
-    with_engine(|engine| {
-        with_session(|session| session.budget = INTERRUPTS_MAX);
+    with_engine(Imitated::Rhino, |engine| {
+        BUDGET.set(INTERRUPTS_MAX);
         engine.context.with(|ctx| {
             let outcome = engine.probe.clone().restore(&ctx).and_then(|probe| probe.call::<_, ()>((source,)));
             match outcome.catch(&ctx) {
@@ -91,15 +98,13 @@ pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), Stop> {
     })
 }
 
-/// Runs the script once, on the session; gives both back.
-pub(super) fn run(key: &Key, session: Session) -> (Result<String, Stop>, Session) {
-    let (thread_name, has_sample) = (session.thread_name.clone(), !session.facts.is_empty());
-    SESSION.replace(session);
-    with_session(|session| session.budget = INTERRUPTS_MAX);
-    let outcome = with_engine(|engine| engine.run(key, &thread_name, has_sample));
-    let session = SESSION.take();
-    let outcome = if session.budget == 0 { Err(Stop::Limit) } else { outcome };
-    (outcome, session)
+/// Runs the script once, with these values of the names in its sight.
+pub(super) fn run(key: &Key, given: Vec<Passed>) -> Result<Worth, Stop> {
+    let outcome = with_engine(key.imitated, |engine| {
+        BUDGET.set(INTERRUPTS_MAX);
+        engine.run(key, given)
+    });
+    if BUDGET.get() == 0 { Err(Stop::Limit) } else { outcome }
 }
 
 fn options() -> EvalOptions {
@@ -130,27 +135,27 @@ fn stop_of(error: CaughtError<'_>) -> Stop {
 
 /// The line in `at f (eval_script:3:7)`.
 fn line_of(stack: &str) -> Option<u32> {
-    let place = stack.lines().next()?.rsplit_once("eval_script:")?.1;
+    let place = stack.lines().find_map(|line| Some(line.rsplit_once("eval_script:")?.1))?;
     place.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 impl Engine {
-    fn new() -> Result<Engine, Stop> {
+    fn new(imitated: Imitated) -> Result<Engine, Stop> {
         let broken = |error: rquickjs::Error| Stop::Broken(error.to_string());
         let runtime = Runtime::new().map_err(broken)?;
         runtime.set_memory_limit(HEAP_BYTES_MAX);
         runtime.set_max_stack_size(STACK_BYTES_MAX);
         runtime.set_interrupt_handler(Some(Box::new(|| {
-            with_session(|session| {
-                session.budget = session.budget.saturating_sub(1);
-                session.budget == 0
-            })
+            let left = BUDGET.get().saturating_sub(1);
+            BUDGET.set(left);
+            left == 0
         })));
         let context = Context::full(&runtime).map_err(broken)?;
-        with_session(|session| session.budget = INTERRUPTS_MAX);
+        BUDGET.set(INTERRUPTS_MAX);
         let build = |ctx: &Ctx<'_>| -> rquickjs::Result<_> {
             let prelude: Function<'_> = ctx.eval_with_options(PRELUDE, options())?;
-            let functions: Object<'_> = prelude.call((host(ctx)?,))?;
+            let nashorn = imitated == Imitated::Nashorn;
+            let functions: Object<'_> = prelude.call((host::functions(ctx)?, nashorn))?;
             let make: Function<'_> = functions.get("make")?;
             let run: Function<'_> = functions.get("run")?;
             let probe: Function<'_> = functions.get("probe")?;
@@ -160,7 +165,7 @@ impl Engine {
         Ok(Engine { scripts: HashMap::new(), make, run, probe, context, _runtime: runtime })
     }
 
-    fn run(&mut self, key: &Key, thread_name: &str, has_sample: bool) -> Result<String, Stop> {
+    fn run(&mut self, key: &Key, given: Vec<Passed>) -> Result<Worth, Stop> {
         let Engine { scripts, make, run, context, .. } = self;
         context.with(|ctx| {
             let outcome = (|| {
@@ -168,7 +173,8 @@ impl Engine {
                     Some(script) => script.clone().restore(&ctx)?,
                     None => {
                         let make = make.clone().restore(&ctx)?;
-                        let script: Function<'_> = make.call((&*key.text, key.is_expression, key.bound))?;
+                        let names = key.sight.names().join(", ");
+                        let script: Function<'_> = make.call((&*key.text, key.is_expression, names))?;
                         if scripts.len() >= SCRIPTS_MAX {
                             scripts.clear();
                         }
@@ -176,94 +182,15 @@ impl Engine {
                         script
                     }
                 };
-                run.clone().restore(&ctx)?.call::<_, String>((script, key.bound, thread_name, has_sample))
+                let is_element = key.sight == Sight::Element;
+                let worth: Value<'_> = run.clone().restore(&ctx)?.call((script, given, is_element))?;
+                Ok(match worth.as_string() {
+                    Some(text) => Worth::Text(text.to_string()?),
+                    None if worth.is_null() => Worth::Null,
+                    None => Worth::Undefined,
+                })
             })();
             outcome.catch(&ctx).map_err(stop_of)
         })
-    }
-}
-
-/// Where the script must stop because a name has to be fetched.
-fn interrupted<T>(ctx: &Ctx<'_>, outcome: Result<T, ()>) -> rquickjs::Result<T> {
-    outcome.map_err(|()| Exception::throw_message(ctx, "the name is fetched"))
-}
-
-/// The functions that the prelude builds JMeter's objects from.
-fn host<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
-    let host = Object::new(ctx.clone())?;
-    host.set(
-        "get",
-        Function::new(ctx.clone(), |ctx: Ctx<'js>, name: String| {
-            interrupted(&ctx, with_session(|session| session.get(name))).map(Null::of)
-        })?,
-    )?;
-    host.set(
-        "remove",
-        Function::new(ctx.clone(), |ctx: Ctx<'js>, name: String| {
-            let old = interrupted(&ctx, with_session(|session| session.get(name.clone())))?;
-            with_session(|session| session.put(name, None));
-            rquickjs::Result::Ok(Null::of(old))
-        })?,
-    )?;
-    host.set(
-        "put",
-        Function::new(ctx.clone(), |name: String, value: Option<String>| {
-            with_session(|session| session.put(name, value));
-        })?,
-    )?;
-    host.set(
-        "property",
-        Function::new(ctx.clone(), |ctx: Ctx<'js>, name: String| {
-            interrupted(&ctx, with_session(|session| session.property(name))).map(Null::of)
-        })?,
-    )?;
-    host.set(
-        "setProperty",
-        Function::new(ctx.clone(), |name: String, value: String| {
-            with_session(|session| session.set_property(name, value));
-        })?,
-    )?;
-    host.set(
-        "log",
-        Function::new(ctx.clone(), |level: u32, message: String| {
-            with_session(|session| session.log(level, message));
-        })?,
-    )?;
-    host.set(
-        "fact",
-        Function::new(
-            ctx.clone(),
-            |ctx: Ctx<'js>, index: usize| -> rquickjs::Result<rquickjs::Value<'js>> {
-                use rquickjs::IntoJs;
-                match with_session(|session| session.facts.get(index).cloned()) {
-                    Some(Fact::Text(text)) => text.into_js(&ctx),
-                    Some(Fact::Number(number)) => number.into_js(&ctx),
-                    Some(Fact::Truth(truth)) => truth.into_js(&ctx),
-                    None => Err(Exception::throw_message(&ctx, "there is no sample result")),
-                }
-            },
-        )?,
-    )?;
-    host.set("threadNumber", Function::new(ctx.clone(), || with_session(|session| session.thread_number))?)?;
-    host.set("now", Function::new(ctx.clone(), || with_session(|session| session.now_ms as f64))?)?;
-    host.set("random", Function::new(ctx.clone(), || with_session(Session::random))?)?;
-    Ok(host)
-}
-
-/// A text or JavaScript's null, where an `Option` would become undefined.
-struct Null(Option<String>);
-
-impl Null {
-    fn of(value: Option<String>) -> Null {
-        Null(value)
-    }
-}
-
-impl<'js> rquickjs::IntoJs<'js> for Null {
-    fn into_js(self, ctx: &Ctx<'js>) -> rquickjs::Result<rquickjs::Value<'js>> {
-        match self.0 {
-            Some(text) => text.into_js(ctx),
-            None => Ok(rquickjs::Value::new_null(ctx.clone())),
-        }
     }
 }

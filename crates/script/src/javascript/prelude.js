@@ -1,14 +1,19 @@
-// What JMeter's objects look like from inside a script. Java's texts are objects with Java's methods (so that
-// `vars.get("x").length()` is a call and `vars.get("x") === "5"` never true), as they are in JMeter.
-(function (host) {
+// What JMeter's objects look like from inside a script. To Rhino, Java's texts are objects with Java's methods (so that
+// `vars.get("x").length()` is a call and `vars.get("x") === "5"` never true); to Nashorn they are JavaScript's texts, with
+// Java's methods besides.
+(function (host, nashorn) {
   'use strict';
   const NativeDate = Date, nativeParseInt = parseInt, nativeString = String;
-  const refuse = (what) => { throw new Error(what + ' is not supported'); };
-  const StringPrototype = nativeString.prototype;
+  const refuse = (what) => { host.refuse(what); throw new Error(what + ' is not supported'); };
+  const StringPrototype = nativeString.prototype, hasOwn = Object.hasOwn;
   const slots = new WeakMap();
   let interned = Object.create(null);
 
-  const plain = (value) => (typeof value === 'object' && value !== null && slots.has(value) ? slots.get(value) : value);
+  const plain = (value) => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (slots.has(value)) return slots.get(value);
+    return nashorn && value instanceof nativeString ? value.valueOf() : value;
+  };
   const primitive = (value, what) => {
     value = plain(value);
     if (value !== null && (typeof value === 'object' || typeof value === 'function')) refuse(what + ' with an object');
@@ -43,19 +48,22 @@
     replace(from, to) { return java(text(this).split(word(from)).join(word(to))); },
     split(separator) {
       separator = word(separator);
-      if (separator.length !== 1 || '.$|()[{^?*+\\'.includes(separator)) refuse('splitting at a pattern');
+      if (separator.length !== 1 || '.$|()[{^?*+\\'.includes(separator)) {
+        return received(host.callOfText(text(this), 'split', [separator]));
+      }
       const items = text(this).split(separator);
       while (items.length > 1 && items[items.length - 1] === '') items.pop();
-      const list = items.map(java);
-      Object.defineProperty(list, 'toString', { value: () => refuse('the text of a Java array') });
-      return list;
+      return texts(items);
     },
     toString() { return text(this); },
     toJSON() { refuse('JSON of a Java text'); },
   };
-  for (const name of ['codePointAt', 'compareTo', 'format', 'getBytes', 'getClass', 'hashCode', 'intern', 'matches',
-    'replaceAll', 'replaceFirst', 'strip', 'toCharArray', 'valueOf', 'repeat', 'lines', 'chars', 'class', 'bytes', 'empty',
-    'blank', 'isBlank']) {
+  const ofJava = ['codePointAt', 'compareTo', 'compareToIgnoreCase', 'getBytes', 'hashCode', 'isBlank', 'matches', 'repeat', 'replaceAll',
+    'replaceFirst', 'strip', 'toCharArray'];
+  for (const name of ofJava) {
+    methods[name] = function (...given) { return received(host.callOfText(text(this), name, given.map(passed))); };
+  }
+  for (const name of ['format', 'getClass', 'intern', 'valueOf', 'lines', 'chars', 'class', 'bytes', 'empty', 'blank']) {
     methods[name] = function () { refuse('`' + name + '` of a Java text'); };
   }
   methods[Symbol.toPrimitive] = function () { return text(this); };
@@ -64,6 +72,7 @@
   // Equal texts are one object, because `==` between two of them looks at their content.
   const java = (value) => {
     if (value === null || value === undefined) return null;
+    if (nashorn) return value;
     const key = '$' + value;
     let found = interned[key];
     if (!found) {
@@ -73,22 +82,97 @@
     }
     return found;
   };
+  // A `String[]`.
+  const texts = (items) => {
+    const list = items.map(java);
+    Object.defineProperty(list, 'toString', { value: () => refuse('the text of a Java array') });
+    return list;
+  };
 
-  const object = (name, members, absent) => new Proxy(members, {
-    get(target, key) {
-      if (Object.hasOwn(target, key)) {
-        const member = target[key];
-        return member && member.getter ? member.getter() : member;
-      }
-      if (typeof key === 'symbol') refuse('`' + name + '` as a value');
-      if (absent && !absent.includes(key)) return undefined;
-      refuse('`' + name + '.' + nativeString(key) + '`');
-    },
-    set() { refuse('changing `' + name + '`'); },
-    has() { refuse('looking for a property of `' + name + '`'); },
-    ownKeys() { refuse('listing `' + name + '`'); },
-    deleteProperty() { refuse('changing `' + name + '`'); },
-  });
+  // Objects of Java are kept by the host, under numbers; the first are JMeter's own and always there.
+  const VARS = 0, PROPS = 1, LOG = 2, CONTEXT = 3, HOSTS = host.hosts;
+  const ids = new WeakMap();
+  let proxies = [];
+  const exception = (thrown, message) => {
+    const error = new Error(nashorn ? message : thrown + (message === '' ? '' : ': ' + message));
+    error.name = nashorn ? thrown : 'JavaException';
+    error.getMessage = () => java(message);
+    return error;
+  };
+  // What comes from Java.
+  const received = (value) => {
+    if (typeof value === 'string') return java(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (value.texts) return texts(value.texts);
+    if (value.thrown !== undefined) throw exception(value.thrown, value.message);
+    return proxy(value.id, value.isClass);
+  };
+  // What goes to Java.
+  const passed = (value) => {
+    value = plain(value);
+    if (value === undefined || value === null) return null;
+    if (typeof value !== 'object' && typeof value !== 'function') return value;
+    return ids.has(value) ? { id: ids.get(value) } : refuse('a JavaScript object given to Java');
+  };
+  // The same where Java wants a text.
+  const passedText = (value) => {
+    const given = value === undefined ? 'undefined' : passed(value);
+    return given === null || typeof given === 'object' ? given : nativeString(given);
+  };
+  // Methods of JMeter's objects whose arguments are texts.
+  const textual = new Set(['get', 'getObject', 'getVarValue', 'trace', 'debug', 'info', 'warn', 'error', 'print', 'println',
+    'getProperty', 'setProperty', 'containsKey', 'setResponseCode', 'setResponseMessage', 'setSampleLabel', 'setResponseData',
+    'setResponseHeaders', 'setRequestHeaders', 'setSamplerData', 'setContentType', 'setDataEncoding', 'setDataType',
+    'setThreadName', 'setFailureMessage', 'setResultForFailure', 'getResponseDataAsString']);
+  const callable = (id, name) => (...given) =>
+    received(host.call(id, name, given.map(id < HOSTS && textual.has(name) ? passedText : passed)));
+  const capital = (name) => name[0].toUpperCase() + name.slice(1);
+  const member = (id, key) => {
+    if (key === Symbol.toPrimitive) return () => host.text(id);
+    if (typeof key === 'symbol') refuse('this use of a Java object');
+    if (/^[0-9]+$/.test(key)) return received(host.item(id, Number(key)));
+    return host.hasMethod(id, key) ? callable(id, key) : received(host.property(id, key));
+  };
+  const proxy = (id, isClass) => {
+    if (proxies[id]) return proxies[id];
+    const made = new Proxy(isClass ? function () {} : {}, {
+      get(target, key) { return member(id, key); },
+      set(target, key, value) {
+        const name = 'set' + capital(nativeString(key));
+        callable(id, name)(value);
+        return true;
+      },
+      construct(target, given) {
+        const value = received(host.construct(id, given.map(passed)));
+        return Object(value);
+      },
+      apply() { refuse('calling a class of Java'); },
+      has() { refuse('looking for a property of a Java object'); },
+      ownKeys() { refuse('listing a Java object'); },
+      deleteProperty() { refuse('changing a Java object'); },
+    });
+    ids.set(made, id);
+    proxies[id] = made;
+    return made;
+  };
+
+  // JMeter's most used objects have their methods at hand; what else they have is asked for.
+  const object = (id, name, members, absent) => {
+    const made = new Proxy(members, {
+      get(target, key) {
+        if (hasOwn(target, key)) return target[key];
+        if (typeof key === 'symbol') refuse('`' + name + '` as a value');
+        if (absent && !absent.has(key)) return undefined;
+        return member(id, key);
+      },
+      set() { refuse('changing `' + name + '`'); },
+      has() { refuse('looking for a property of `' + name + '`'); },
+      ownKeys() { refuse('listing `' + name + '`'); },
+      deleteProperty() { refuse('changing `' + name + '`'); },
+    });
+    ids.set(made, id);
+    return made;
+  };
   const setting = (value) => {
     if (typeof value === 'function') refuse('a function as a value');
     return value === null ? null : nativeString(value);
@@ -96,43 +180,34 @@
 
   // Java finds no method for any other number of arguments.
   const exact = (count, work) => (...given) => (given.length === count ? work(...given) : refuse('this number of arguments'));
-  const vars = object('vars', {
+  const vars = object(VARS, 'vars', {
     get: exact(1, (name) => java(host.get(word(name)))),
     put: exact(2, (name, value) => { host.put(word(name), setting(value)); }),
-    remove: exact(1, (name) => java(host.remove(word(name)))),
-  }, ['getObject', 'putObject', 'putAll', 'getThreadName', 'threadName', 'getIteration', 'iteration', 'incIteration', 'class',
-    'getClass', 'entrySet', 'iterator', 'toString', 'hashCode', 'equals', 'isSameUserOnNextIteration', 'empty']);
+    remove: exact(1, (name) => received(host.call(VARS, 'remove', [word(name)]))),
+  }, new Set(['getObject', 'putObject', 'putAll', 'getThreadName', 'threadName', 'getIteration', 'iteration', 'incIteration', 'class',
+    'getClass', 'entrySet', 'iterator', 'toString', 'hashCode', 'equals', 'isSameUserOnNextIteration', 'empty']));
   const property = (name, value) => {
-    const known = host.property(word(name));
+    const known = host.propertyOfTest(word(name));
     return java(known === null && value !== undefined ? setting(value) : known);
   };
   const setProperty = exact(2, (name, value) => {
-    const old = host.property(word(name));
+    const old = host.propertyOfTest(word(name));
     if (typeof plain(value) !== 'string') refuse('a property that is no text');
-    host.setProperty(word(name), plain(value));
+    host.setPropertyOfTest(word(name), plain(value));
     return java(old);
   });
-  const props = object('props', { get: exact(1, (name) => property(name)), getProperty: property, put: setProperty, setProperty });
-  const level = (number) => exact(1, (message) => { host.log(number, nativeString(primitive(message, '`log`'))); });
-  const log = object('log', { trace: level(0), debug: level(1), info: level(2), warn: level(3), error: level(4) });
-
-  const facts = ['SampleLabel', 'ResponseCode', 'ResponseMessage', 'ResponseDataAsString', 'ResponseHeaders', 'UrlAsString',
-    'ThreadName', 'Time', 'Latency', 'ConnectTime', 'StartTime', 'EndTime', 'BytesAsLong'];
-  const members = {};
-  facts.forEach((name, index) => {
-    const read = () => { const value = host.fact(index); return typeof value === 'string' ? java(value) : value; };
-    members['get' + name] = read;
-    members[name[0].toLowerCase() + name.slice(1)] = { getter: read };
+  const props = object(PROPS, 'props', { get: exact(1, (name) => property(name)), getProperty: property, put: setProperty, setProperty });
+  const level = (number, name) => (...given) => {
+    if (given.length !== 1) return callable(LOG, name)(...given);
+    host.log(number, nativeString(primitive(given[0], '`log`')));
+  };
+  const log = object(LOG, 'log', {
+    trace: level(0, 'trace'), debug: level(1, 'debug'), info: level(2, 'info'), warn: level(3, 'warn'), error: level(4, 'error'),
   });
-  members.isSuccessful = () => host.fact(facts.length);
-  members.successful = { getter: members.isSuccessful };
-  const sampleResult = object('sampleResult', members);
-  const ctx = object('ctx', {
-    getThreadNum: () => host.threadNumber(),
-    threadNum: { getter: () => host.threadNumber() },
-    getVariables: () => vars,
-    variables: { getter: () => vars },
-  });
+  const own = [];
+  own[VARS] = vars;
+  own[PROPS] = props;
+  own[LOG] = log;
 
   // The clock and the random numbers are the virtual user's; texts of dates differ from engine to engine.
   function UserDate(...parts) {
@@ -152,7 +227,7 @@
   Object.defineProperty(NativeDate.prototype, 'constructor', { value: UserDate });
   Math.random = () => host.random();
   // A leading zero still means an octal number to Rhino.
-  const readInt = (value, radix) => {
+  const readInt = nashorn ? nativeParseInt : (value, radix) => {
     const found = /^\s*([+-]?)0([0-9].*)$/.exec(nativeString(value));
     if (radix !== undefined || !found) return nativeParseInt(value, radix);
     return (found[1] === '-' ? -1 : 1) * nativeParseInt(found[2], 8);
@@ -160,6 +235,44 @@
   const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: false, configurable: false });
   define('Date', UserDate);
   define('parseInt', readInt);
+
+  delete StringPrototype.replaceAll;
+  // Nashorn is an engine of ECMAScript 5.1: it lacks what came later, and looks among Java's methods for what a text lacks.
+  if (nashorn) {
+    const later = [
+      [StringPrototype, 'includes startsWith endsWith repeat padStart padEnd trimStart trimEnd normalize at codePointAt matchAll ' +
+        'replaceAll isWellFormed toWellFormed'],
+      [Array.prototype, 'find findIndex findLast findLastIndex includes fill copyWithin entries keys values flat flatMap at with ' +
+        'toSorted toReversed toSpliced'],
+      [Array, 'from of fromAsync'],
+      [Object, 'assign is values entries fromEntries getOwnPropertyDescriptors getOwnPropertySymbols hasOwn groupBy'],
+      [Number, 'isInteger isSafeInteger isFinite isNaN parseFloat parseInt'],
+      [nativeString, 'raw fromCodePoint'],
+      [Math, 'trunc sign log10 log2 log1p expm1 cbrt hypot clz32 imul fround sinh cosh tanh asinh acosh atanh'],
+    ];
+    for (const [of, names] of later) {
+      for (const name of names.split(' ')) Reflect.deleteProperty(of, name);
+    }
+    for (const name of ['contains', 'equals', 'equalsIgnoreCase', 'isEmpty', 'startsWith', 'endsWith'].concat(ofJava)) {
+      Object.defineProperty(StringPrototype, name, {
+        value(...given) { return received(host.callOfText(nativeString(this), name, given.map(passed))); },
+      });
+    }
+    define('print', (...given) => { host.log(2, given.map((value) => nativeString(value)).join(' ')); });
+    define('Java', Object.freeze({
+      type(name) { return received(host.classOf(word(name))) || refuse('the class `' + word(name) + '`'); },
+    }));
+  }
+  const packages = (path) => new Proxy({}, {
+    get(target, key) {
+      if (typeof key === 'symbol') refuse('a package as a value');
+      const name = path === '' ? key : path + '.' + key;
+      return received(host.classOf(name)) || packages(name);
+    },
+    set() { refuse('changing a package'); },
+  });
+  for (const name of ['java', 'javax', 'org', 'com']) define(name, packages(name));
+  define('Packages', packages(''));
   for (const name of ['eval', 'Object', 'Function', 'Array', 'String', 'Number', 'Boolean', 'RegExp', 'Error', 'Math',
     'JSON', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError', 'URIError', 'parseFloat', 'isNaN', 'isFinite',
     'encodeURIComponent', 'decodeURIComponent', 'encodeURI', 'decodeURI', 'escape', 'unescape']) {
@@ -168,24 +281,31 @@
   }
   const known = new Set(Object.getOwnPropertyNames(globalThis));
   const evaluate = eval;
+  const toString = Object.prototype.toString;
 
   return {
     // Inside of a function, so that names are declared nowhere else.
     probe: evaluate('(function (source) { eval(source); })'),
-    // Wraps a script into a function: an expression as such, statements by way of `eval`, whose value is theirs.
-    make(source, isExpression, bound) {
-      const parameters = bound ? 'vars, props, log, ctx, threadName, sampleResult' : '';
+    // Wraps a script into a function of the names that it sees: an expression as such, statements by way of `eval`, whose
+    // value is theirs.
+    make(source, isExpression, names) {
       const body = isExpression ? 'return (' + source + '\n);' : 'return eval(' + JSON.stringify(source) + ');';
-      return evaluate('(function (' + parameters + ') { ' + body + ' })');
+      return evaluate('(function (' + names + ') { ' + body + ' })');
     },
-    run(script, bound, threadName, hasSample) {
+    // Runs it with these values of its names; gives its value as a text, and as it is where it is null or undefined and
+    // `isElement`: an element tells them from texts, a function does not.
+    run(script, given, isElement) {
       interned = Object.create(null);
+      proxies = own.slice();
       try {
-        const value = bound ? script(vars, props, log, ctx, threadName, hasSample ? sampleResult : null) : script();
-        if (typeof value === 'function') refuse('a function as the result');
-        if (value === vars || value === props || value === log || value === ctx || value === sampleResult) {
-          refuse('this object as the result');
+        const value = script(...given.map((value) => (typeof value === 'string' ? value : received(value))));
+        if (isElement) {
+          if (value === null || value === undefined) return value;
+          if (typeof value !== 'object' || slots.has(value)) return nativeString(value);
+          return ids.has(value) ? host.text(ids.get(value)) : toString.call(value);
         }
+        if (typeof value === 'function') refuse('a function as the result');
+        if (ids.has(value)) refuse('this object as the result');
         return nativeString(value);
       } finally {
         // Names that the script made are not there for the next one.

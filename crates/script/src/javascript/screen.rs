@@ -1,15 +1,16 @@
-//! What a script's words tell before it runs: constructs that Rhino does not know, or that need a Java machine.
+//! What a script's words tell before it runs: constructs that its engine does not know, or that need a Java machine.
 
+use super::Imitated;
 use crate::ScriptError;
+use crate::jvm::bridge;
 use crate::syntax::unsupported;
 
 /// What is known of a script from its words.
 #[derive(Debug, Default)]
 pub(super) struct Screened {
-    /// Texts in quotes: names that the script may ask for.
-    pub names: Vec<Box<str>>,
+    /// The text to run.
+    pub text: String,
     pub draws_random: bool,
-    pub asks_sample: bool,
     pub asks_clock: bool,
 }
 
@@ -121,9 +122,28 @@ const REFUSED_MEMBERS: &[&str] = &[
 /// Signs of newer versions of the language.
 const REFUSED_SIGNS: &[&str] = &["...", "**", "?.", "??", "||=", "&&=", "#"];
 
+/// JMeter's objects; their methods are known.
+const OBJECTS: &[&str] = &[
+    "vars",
+    "props",
+    "log",
+    "ctx",
+    "prev",
+    "sampler",
+    "SampleResult",
+    "AssertionResult",
+    "sampleEvent",
+    "sampleResult",
+    "OUT",
+];
+
+/// First words of the names of Java's classes; those that are known may be used in an element.
+const PACKAGES: &[&str] = &["Packages", "java", "javax", "org", "com"];
+
 /// Looks through the words of the script.
-pub(super) fn screen(text: &str) -> Result<Screened, ScriptError> {
-    let mut screened = Screened::default();
+pub(super) fn screen(text: &str, imitated: Imitated, is_element: bool) -> Result<Screened, ScriptError> {
+    let mut screened = Screened { text: text.to_owned(), ..Screened::default() };
+    let nashorn = imitated == Imitated::Nashorn;
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut previous = String::new();
@@ -142,20 +162,15 @@ pub(super) fn screen(text: &str) -> Result<Screened, ScriptError> {
             at += rest.find("*/").map_or(rest.len(), |len| len + 2);
         } else if c == '"' || c == '\'' {
             let len = quoted_len(rest, c);
-            let quoted = rest[..len].strip_prefix(c).unwrap_or_default();
-            let name = quoted.strip_suffix(c).unwrap_or_default();
-            if !name.contains('\\') && name.len() <= 200 && screened.names.len() < 64 {
-                screened.names.push(name.into());
-            }
-            if name == "use strict" {
+            if rest[1..len].strip_suffix(c) == Some("use strict") {
                 return refuse(at, "use strict");
             }
             at += len;
             previous = "\"".into();
         } else if c == '`' {
             let len = quoted_len(rest, c);
-            if rest[..len].contains("${") {
-                return refuse(at, "a template with `${`");
+            if nashorn || rest[..len].contains("${") {
+                return refuse(at, if nashorn { "a template" } else { "a template with `${`" });
             }
             at += len;
             previous = "\"".into();
@@ -164,14 +179,39 @@ pub(super) fn screen(text: &str) -> Result<Screened, ScriptError> {
                 rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(rest.len());
             let word = &rest[..len];
             let is_member = previous == ".";
-            let followed_by_colon = rest[len..].trim_start().starts_with(':');
-            if (!followed_by_colon && REFUSED_WORDS.contains(&word)) && (!is_member || is_reflective(word)) {
-                return refuse(at, word);
-            }
-            if is_member && REFUSED_MEMBERS.contains(&word) {
-                return refuse(at, word);
-            }
             let after = rest[len..].trim_start();
+            if is_element && !is_member && PACKAGES.contains(&word) {
+                let len = java_name_len(text, at)?;
+                previous = ")".into();
+                at += len;
+                continue;
+            }
+            if nashorn && is_element && !is_member && word == "Java" {
+                check_java_type(text, at)?;
+            }
+            let is_refused = REFUSED_WORDS.contains(&word) && !(is_element && word == "sampler");
+            if is_refused && !after.starts_with(':') && (!is_member || is_reflective(word)) {
+                return refuse(at, word);
+            }
+            // A text of Java has such a method.
+            if is_member && REFUSED_MEMBERS.contains(&word) && !(is_element && word == "replaceAll") {
+                return refuse(at, word);
+            }
+            let of_jmeter = is_element && is_member && OBJECTS.contains(&before.as_str());
+            if of_jmeter && after.starts_with('(') && !bridge::is_method_of_jmeter(word) {
+                return Err(unsupported(text, at, format!("the method `{word}`")));
+            }
+            if nashorn
+                && is_member
+                && word == "length"
+                && let Some(call) = empty_call_len(&rest[len..])
+            {
+                // To Nashorn the length of a text is a property and a method; the text keeps its places.
+                screened.text.replace_range(at + len..at + len + call, &" ".repeat(call));
+                previous = ")".into();
+                at += len + call;
+                continue;
+            }
             let is_set = after.starts_with('=') && !after.starts_with("==");
             if is_member && is_set && BUILT_IN.contains(&before.as_str()) {
                 return refuse(at, "a new member of a built-in object");
@@ -180,7 +220,6 @@ pub(super) fn screen(text: &str) -> Result<Screened, ScriptError> {
                 "each" if previous == "for" => return refuse(at, "for each"),
                 "of" if previous != "." => return refuse(at, "of"),
                 "random" => screened.draws_random = true,
-                "sampleResult" => screened.asks_sample = true,
                 "Date" => screened.asks_clock = true,
                 "get" | "getProperty" if is_member => asked += 1,
                 "function" => check_parameters(text, at)?,
@@ -211,6 +250,9 @@ pub(super) fn screen(text: &str) -> Result<Screened, ScriptError> {
             if let Some(sign) = REFUSED_SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
                 return refuse(at, sign);
             }
+            if nashorn && rest.starts_with("=>") {
+                return refuse(at, "=>");
+            }
             if rest.starts_with("===") || rest.starts_with("!==") {
                 strict_comparison.get_or_insert(at);
             }
@@ -221,11 +263,57 @@ pub(super) fn screen(text: &str) -> Result<Screened, ScriptError> {
             at += c.len_utf8();
         }
     }
-    if let (Some(at), true) = (strict_comparison, asked > 1) {
+    if let (Some(at), true, false) = (strict_comparison, asked > 1, nashorn) {
         // Two Java texts are identical only if they are one object.
         return refuse(at, "===` between Java texts `");
     }
     Ok(screened)
+}
+
+/// The length of `()`, if that is what comes next.
+fn empty_call_len(rest: &str) -> Option<usize> {
+    let open = rest.trim_start().strip_prefix('(')?;
+    let after = open.trim_start().strip_prefix(')')?;
+    let call = &rest[..rest.len() - after.len()];
+    call.is_ascii().then_some(call.len())
+}
+
+/// The length of a Java class's name that begins here, `Packages.` included; the class must be known, and a method
+/// that is called on it.
+fn java_name_len(text: &str, at: usize) -> Result<usize, ScriptError> {
+    let rest = &text[at..];
+    let len = rest
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')))
+        .unwrap_or(rest.len());
+    let name = rest[..len].strip_prefix("Packages.").unwrap_or(&rest[..len]);
+    let refused = || Err(unsupported(text, at, format!("`{name}` in JavaScript")));
+    // The class is the first part with a capital.
+    let Some(start) = name
+        .match_indices('.')
+        .map(|(at, _)| at + 1)
+        .find(|at| name[*at..].starts_with(|c: char| c.is_ascii_uppercase()))
+    else {
+        return refused();
+    };
+    let end = name[start..].find('.').map_or(name.len(), |len| start + len);
+    let (class, member) = (&name[..end], name[end..].strip_prefix('.'));
+    let is_call = text[at + len..].trim_start().starts_with('(');
+    let method = member.filter(|member| is_call && !member.contains('.'));
+    if bridge::is_class(class, method) { Ok(len) } else { refused() }
+}
+
+/// `Java.type("…")` of a known class.
+fn check_java_type(text: &str, at: usize) -> Result<(), ScriptError> {
+    let call: String = text[at..].chars().take(200).filter(|c| !c.is_whitespace()).collect();
+    let name = call.strip_prefix("Java.type(").and_then(|call| {
+        let quote = call.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        Some(call[1..].split_once(quote)?.0.to_owned())
+    });
+    match name {
+        Some(name) if bridge::is_class(&name, None) => Ok(()),
+        Some(name) => Err(unsupported(text, at, format!("the class `{name}`"))),
+        None => Err(unsupported(text, at, "this use of `Java`")),
+    }
 }
 
 /// Words that are as dangerous behind a point.

@@ -75,19 +75,24 @@ pub(super) struct Machine<'s> {
     it: Option<Name>,
 }
 
+/// What a binding stands for.
+pub(super) fn value_of(binding: &Binding) -> V {
+    match binding {
+        Binding::Value(value) => V::from(value.clone()),
+        Binding::Texts(texts) => V::array(texts.iter().map(V::text).collect(), super::tree::Base::Text),
+        Binding::Bytes(bytes) => V::bytes(bytes),
+        Binding::Sample => V::Host(Host::Sample),
+        Binding::Previous => V::Host(Host::Previous),
+        Binding::Sampler => V::Host(Host::Sampler),
+        Binding::Assertion => V::Host(Host::Assertion),
+        Binding::Event => V::Host(Host::Event),
+        Binding::Out => V::Host(Host::Out),
+    }
+}
+
 fn bound(name: &str, bindings: &[(&str, Binding)], language: Language) -> Option<V> {
     if let Some((_, binding)) = bindings.iter().find(|(known, _)| *known == name) {
-        return Some(match binding {
-            Binding::Value(value) => V::from(value.clone()),
-            Binding::Texts(texts) => V::array(texts.iter().map(V::text).collect(), super::tree::Base::Text),
-            Binding::Bytes(bytes) => V::bytes(bytes),
-            Binding::Sample => V::Host(Host::Sample),
-            Binding::Previous => V::Host(Host::Previous),
-            Binding::Sampler => V::Host(Host::Sampler),
-            Binding::Assertion => V::Host(Host::Assertion),
-            Binding::Event => V::Host(Host::Event),
-            Binding::Out => V::Host(Host::Out),
-        });
+        return Some(value_of(binding));
     }
     Some(V::Host(match name {
         "vars" => Host::Vars,
@@ -124,10 +129,8 @@ pub(super) fn run(
             variables.push(Variable { name: id, value: value.clone(), declared: *declared });
         }
     }
-    let global = Rc::new(Frame { variables: RefCell::new(variables), parent: None });
-    let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
-    let mut machine =
-        Machine { tree, scope, global, methods: HashMap::new(), steps_left: STEPS_MAX, calls: 0, it };
+    let mut machine = Machine::new(tree, scope);
+    machine.global = Rc::new(Frame { variables: RefCell::new(variables), parent: None });
     if let Some(memory) = &memory {
         machine.methods.clone_from(&memory.methods);
     }
@@ -147,6 +150,15 @@ pub(super) fn run(
         memory.methods.clone_from(&machine.methods);
     }
     outcome.map_err(|fault| machine.error(fault))
+}
+
+impl<'s> Machine<'s> {
+    /// A machine before its first statement.
+    pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
+        let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
+        let (global, methods) = (Rc::default(), HashMap::new());
+        Machine { tree, scope, global, methods, steps_left: STEPS_MAX, calls: 0, it }
+    }
 }
 
 impl Machine<'_> {
@@ -410,7 +422,7 @@ impl Machine<'_> {
                     Some(message) => {
                         let value = self.value(message, frame)?;
                         let text = library::print::groovy(self, &value)?;
-                        format!("{text}. Expression: {source}")
+                        super::asserted::failure(self, &text, condition, source, frame)?
                     }
                     None => format!("assert {source}"),
                 };

@@ -3,8 +3,10 @@
 //!
 //! `lexer`, `parser` and `expression` make a `tree` and refuse what is known not to be there: classes, methods, functions
 //! (`known`). `machine` walks the tree. Values (`value`, `objects`) are as in Java: plain ones are copied, objects are
-//! shared. The methods of their classes stand in `library`.
+//! shared. The methods of their classes stand in `library`; `bridge` lends them to JavaScript.
 
+mod asserted;
+pub(crate) mod bridge;
 mod classes;
 mod evaluate;
 mod expression;
