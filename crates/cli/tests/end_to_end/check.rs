@@ -81,8 +81,8 @@ fn files_that_cannot_be_read() {
 }
 
 fn unsupported() -> String {
-    let below = element("XMLSchemaAssertion", "Schema", "", "")
-        + &element("com.example.NewPostProcessor", "New", "", "");
+    let below =
+        element("HTMLAssertion", "Page", "", "") + &element("com.example.NewPostProcessor", "New", "", "");
     let steps = [
         get_with("first", "/${__nonsense(1)}", "", &below),
         element("FTPSampler", "Files", "", ""),
@@ -101,7 +101,7 @@ fn everything_unsupported_is_listed_with_its_place() {
             4  TestPlan "Plan"
             7    ThreadGroup "Group"
            17      HTTPSamplerProxy "first"
-      !    27        XMLSchemaAssertion "Schema"
+      !    27        HTMLAssertion "Page"
       !    31        com.example.NewPostProcessor "New"
       !    36      FTPSampler "Files"
            40      GenericController "Steps"
@@ -112,10 +112,10 @@ fn everything_unsupported_is_listed_with_its_place() {
       in: Plan > Group > first
       hint: it may come from a plugin; JMeter without that plugin sends the text ${__nonsense(…)} as it is
 
-    error[unsupported-element]: the element XMLSchemaAssertion is not supported
+    error[unsupported-element]: the element HTMLAssertion is not supported
       --> plan.jmx:27:1
-      in: Plan > Group > first > Schema
-      hint: documents are not validated against schemas here; an XML Assertion checks that they are well-formed; --allow-unsupported runs the plan without it
+      in: Plan > Group > first > Page
+      hint: it counts the errors and warnings of JTidy, whose rules no other reader of HTML shares; disable the element, or check the page's parts with a Response Assertion or an XPath Assertion; --allow-unsupported runs the plan without it
 
     error[unsupported-element]: the element com.example.NewPostProcessor is not supported
       --> plan.jmx:31:1
@@ -137,7 +137,7 @@ fn everything_unsupported_is_listed_with_its_place() {
     room.type_in("run plan.jmx").expect(3).says(&[
         "__nonsense",
         "FTPSampler",
-        "XMLSchemaAssertion",
+        "HTMLAssertion",
         "com.example.NewPostProcessor",
         "__groovy",
         "plan.jmx is refused because of 5 errors; no request was sent",
