@@ -6,7 +6,7 @@ use busyhour_analysis::thresholds::{Criterion, Meaning};
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_record::{LogError, Replay, RunDir, RunDirError, SamplesError, SnapshotError};
 
-use crate::html::html_report;
+use crate::page::html_report;
 use crate::run_arrivals::{RunLoad, judge_arrivals};
 use crate::statistics::statistics_json;
 use crate::thresholds::judge_record;

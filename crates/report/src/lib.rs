@@ -21,7 +21,6 @@
 //! ```
 
 mod arrival_plots;
-mod chart;
 mod comparison_csv;
 mod comparison_power;
 mod comparison_read;
@@ -29,10 +28,10 @@ mod comparison_table;
 mod comparison_trend;
 mod delivery;
 mod files;
-mod html;
 mod log_arrivals;
 mod log_tables;
 mod numbers;
+mod page;
 mod progress;
 mod run_arrivals;
 mod statistics;
@@ -50,9 +49,10 @@ pub use comparison_trend::trend_table;
 pub use files::{
     ReportError, add_arrivals, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports,
 };
-pub use html::html_report;
+
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
+pub use page::html_report;
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};

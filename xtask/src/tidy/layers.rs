@@ -52,7 +52,7 @@ const HOUSE: &[Place] = &[
         ],
     ),
     // Floor 4.
-    Place { name: "report", may_use: &["record", "analysis", "arrivals"], tests_may_use: &["stats"] },
+    Place { name: "report", may_use: &["record", "analysis", "arrivals", "stats"], tests_may_use: &[] },
     // Beside the house.
     place("demo", &[]),
     place("standin", &[]),

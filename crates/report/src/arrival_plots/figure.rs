@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::chart::{scale, tick};
-use crate::html::escape;
+use super::scale::{scale, tick};
+use crate::page::escape;
 
 /// How a layer's points are drawn.
 #[derive(Clone, Copy, PartialEq)]

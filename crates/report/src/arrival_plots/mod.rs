@@ -1,13 +1,14 @@
 //! Plots of a log's arrivals: what they are beside what a Poisson process would be.
 
 mod figure;
+mod scale;
 
 use std::fmt::Write as _;
 
 use busyhour_analysis::{CellCounts, WebLogTables};
 
-use crate::html::escape;
 use crate::log_arrivals::LogReport;
+use crate::page::escape;
 use figure::{Figure, Layer, Mark};
 
 /// Most bars of a plot.

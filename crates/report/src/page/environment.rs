@@ -1,0 +1,117 @@
+//! Where a run was made, and how to run it again.
+
+use std::fmt::Write as _;
+
+use busyhour_analysis::{RunFacts, Summary};
+
+use super::markup::{Section, escape};
+
+/// What stands where the system did not tell.
+const UNAVAILABLE: &str = "unavailable";
+
+/// The section on the run's circumstances.
+pub(super) fn environment(summary: &Summary) -> Section {
+    let run = &summary.run;
+    let mut body = String::new();
+    if let Some(command) = again(run) {
+        let _ = write!(body, "<p>To run it again:</p><code class=\"again\">{}</code>", escape(&command));
+        if !names_seed(run)
+            && let Some(seed) = run.seed
+            && !takes_seed(run)
+        {
+            let _ = write!(
+                body,
+                "<p class=\"note\">Its random choices had the seed {seed}; <code>busyhour run PLAN --seed {seed}</code> \
+                 makes the same ones.</p>"
+            );
+        }
+    } else {
+        body.push_str("<p>How it was made is not recorded.</p>");
+    }
+    body.push_str("<dl class=\"pairs\">");
+    for (name, value) in pairs(run) {
+        let _ = write!(body, "<dt>{name}</dt><dd>{value}</dd>");
+    }
+    body.push_str("</dl>");
+    Section { id: "environment", title: "Environment", body }
+}
+
+fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
+    let mut pairs: Vec<(&str, String)> = vec![
+        ("Plan", escape(&run.source)),
+        ("SHA-256 of the plan", code(&run.plan_sha256)),
+        ("Seed", run.seed.map(|seed| seed.to_string()).unwrap_or_default()),
+        ("Generator", escape(&run.hostname)),
+        ("Processors", if run.cpus > 0 { run.cpus.to_string() } else { String::new() }),
+        ("Busyhour", escape(&run.busyhour)),
+    ];
+    if !run.generator.cores.is_empty() {
+        let percent = |share: f64| format!("{:.0} % busy", share * 100.0);
+        let cores =
+            run.generator.cores.iter().map(|core| core.busy.map_or_else(|| UNAVAILABLE.into(), percent));
+        pairs.push(("Generator's cores", cores.collect::<Vec<_>>().join(", ")));
+        let mebibytes = |bytes: u64| format!("{:.1} MiB at most", bytes as f64 / f64::from(1 << 20));
+        let memory = run.generator.memory_bytes_max.map_or_else(|| UNAVAILABLE.into(), mebibytes);
+        pairs.push(("Generator's memory", memory));
+    }
+    pairs.retain(|(_, value)| !value.is_empty());
+    pairs
+}
+
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("<code>{}</code>", escape(text)) }
+}
+
+fn names_seed(run: &RunFacts) -> bool {
+    run.command_line.iter().any(|argument| argument == "--seed" || argument.starts_with("--seed="))
+}
+
+/// Whether the command has a place for a seed: JMeter's own command line has none.
+fn takes_seed(run: &RunFacts) -> bool {
+    matches!(run.command_line.get(1).map(String::as_str), Some("run" | "demo"))
+}
+
+/// The command that makes the same run: the one that was given, with the seed that it drew.
+fn again(run: &RunFacts) -> Option<String> {
+    let (program, arguments) = run.command_line.split_first()?;
+    // Where the program lies is this machine's business.
+    let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let mut words: Vec<String> =
+        std::iter::once(program).chain(arguments.iter().map(String::as_str)).map(quoted).collect();
+    if let Some(seed) = run.seed.filter(|_| takes_seed(run) && !names_seed(run)) {
+        words.push(format!("--seed {seed}"));
+    }
+    Some(words.join(" "))
+}
+
+/// An argument as a shell reads it.
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(command: &[&str]) -> RunFacts {
+        let command_line = command.iter().map(|word| (*word).to_owned()).collect();
+        RunFacts { seed: Some(7), command_line, ..RunFacts::default() }
+    }
+
+    #[test]
+    fn the_command_can_be_pasted_into_a_shell() {
+        let told = again(&run(&["/opt/bin/busyhour", "run", "my plan.jmx", "-J", "it's"])).unwrap();
+        assert_eq!(told, r"busyhour run 'my plan.jmx' -J 'it'\''s' --seed 7");
+        assert_eq!(
+            again(&run(&["busyhour", "run", "a.jmx", "--seed", "9"])).unwrap(),
+            "busyhour run a.jmx --seed 9"
+        );
+        assert_eq!(again(&run(&["busyhour", "-n", "-t", "a.jmx"])).unwrap(), "busyhour -n -t a.jmx");
+        assert_eq!(again(&RunFacts::default()), None);
+    }
+}

@@ -1,0 +1,195 @@
+//! The plots of a run: their places, and in words what they show.
+
+use busyhour_analysis::{DistributionPoint, Summary};
+
+use super::markup::{Section, def, figure};
+use super::steps::Steps;
+use crate::numbers::{counted, duration, ms, rate, thousands};
+
+/// Largest and smallest of the values, each with its index.
+struct Extremes {
+    least: (usize, f64),
+    most: (usize, f64),
+}
+
+impl Extremes {
+    fn of(values: impl IntoIterator<Item = Option<f64>>) -> Option<Extremes> {
+        let known = values.into_iter().enumerate().filter_map(|(at, value)| Some((at, value?)));
+        known.fold(None, |found: Option<Extremes>, here| {
+            Some(match found {
+                None => Extremes { least: here, most: here },
+                Some(found) => Extremes {
+                    least: if here.1 < found.least.1 { here } else { found.least },
+                    most: if here.1 > found.most.1 { here } else { found.most },
+                },
+            })
+        })
+    }
+}
+
+/// What is to be said of all plots over time: the length of a slice, a second left out, a part left out.
+fn about_slices(summary: &Summary, steps: &Steps, of_several: &str) -> String {
+    let mut words = String::new();
+    if steps.step_s > 1 {
+        words += &format!(" Each point is {of_several} {} seconds.", steps.step_s);
+    }
+    if steps.is_cut {
+        words += " The last, incomplete second is not drawn.";
+    }
+    if summary.window.is_some() {
+        words += " What the tables leave out is shaded.";
+    }
+    words
+}
+
+const NOTHING: &str = "<p>No request ended, so there is nothing to draw.</p>";
+
+/// Requests and errors per second.
+pub(super) fn rate_section(summary: &Summary, steps: &Steps) -> String {
+    let Some(extremes) = Extremes::of(steps.ended.iter().copied().map(Some)) else { return NOTHING.into() };
+    let mut body = figure(
+        "rate",
+        "",
+        &format!(
+            "Completed per second: from {} (at {}) to {} (at {}), over the run {}.{}{}",
+            rate(extremes.least.1),
+            duration(steps.begin_s(extremes.least.0)),
+            rate(extremes.most.1),
+            duration(steps.begin_s(extremes.most.0)),
+            rate(summary.total.rate_per_s),
+            if steps.started.is_empty() { " Starts per second are not recorded." } else { "" },
+            about_slices(summary, steps, "the mean of")
+        ),
+    );
+    if summary.total.errors == 0 {
+        return body + "<p class=\"note\">No request failed.</p>";
+    }
+    let first = steps.errors.iter().position(|errors| *errors > 0.0);
+    let words = match (first, Extremes::of(steps.errors.iter().copied().map(Some))) {
+        (Some(first), Some(Extremes { most, .. })) => format!(
+            "{} failed, the first at {}; at most {} per second, at {}.",
+            counted(summary.total.errors, "request"),
+            duration(steps.begin_s(first)),
+            rate(most.1),
+            duration(steps.begin_s(most.0))
+        ),
+        _ => format!("{} failed, in a second that is not drawn.", counted(summary.total.errors, "request")),
+    };
+    body += &format!("<h3>{}</h3>", def("failed", "Errors per second"));
+    body + &figure("errors", " low", &words)
+}
+
+/// The section on rates.
+pub(super) fn rate(summary: &Summary, steps: Option<&Steps>) -> Section {
+    let body = steps.map_or_else(|| NOTHING.to_owned(), |steps| rate_section(summary, steps));
+    Section { id: "rate", title: "Rate and errors", body }
+}
+
+/// Response time over time.
+pub(super) fn times(summary: &Summary, steps: Option<&Steps>) -> Section {
+    let body = steps.map_or_else(|| NOTHING.to_owned(), |steps| times_body(summary, steps));
+    Section { id: "times", title: "Response time over time", body }
+}
+
+fn times_body(summary: &Summary, steps: &Steps) -> String {
+    let lines = match (Extremes::of(steps.p50.iter().copied()), Extremes::of(steps.p95.iter().copied())) {
+        (Some(p50), Some(p95)) => format!(
+            "Of the requests that ended in each second, the median lay between {} and {} ms, p95 between {} ms (at {}) and \
+             {} ms (at {}).",
+            ms(p50.least.1),
+            ms(p50.most.1),
+            ms(p95.least.1),
+            duration(steps.begin_s(p95.least.0)),
+            ms(p95.most.1),
+            duration(steps.begin_s(p95.most.0))
+        ),
+        _ => String::new(),
+    };
+    match &summary.heat {
+        Some(heat) => {
+            let length = if heat.step_s == 1.0 { "second".to_owned() } else { duration(heat.step_s) };
+            let worst =
+                if heat.step_s > 1.0 || steps.step_s > 1 { " of the slice's worst second" } else { "" };
+            figure(
+                "heat",
+                " tall",
+                &format!(
+                    "A cell of the {} counts the requests that ended in one {length} with a time in its band; \
+                     lines are p50, p95 and p99{worst}. {lines}{}",
+                    def("heat", "heat map"),
+                    about_slices(summary, steps, "of")
+                        .replace(&format!(" Each point is of {} seconds.", steps.step_s), "")
+                ),
+            )
+        }
+        None => figure(
+            "times",
+            "",
+            &format!(
+                "{lines} Single response times over the run are not recorded.{}",
+                about_slices(summary, steps, "the worst of")
+            ),
+        ),
+    }
+}
+
+/// The quantile functions of both clocks.
+pub(super) fn distribution(summary: &Summary) -> Section {
+    let points = &summary.distribution;
+    let body = if points.len() < 2 {
+        "<p>Too few requests ended for a distribution.</p>".to_owned()
+    } else {
+        let at = |percentile: f64| {
+            points.iter().find(|point| point.percentile >= percentile).map(|point| point.response_ms)
+        };
+        let mut words = String::new();
+        if let (Some(half), Some(longest)) = (at(50.0), at(100.0)) {
+            words +=
+                &format!("Half of the requests took up to {} ms, the longest {} ms", ms(half), ms(longest));
+            if let Some(p99) = at(99.0).filter(|_| summary.total.samples >= 100) {
+                words += &format!(", one in a hundred {} ms or more", ms(p99));
+            }
+            words += ". ";
+        }
+        words += match points
+            .iter()
+            .any(|DistributionPoint { response_ms, service_ms, .. }| response_ms != service_ms)
+        {
+            true => {
+                "Response time counts from when a request was meant to start, service time from when it did: what lies \
+                 between the lines is waiting that the system under test did not see. "
+            }
+            false if summary.run.one_clock => "Only one clock is recorded: that of the actual start. ",
+            false => {
+                "Every request started when it was meant to, so response and service time are the same. "
+            }
+        };
+        words += "To the right each step of the axis is a tenth of the requests before it.";
+        figure("percentiles", "", &words)
+    };
+    Section { id: "distribution", title: "Distribution", body }
+}
+
+/// Active users over time.
+pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
+    let known = steps.and_then(|steps| Some((steps, Extremes::of(steps.users.iter().copied())?)));
+    let body = match known.filter(|(_, extremes)| extremes.most.1 > 0.0) {
+        Some((steps, Extremes { most, .. })) => figure(
+            "users",
+            " low",
+            &format!(
+                "At most {} were active, first at {}.{}",
+                counted(most.1 as u64, "user"),
+                duration(steps.begin_s(most.0)),
+                about_slices(summary, steps, "the most of")
+            ),
+        ),
+        None => "<p>Not recorded.</p>".to_owned(),
+    };
+    Section { id: "users", title: "Users", body }
+}
+
+/// `12,345` of a count that is known.
+pub(super) fn known(count: Option<u64>) -> String {
+    count.map_or_else(|| "not recorded".to_owned(), thousands)
+}

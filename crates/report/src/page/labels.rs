@@ -1,0 +1,135 @@
+//! The table of labels.
+
+use std::fmt::Write as _;
+
+use busyhour_analysis::{Row, Summary};
+use busyhour_record::SampleKind;
+
+use super::markup::{Column, Section, Sort, escape, head, scrolling};
+use crate::numbers::{ms, percent, rate, thousands};
+
+/// With more labels than this, the rest are shown when somebody asks; the style sheet knows the number.
+const LABELS_SHOWN: usize = 30;
+
+/// The section of labels.
+pub(super) fn labels(summary: &Summary) -> Section {
+    let mut body = String::new();
+    if summary.labels.is_empty() {
+        body.push_str("<p>No request ended.</p>");
+    } else {
+        body.push_str("<p>Times are response times in ms, of good and failed requests alike; rates are over the run from its \
+                       first start to its last end. ");
+        body.push_str(if summary.labels.iter().any(|row| row.series.is_some()) {
+            "Press a label to see it over time.</p>"
+        } else {
+            "Labels over time are not recorded.</p>"
+        });
+        tools(summary.labels.len(), &mut body);
+        body.push_str(&scrolling("Labels", &table("label-table", &summary.labels, Some(&summary.total))));
+        if summary.labels.len() > LABELS_SHOWN {
+            let _ = write!(
+                body,
+                "<button type=\"button\" class=\"more\">Show all {} labels</button>",
+                thousands(summary.labels.len() as u64)
+            );
+        }
+        if summary.labels.iter().any(|row| row.kind == SampleKind::Transaction) {
+            body.push_str("<p class=\"note\">Transactions are not in the total: their requests are.</p>");
+        }
+        if !summary.sub_results.is_empty() {
+            body.push_str(
+                "<h3>Inside requests</h3><p>Redirects and embedded resources, which are part of the requests above and \
+                 not in their total.</p>",
+            );
+            body.push_str(&scrolling("Inside requests", &table("inside-table", &summary.sub_results, None)));
+        }
+    }
+    Section { id: "labels", title: "Labels", body }
+}
+
+fn tools(count: usize, out: &mut String) {
+    if count > 5 {
+        out.push_str(
+            "<div class=\"tools\"><label>Filter<input type=\"search\" autocomplete=\"off\" spellcheck=\"false\"></label>\
+             <output class=\"told\"></output></div>",
+        );
+    }
+}
+
+fn table(id: &str, rows: &[Row], total: Option<&Row>) -> String {
+    let number = |name, term| Column { name, term, sort: Sort::Number };
+    let has_series = rows.iter().any(|row| row.series.is_some());
+    let mut columns = vec![
+        Column { name: "label", term: "", sort: Sort::Text },
+        number("requests", "completed"),
+        number("failed", "failed"),
+        number("failed %", "failed"),
+        number("per s", "rate"),
+        number("mean", "mean"),
+        number("p50", "p50"),
+        number("p90", "p90"),
+        number("p95", "p95"),
+        number("p99", "p99"),
+        number("p99.9", "p999"),
+        number("max", "max"),
+        number("service mean", "service"),
+    ];
+    let has_apdex = rows.iter().any(|row| row.apdex.is_some());
+    if has_apdex {
+        columns.push(number("APDEX", "apdex"));
+    }
+    let cut = if rows.len() > LABELS_SHOWN { " cut" } else { "" };
+    let mut out = format!(
+        "<table class=\"wide sortable{cut}\" id=\"{id}\" data-limit=\"{LABELS_SHOWN}\"><caption class=\"skip\">Requests and \
+         response times by label</caption>"
+    );
+    let mut head = head(&columns);
+    if has_series {
+        // Between the label and its numbers.
+        head = head.replacen("</th>", "</th><th scope=\"col\" class=\"spark\">p95 over time</th>", 1);
+    }
+    out.push_str(&head);
+    out.push_str("<tbody>");
+    for (at, row) in rows.iter().enumerate() {
+        let _ = write!(out, "<tr data-label=\"{at}\">");
+        cells(row, has_series, has_apdex, &mut out);
+        out.push_str("</tr>");
+    }
+    out.push_str("</tbody>");
+    if let Some(total) = total {
+        out.push_str("<tfoot><tr>");
+        cells(total, has_series, has_apdex, &mut out);
+        out.push_str("</tr></tfoot>");
+    }
+    out + "</table>"
+}
+
+fn cells(row: &Row, has_series: bool, has_apdex: bool, out: &mut String) {
+    let tag = match row.kind {
+        SampleKind::Transaction => "<span class=\"tag\">transaction</span>",
+        _ => "",
+    };
+    let label = if row.label.is_empty() { "(no label)" } else { &row.label };
+    let _ = write!(out, "<th scope=\"row\"><span class=\"name\">{}</span>{tag}</th>", escape(label));
+    if has_series {
+        out.push_str("<td class=\"spark\"></td>");
+    }
+    let bad = if row.errors > 0 { " class=\"bad\"" } else { " class=\"zero\"" };
+    let _ = write!(
+        out,
+        "<td>{}</td><td{bad}>{}</td><td{bad}>{}</td><td>{}</td>",
+        thousands(row.samples),
+        thousands(row.errors),
+        percent(row.error_percent),
+        rate(row.rate_per_s)
+    );
+    let t = &row.response;
+    for value in [t.mean, t.p50, t.p90, t.p95, t.p99, t.p99_9, t.max, row.service.mean] {
+        let text = if row.samples == 0 { "–".to_owned() } else { ms(value) };
+        let _ = write!(out, "<td>{text}</td>");
+    }
+    if has_apdex {
+        let score = row.apdex.map_or_else(|| "–".to_owned(), |apdex| format!("{:.2}", apdex.score));
+        let _ = write!(out, "<td>{score}</td>");
+    }
+}

@@ -1,0 +1,51 @@
+//! `report.html`: one page that needs nothing else.
+//!
+//! All words and tables are in the page as it is written, so that it can be read without its script. The script (made from
+//! `ui/`, its bundle is in git) draws the plots from the model in the page and makes the tables sort.
+
+mod bundle;
+mod document;
+mod environment;
+mod errors;
+mod figures;
+mod glossary;
+mod labels;
+mod markup;
+mod model;
+mod opening;
+mod steps;
+mod traffic;
+
+use busyhour_analysis::Summary;
+
+pub(crate) use markup::escape;
+
+use document::{Document, Kind};
+use markup::Section;
+
+/// The page of a run.
+#[must_use]
+pub fn html_report(summary: &Summary) -> String {
+    let mut sections: Vec<Section> = Vec::new();
+    let steps = steps::Steps::of(&summary.series, summary.total.last_end_s);
+    sections.push(figures::rate(summary, steps.as_ref()));
+    sections.push(figures::times(summary, steps.as_ref()));
+    sections.push(figures::distribution(summary));
+    sections.push(labels::labels(summary));
+    sections.push(errors::errors(summary));
+    sections.push(figures::users(summary, steps.as_ref()));
+    sections.push(errors::slowest(summary));
+    sections.push(traffic::traffic(summary));
+    sections.push(environment::environment(summary));
+    sections.push(glossary::glossary(summary));
+    let model = model::PageModel::of(summary, steps);
+    Document {
+        kind: Kind::Run,
+        title: &opening::title(summary),
+        subtitle: &opening::subtitle(summary),
+        opening: &opening::opening(summary),
+        sections: &sections,
+        model: &model,
+    }
+    .html()
+}

@@ -1,0 +1,89 @@
+//! What the script draws, as JSON in the page: `ui/src/model.ts` mirrors it.
+
+use busyhour_analysis::{DistributionPoint, HeatMap, RowSeries, Summary};
+use serde::Serialize;
+
+use super::steps::Steps;
+
+/// Version of the model; the script reads no other.
+const MODEL_VERSION: u32 = 1;
+
+/// The data of a run's page.
+#[derive(Serialize)]
+pub(super) struct PageModel<'s> {
+    version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    over_time: Option<Steps>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heat: Option<&'s HeatMap>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curve: Option<Curve>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<Part>,
+    labels: Vec<LabelModel<'s>>,
+}
+
+/// A part of the run, in s from its start.
+#[derive(Serialize)]
+struct Part {
+    from_s: f64,
+    to_s: f64,
+}
+
+/// A label beside its row in the table.
+#[derive(Serialize)]
+struct LabelModel<'s> {
+    label: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    series: Option<&'s RowSeries>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curve: Option<Curve>,
+}
+
+/// A quantile function in columns.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Curve {
+    percentile: Vec<f64>,
+    response_ms: Vec<f64>,
+    /// Left out where it is the same as the response time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_ms: Option<Vec<f64>>,
+}
+
+impl Curve {
+    /// Of fewer than two points there is nothing to draw.
+    pub(super) fn of(points: &[DistributionPoint]) -> Option<Curve> {
+        if points.len() < 2 {
+            return None;
+        }
+        let column = |of: fn(&DistributionPoint) -> f64| points.iter().map(of).collect::<Vec<_>>();
+        let (response_ms, service_ms) = (column(|point| point.response_ms), column(|point| point.service_ms));
+        Some(Curve {
+            percentile: column(|point| point.percentile),
+            service_ms: (service_ms != response_ms).then_some(service_ms),
+            response_ms,
+        })
+    }
+}
+
+impl<'s> PageModel<'s> {
+    /// Of a run and its slices.
+    pub(super) fn of(summary: &'s Summary, steps: Option<Steps>) -> PageModel<'s> {
+        PageModel {
+            version: MODEL_VERSION,
+            over_time: steps,
+            heat: summary.heat.as_ref(),
+            curve: Curve::of(&summary.distribution),
+            window: summary.window.as_ref().map(|window| Part { from_s: window.from_s, to_s: window.to_s }),
+            labels: summary
+                .labels
+                .iter()
+                .map(|row| LabelModel {
+                    label: &row.label,
+                    series: row.series.as_ref(),
+                    curve: Curve::of(&row.distribution),
+                })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The series of a run in slices that a plot can show.
+
+use busyhour_analysis::Series;
+use serde::Serialize;
+
+/// Most points of a plot over time; longer runs have several seconds to a point.
+const POINTS_MAX: u64 = 900;
+
+/// A run that has not this many seconds keeps its last one, however short: there is little else to see.
+const SECONDS_FEW: u64 = 3;
+
+/// Rounds to three places: more than a plot shows.
+fn round(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+/// The series in slices of equal length, without gaps on the x axis.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Steps {
+    /// Where the first slice begins, in s from the start of the run.
+    pub(super) from_s: u64,
+    /// Length of a slice in s.
+    pub(super) step_s: u64,
+    /// Arrivals of open workloads that were scheduled, per s; empty where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) offered: Vec<f64>,
+    /// Requests that started, per s; empty where nobody counted them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) started: Vec<f64>,
+    /// Requests that ended, per s.
+    pub(super) ended: Vec<f64>,
+    /// Failed ones among them, per s.
+    pub(super) errors: Vec<f64>,
+    /// Most active users.
+    pub(super) users: Vec<Option<f64>>,
+    /// Percentiles of the response time in ms: the largest of the slice's seconds.
+    pub(super) p50: Vec<Option<f64>>,
+    pub(super) p95: Vec<Option<f64>>,
+    pub(super) p99: Vec<Option<f64>>,
+    /// KiB received per s.
+    pub(super) received_kib: Vec<f64>,
+    /// KiB sent per s.
+    pub(super) sent_kib: Vec<f64>,
+    /// Whether a last, incomplete second was left out.
+    #[serde(skip)]
+    pub(super) is_cut: bool,
+}
+
+impl Steps {
+    /// The series of a run whose last request ended at `last_end_s`; `None` when nothing happened.
+    pub(super) fn of(series: &Series, last_end_s: f64) -> Option<Steps> {
+        let first = *series.second.first()?;
+        let mut last = *series.second.last()?;
+        // A second that the run did not fill shows a rate that never was.
+        let is_cut = last > first + SECONDS_FEW && last_end_s < last as f64 + 0.95;
+        last -= u64::from(is_cut);
+        let length = last - first + 1;
+        let step_s = length.div_ceil(POINTS_MAX);
+        let slices = Slices { first, last, step_s };
+        let rates = |of: &dyn Fn(usize) -> f64| slices.rates(&series.second, of);
+        let most = |of: &dyn Fn(usize) -> Option<f64>| slices.most(&series.second, of);
+        let where_counted = |counts: &[u64]| {
+            if counts.len() == series.len() { rates(&|at| counts[at] as f64) } else { Vec::new() }
+        };
+        Some(Steps {
+            from_s: first,
+            step_s,
+            offered: where_counted(&series.offered),
+            started: where_counted(&series.started),
+            ended: rates(&|at| series.requests[at] as f64),
+            errors: rates(&|at| series.errors[at] as f64),
+            users: most(&|at| series.users[at].map(f64::from)),
+            p50: most(&|at| series.response_p50[at]),
+            p95: most(&|at| series.response_p95[at]),
+            p99: most(&|at| series.response_p99[at]),
+            received_kib: rates(&|at| series.bytes[at] as f64 / 1024.0),
+            sent_kib: rates(&|at| series.sent_bytes[at] as f64 / 1024.0),
+            is_cut,
+        })
+    }
+
+    /// Where a slice begins, in s.
+    pub(super) fn begin_s(&self, slice: usize) -> f64 {
+        (self.from_s + slice as u64 * self.step_s) as f64
+    }
+}
+
+/// Slices of `step_s` from second `first` to second `last`.
+struct Slices {
+    first: u64,
+    last: u64,
+    step_s: u64,
+}
+
+impl Slices {
+    fn count(&self) -> usize {
+        (self.last - self.first + 1).div_ceil(self.step_s) as usize
+    }
+
+    /// The slice of each second that is shown.
+    fn of<'s>(&'s self, seconds: &'s [u64]) -> impl Iterator<Item = (usize, usize)> + 's {
+        let shown = seconds.iter().enumerate().filter(|(_, second)| **second <= self.last);
+        shown.map(|(at, second)| (at, ((second - self.first) / self.step_s) as usize))
+    }
+
+    /// Amounts per second of each slice.
+    fn rates(&self, seconds: &[u64], amount: &dyn Fn(usize) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.count()];
+        self.of(seconds).for_each(|(at, slice)| sums[slice] += amount(at));
+        let length = self.last - self.first + 1;
+        let within = |slice: usize| (length - slice as u64 * self.step_s).min(self.step_s) as f64;
+        sums.into_iter().enumerate().map(|(slice, sum)| round(sum / within(slice))).collect()
+    }
+
+    /// The largest value of each slice.
+    fn most(&self, seconds: &[u64], value: &dyn Fn(usize) -> Option<f64>) -> Vec<Option<f64>> {
+        let mut most: Vec<Option<f64>> = vec![None; self.count()];
+        for (at, slice) in self.of(seconds) {
+            if let Some(value) = value(at) {
+                most[slice] = Some(most[slice].map_or(value, |known| known.max(value)));
+            }
+        }
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(seconds: &[u64]) -> Series {
+        let none = |_: &u64| None;
+        Series {
+            second: seconds.to_vec(),
+            requests: seconds.iter().map(|_| 10).collect(),
+            errors: seconds.iter().map(|_| 1).collect(),
+            bytes: seconds.iter().map(|_| 2048).collect(),
+            sent_bytes: seconds.iter().map(|_| 0).collect(),
+            users: seconds.iter().map(|second| Some(*second as u32)).collect(),
+            response_p50: seconds.iter().map(none).collect(),
+            response_p95: seconds.iter().map(|second| Some(*second as f64)).collect(),
+            response_p99: seconds.iter().map(none).collect(),
+            ..Series::default()
+        }
+    }
+
+    #[test]
+    fn seconds_without_a_request_are_zero_and_not_known() {
+        let steps = Steps::of(&series(&[2, 3, 6]), 7.0).unwrap();
+        assert_eq!((steps.from_s, steps.step_s, steps.is_cut), (2, 1, false));
+        assert_eq!(steps.ended, [10.0, 10.0, 0.0, 0.0, 10.0]);
+        assert_eq!(steps.p95, [Some(2.0), Some(3.0), None, None, Some(6.0)]);
+        assert_eq!(steps.received_kib[0], 2.0);
+        assert!(steps.started.is_empty() && steps.p50.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn a_long_run_has_several_seconds_to_a_point_and_no_cut_last_one() {
+        let seconds: Vec<u64> = (0..2_000).collect();
+        let steps = Steps::of(&series(&seconds), 1_999.5).unwrap();
+        assert!(steps.is_cut);
+        assert_eq!((steps.step_s, steps.ended.len()), (3, 667));
+        // The last slice holds one second only: 1998.
+        assert_eq!((steps.ended[666], steps.p95[666]), (10.0, Some(1_998.0)));
+        assert_eq!((steps.ended[0], steps.p95[0]), (10.0, Some(2.0)));
+    }
+
+    #[test]
+    fn nothing_has_no_slices() {
+        assert!(Steps::of(&Series::default(), 0.0).is_none());
+    }
+}

@@ -1,0 +1,95 @@
+//! What was sent and received.
+
+use std::fmt::Write as _;
+
+use busyhour_analysis::{Row, Summary};
+
+use super::markup::{Column, Section, Sort, def, escape, figure, head, scrolling};
+use crate::numbers::{rate, thousands};
+
+/// The section of sent and received bytes.
+pub(super) fn traffic(summary: &Summary) -> Section {
+    let total = &summary.total;
+    let body = match (total.samples, total.bytes + total.sent_bytes) {
+        (0, _) => "<p>No request ended.</p>".to_owned(),
+        (_, 0) => "<p>Not recorded.</p>".to_owned(),
+        _ => {
+            let caption = format!(
+                "{} {} in all, {} KiB per second; {} {}, {} KiB per second.",
+                def("received", "Received"),
+                size(total.bytes),
+                rate(total.received_kib_per_s),
+                def("sent", "sent"),
+                size(total.sent_bytes),
+                rate(total.sent_kib_per_s)
+            );
+            let plot = figure("traffic", " low", &caption);
+            format!(
+                "{plot}<details><summary>By label</summary>{}</details>",
+                scrolling("Sent and received by label", &table(summary))
+            )
+        }
+    };
+    Section { id: "traffic", title: "Sent and received", body }
+}
+
+fn table(summary: &Summary) -> String {
+    let number = |name, term| Column { name, term, sort: Sort::Number };
+    let columns = [
+        Column { name: "label", term: "", sort: Sort::Text },
+        number("received KiB/s", "received"),
+        number("bytes each", "received"),
+        number("sent KiB/s", "sent"),
+        number("bytes each", "sent"),
+    ];
+    let mut out = format!(
+        "<table class=\"wide sortable\"><caption class=\"skip\">Sent and received by label</caption>{}<tbody>",
+        head(&columns)
+    );
+    for row in &summary.labels {
+        cells(row, &mut out);
+    }
+    out.push_str("</tbody><tfoot>");
+    cells(&summary.total, &mut out);
+    out + "</tfoot></table>"
+}
+
+fn cells(row: &Row, out: &mut String) {
+    let each = |bytes: u64| {
+        let mean = (row.samples > 0).then(|| (bytes as f64 / row.samples as f64).round() as u64);
+        mean.map_or_else(|| "–".to_owned(), thousands)
+    };
+    let _ = write!(
+        out,
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+        escape(&row.label),
+        rate(row.received_kib_per_s),
+        each(row.bytes),
+        rate(row.sent_kib_per_s),
+        each(row.sent_bytes)
+    );
+}
+
+/// A number of bytes in its unit.
+fn size(bytes: u64) -> String {
+    let kib = bytes as f64 / 1024.0;
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{kib:.1} KiB"),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", kib / 1024.0),
+        _ => format!("{:.2} GiB", kib / 1024.0 / 1024.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        assert_eq!(
+            [size(12), size(1_536), size(3 << 20), size(5 << 29)],
+            ["12 bytes", "1.5 KiB", "3.0 MiB", "2.50 GiB"]
+        );
+    }
+}

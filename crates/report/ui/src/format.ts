@@ -1,0 +1,56 @@
+// How numbers are written for people, as `crates/report/src/numbers.rs` does it.
+
+const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** A count with its thousands set apart. */
+export function thousands(value: number): string {
+  return GROUPED.format(value);
+}
+
+/** A time in ms, with three digits or so that matter. */
+export function ms(value: number): string {
+  const size = Math.abs(value);
+  if (size < 9.995) return value.toFixed(2);
+  if (size < 99.95) return value.toFixed(1);
+  return thousands(value);
+}
+
+/** A rate or a size, likewise. */
+export function rate(value: number): string {
+  return Math.abs(value) < 999.95 ? value.toFixed(1) : thousands(value);
+}
+
+/** A moment of the run: `12.5 s`, `3:05`, `1:02:05`. */
+export function moment(seconds: number): string {
+  if (seconds < 120) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
+
+/** A percentile's name: `p99.9`, `max`. */
+export function percentileName(percentile: number): string {
+  return percentile >= 100 ? "max" : `p${Number(percentile.toFixed(5))}`;
+}
+
+/** A tick of an axis: as short as it can be. */
+export function tick(value: number): string {
+  if (value >= 10_000 && value < 1e6 && value % 1000 === 0) return `${value / 1000}k`;
+  if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
+  return value >= 1000 ? thousands(value) : String(Number(value.toPrecision(6)));
+}
+
+/** A tick of an axis in ms, with its unit: `0.5 ms`, `20 ms`, `3 s`. */
+export function timeTick(value: number): string {
+  return value >= 1000 ? `${tick(value / 1000)} s` : `${tick(value)} ms`;
+}
+
+/** What stands in a cell as a number to sort by; nothing known sorts last. */
+export function numberOf(text: string): number {
+  const trimmed = text.trim().replaceAll(",", "");
+  // `<0.01` is not zero.
+  if (trimmed.startsWith("<")) return Number.parseFloat(trimmed.slice(1)) / 2;
+  const value = Number.parseFloat(trimmed);
+  return Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value;
+}

@@ -1,0 +1,12 @@
+// Where the script begins: the page says which one it is.
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { parseModel } from "./model";
+import { livePage } from "./pages/live";
+import { runPage } from "./pages/run";
+
+const { page, events } = document.body.dataset;
+const model = (): string => document.getElementById("model")?.textContent ?? "";
+if (page === "run") runPage(document.body, parseModel(model()));
+else if (page === "live" && events) livePage(document.body, events);

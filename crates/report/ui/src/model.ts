@@ -1,0 +1,101 @@
+// The data of a page, as `crates/report/src/page/model.rs` writes it into `<script id="model">`. Tables and words are in
+// the page already; this is what plots need.
+
+/** Version of the model that this script reads. */
+export const MODEL_VERSION = 1;
+
+/** A column with gaps. */
+export type Values = readonly (number | null)[];
+
+/** The run in slices of equal length. */
+export interface OverTime {
+  /** Where the first slice begins, in s from the start of the run. */
+  readonly from_s: number;
+  /** Length of a slice in s. */
+  readonly step_s: number;
+  /** Arrivals of open workloads scheduled, per s; absent where there are none. */
+  readonly offered?: Values;
+  /** Requests that started, per s; absent where nobody counted them. */
+  readonly started?: Values;
+  /** Requests that ended, per s. */
+  readonly ended: Values;
+  /** Failed ones among them, per s. */
+  readonly errors: Values;
+  /** Most active users. */
+  readonly users: Values;
+  /** Of the response times in ms: of one second, or the worst of the slice's seconds. */
+  readonly p50: Values;
+  readonly p95: Values;
+  readonly p99: Values;
+  /** KiB per s. */
+  readonly received_kib: Values;
+  readonly sent_kib: Values;
+}
+
+/** How many requests ended in each slice with a response time in each band. */
+export interface HeatMap {
+  readonly from_s: number;
+  readonly step_s: number;
+  /** Edges of the bands, one more than there are bands. */
+  readonly edges_ms: readonly number[];
+  /** Per slice: band and count. */
+  readonly columns: readonly (readonly (readonly [number, number])[])[];
+}
+
+/** A quantile function of both clocks. */
+export interface Curve {
+  /** 0 to 100, ascending. */
+  readonly percentile: readonly number[];
+  readonly response_ms: readonly number[];
+  /** Absent where it is the same. */
+  readonly service_ms?: readonly number[];
+}
+
+/** One label over time, in slices. */
+export interface LabelSeries {
+  readonly from_s: number;
+  readonly step_s: number;
+  readonly requests: readonly number[];
+  readonly errors: readonly number[];
+  readonly response_mean: Values;
+  readonly response_p95: Values;
+}
+
+/** What the page knows of a label beside its row in the table. */
+export interface LabelModel {
+  readonly label: string;
+  readonly series?: LabelSeries;
+  readonly curve?: Curve;
+}
+
+/** A part of the run. */
+export interface Part {
+  readonly from_s: number;
+  readonly to_s: number;
+}
+
+/** The data of a run's page. */
+export interface ReportModel {
+  readonly version: number;
+  readonly over_time?: OverTime;
+  readonly heat?: HeatMap;
+  readonly curve?: Curve;
+  /** What the tables are of, when that is not all of the run. */
+  readonly window?: Part;
+  /** In the order of the table as it came. */
+  readonly labels: readonly LabelModel[];
+}
+
+/** Reads a model; says what is wrong with another one. */
+export function parseModel(text: string): ReportModel {
+  const model = JSON.parse(text) as ReportModel;
+  if (model.version !== MODEL_VERSION) {
+    throw new Error(`the page's data is of version ${model.version}; this script reads version ${MODEL_VERSION}`);
+  }
+  return model;
+}
+
+/** The middle of each slice, in s. */
+export function middles(from_s: number, step_s: number, count: number): number[] {
+  return Array.from({ length: count }, (_, at) => from_s + (at + 0.5) * step_s);
+}

@@ -1,0 +1,93 @@
+// The page of a run: its plots and its tables.
+
+import { showDefinitions } from "../definitions";
+import { rate, tick } from "../format";
+import type { ReportModel } from "../model";
+import { HeatPlot } from "../plots/heat";
+import { bothClocks, PercentilePlot } from "../plots/percentiles";
+import type { TimeData } from "../plots/time";
+import { TimePlot } from "../plots/time";
+import { labelTable } from "../tables/label_details";
+import { RowTable } from "../tables/row_table";
+
+const SYNC = "run";
+
+/** The plots of a page, each in the figure with its name, where the page has one. */
+export class RunPlots {
+  private readonly heat: HeatPlot | undefined;
+  private readonly curve: PercentilePlot | undefined;
+  private readonly lines: readonly { readonly name: LineFigure; readonly plot: TimePlot }[];
+
+  constructor(root: HTMLElement) {
+    const find = (name: string): HTMLElement | null => root.querySelector<HTMLElement>(`figure[data-plot="${name}"]`);
+    const [heat, curve] = [find("heat"), find("percentiles")];
+    this.heat = heat ? new HeatPlot(heat) : undefined;
+    this.curve = curve ? new PercentilePlot(curve) : undefined;
+    this.lines = LINE_FIGURES.flatMap((name) => {
+      const figure = find(name);
+      return figure ? [{ name, plot: new TimePlot(figure) }] : [];
+    });
+  }
+
+  /** Draws a model; may be called again with a newer one. */
+  update(model: ReportModel): void {
+    const { over_time, heat, curve, window } = model;
+    if (heat) this.heat?.update({ heat, over_time, window, sync: SYNC });
+    if (curve) this.curve?.update(bothClocks(curve));
+    for (const { name, plot } of this.lines) {
+      const data = lineData(name, model);
+      if (data) plot.update(data);
+    }
+  }
+}
+
+const LINE_FIGURES = ["rate", "errors", "users", "traffic"] as const;
+type LineFigure = (typeof LINE_FIGURES)[number];
+
+/** What each figure with lines shows of a model. */
+function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
+  const over = model.over_time;
+  if (!over) return undefined;
+  const { from_s, step_s } = over;
+  const base = { from_s, step_s, window: model.window, sync: SYNC, format: rate, tick };
+  switch (name) {
+    case "rate":
+      return {
+        ...base,
+        name: "Requests per second",
+        lines: [
+          ...(over.offered ? [{ name: "arrivals offered/s", colour: "soft", values: over.offered, dash: [2, 3] } as const] : []),
+          ...(over.started ? [{ name: "started/s", colour: "orange", values: over.started, dash: [6, 4] } as const] : []),
+          { name: "completed/s", colour: "blue", values: over.ended, filled: true },
+        ],
+      };
+    case "errors":
+      return { ...base, name: "Errors per second", lines: [{ name: "failed/s", colour: "red", values: over.errors, filled: true }] };
+    case "users":
+      return {
+        ...base,
+        name: "Active users",
+        format: (value) => tick(value),
+        lines: [{ name: "active users", colour: "green", values: over.users, filled: true }],
+      };
+    case "traffic":
+      return {
+        ...base,
+        name: "KiB per second",
+        lines: [
+          { name: "received KiB/s", colour: "blue", values: over.received_kib, filled: true },
+          { name: "sent KiB/s", colour: "orange", values: over.sent_kib, dash: [6, 4] },
+        ],
+      };
+  }
+}
+
+/** Brings a run's page to life. */
+export function runPage(root: HTMLElement, model: ReportModel): void {
+  for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) {
+    if (table.id === "label-table") labelTable(table, model.labels, model.window);
+    else new RowTable(table);
+  }
+  showDefinitions(root);
+  new RunPlots(root).update(model);
+}

@@ -1,0 +1,157 @@
+// Response time over time: how many requests in each cell of time and response time, and percentiles as lines.
+
+import uPlot from "uplot";
+import { ms, thousands, timeTick, moment } from "../format";
+import type { HeatMap, OverTime, Part, Values } from "../model";
+import { middles } from "../model";
+import { PlotFigure, yAxis } from "./figure";
+import { colour, ramp } from "./theme";
+import { sharedCursor, shadeOutside, timeAxis, wholeSlices } from "./time";
+
+/** A heat map with the run's series beside it. */
+export interface HeatData {
+  readonly heat: HeatMap;
+  readonly over_time?: OverTime | undefined;
+  readonly window?: Part | undefined;
+  readonly sync?: string;
+}
+
+const LINES = [
+  { name: "p50", of: "p50", dash: [] },
+  { name: "p95", of: "p95", dash: [6, 4] },
+  { name: "p99", of: "p99", dash: [2, 3] },
+] as const;
+
+/** The step of the ramp for a count: by the logarithm, as single slow requests matter as much as the bulk. */
+export function step(count: number, most: number, steps: number): number {
+  if (most <= 1) return steps - 1;
+  return Math.round((Math.log(count) / Math.log(most)) * (steps - 1));
+}
+
+/** The largest count of a cell. */
+export function mostOf(heat: HeatMap): number {
+  return heat.columns.reduce((most, column) => column.reduce((most, [, count]) => Math.max(most, count), most), 0);
+}
+
+/** Values of one grid of slices at the slices of another: the largest of those that begin within each. */
+export function resample(
+  values: Values, from_s: number, step_s: number, to: { from_s: number; step_s: number; count: number },
+): (number | null)[] {
+  const out: (number | null)[] = Array.from({ length: to.count }, () => null);
+  if (step_s > to.step_s) {
+    return out.map((_, at) => values[Math.floor((to.from_s + (at + 0.5) * to.step_s - from_s) / step_s)] ?? null);
+  }
+  values.forEach((value, at) => {
+    const slot = Math.floor((from_s + (at + 0.5) * step_s - to.from_s) / to.step_s);
+    if (value === null || slot < 0 || slot >= to.count) return;
+    out[slot] = Math.max(out[slot] ?? value, value);
+  });
+  return out;
+}
+
+/** The heat map in a figure. */
+export class HeatPlot {
+  private readonly place: PlotFigure;
+  private data: HeatData | undefined;
+
+  constructor(figure: HTMLElement) {
+    this.place = new PlotFigure(figure);
+  }
+
+  update(data: HeatData): void {
+    this.data = data;
+    const { heat, over_time } = data;
+    const { from_s, step_s, columns } = heat;
+    const count = columns.length;
+    const x = middles(from_s, step_s, count);
+    const lines = LINES.map(({ name, of, dash }) => {
+      const values = over_time
+        ? resample(over_time[of], over_time.from_s, over_time.step_s, { from_s, step_s, count })
+        : [];
+      return { name, dash, values };
+    }).filter(({ values }) => values.length > 0);
+    const counts = columns.map((column) => column.reduce((sum, [, count]) => sum + count, 0));
+    const shown = lines.map(({ name, values, dash }) => ({
+      name, swatch: `red${dash.length > 0 ? ` dash${dash[0]}` : ""}`, values, format: (value: number) => `${ms(value)} ms`,
+    }));
+    this.place.draw(
+      {
+        name: "Response time over time",
+        shown: [...shown, { name: "requests", swatch: "cells", values: counts, format: thousands }],
+        place: (index) => `at ${moment((x[index] ?? 0) - step_s / 2)}`,
+      },
+      {
+        padding: [10, 8, 0, 0],
+        scales: {
+          x: { time: false, range: wholeSlices(() => this.data?.heat.step_s ?? 1) },
+          y: { distr: 3, log: 10, range: () => this.edges() },
+        },
+        axes: [timeAxis(), yAxis(timeTick, { filter: roundOnly, grid: { show: false } })],
+        cursor: sharedCursor(data.sync),
+        series: [
+          {},
+          ...lines.map((line): uPlot.Series => ({
+            label: line.name,
+            stroke: () => colour("red"),
+            width: 1.75,
+            dash: [...line.dash],
+            points: { show: false },
+          })),
+        ],
+        hooks: { drawClear: [shadeOutside(() => this.data?.window), (plot) => this.cells(plot)] },
+      },
+      [x, ...lines.map((line) => line.values)] as uPlot.AlignedData,
+    );
+    this.legend(mostOf(heat));
+  }
+
+  private edges(): [number, number] {
+    const edges = this.data?.heat.edges_ms ?? [];
+    const [low, high] = [edges[0] ?? 0.1, edges[edges.length - 1] ?? 1];
+    return [Math.max(low, 1e-4), Math.max(high, low * 2, 1e-3)];
+  }
+
+  private cells(plot: uPlot): void {
+    const heat = this.data?.heat;
+    if (!heat) return;
+    const { ctx, bbox } = plot;
+    const colours = ramp();
+    const most = mostOf(heat);
+    const rows = heat.edges_ms.map((edge) => Math.round(plot.valToPos(Math.max(edge, 1e-4), "y", true)));
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    heat.columns.forEach((column, at) => {
+      const from = Math.round(plot.valToPos(heat.from_s + at * heat.step_s, "x", true));
+      const to = Math.round(plot.valToPos(heat.from_s + (at + 1) * heat.step_s, "x", true));
+      for (const [band, count] of column) {
+        const [below, above] = [rows[band], rows[band + 1]];
+        if (below === undefined || above === undefined) continue;
+        ctx.fillStyle = colours[step(count, most, colours.length)] ?? "";
+        ctx.fillRect(from, above, Math.max(to - from, 1), Math.max(below - above, 1));
+      }
+    });
+    ctx.restore();
+  }
+
+  /** What the tints mean, below the plot. */
+  private legend(most: number): void {
+    const legend = this.place.figure.querySelector<HTMLElement>(".ramp");
+    if (!legend) return;
+    const words = (text: string): HTMLElement => Object.assign(document.createElement("span"), { textContent: text });
+    const steps = ramp().map((_, at) => Object.assign(document.createElement("i"), { className: `r${at}` }));
+    legend.replaceChildren(words("requests in a cell: 1"), ...steps, words(thousands(most)));
+  }
+}
+
+/** Ticks at 1, 2 and 5 of each decade are enough. */
+export function roundOnly(plot: uPlot, splits: number[]): (number | null)[] {
+  const y = plot.scales["y"];
+  const decades = Math.log10((y?.max ?? 10) / (y?.min ?? 1));
+  const kept = decades > 3 ? [1] : decades > 1.6 ? [1, 3] : [1, 2, 3, 5];
+  return splits.map((value) => {
+    const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    return kept.some((wanted) => Math.abs(digit - wanted) < 1e-6) ? value : null;
+  });
+}

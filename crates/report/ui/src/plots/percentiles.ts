@@ -1,0 +1,144 @@
+// The quantile function: how long the slowest part of the requests took, with each decade of that part as wide as the other.
+
+import uPlot from "uplot";
+import { ms, percentileName, timeTick } from "../format";
+import type { Curve } from "../model";
+import { axis, PlotFigure, yAxis } from "./figure";
+import { roundOnly } from "./heat";
+import type { Colour } from "./theme";
+import { colour, faded } from "./theme";
+
+/** A curve with its name. */
+export interface NamedCurve {
+  readonly name: string;
+  readonly colour: Colour;
+  readonly percentile: readonly number[];
+  readonly values_ms: readonly number[];
+  readonly dash?: readonly number[];
+  readonly filled?: boolean;
+}
+
+/** Percentiles that an axis may name. */
+const TICKS = [0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999, 99.99999];
+
+/** The maximum stands this far behind the last percentile that is known, in decades. */
+const MAX_BEHIND = 0.5;
+
+/** Where a percentile lies along the axis: the decades beyond it. */
+export function position(percentile: number, last: number): number {
+  return percentile >= 100 ? decades(last) + MAX_BEHIND : decades(percentile);
+}
+
+function decades(percentile: number): number {
+  return 2 - Math.log10(100 - percentile);
+}
+
+/** The last percentile that is not the maximum. */
+export function lastBelowMax(curves: readonly { readonly percentile: readonly number[] }[]): number {
+  return curves.flatMap((curve) => curve.percentile).reduce((last, at) => (at < 100 ? Math.max(last, at) : last), 0);
+}
+
+/** Both clocks of one curve. */
+export function bothClocks(curve: Curve): NamedCurve[] {
+  const response: NamedCurve = {
+    name: "response time", colour: "blue", percentile: curve.percentile, values_ms: curve.response_ms, filled: true,
+  };
+  if (!curve.service_ms) return [response];
+  const service: NamedCurve = {
+    name: "service time", colour: "orange", percentile: curve.percentile, values_ms: curve.service_ms, dash: [6, 4],
+  };
+  return [response, service];
+}
+
+/** Whether times differ so much that only a logarithmic axis shows all of them. */
+export function wantsLogarithm(curves: readonly NamedCurve[]): boolean {
+  const values = curves.flatMap((curve) => curve.values_ms).filter((value) => value > 0);
+  if (values.length === 0) return false;
+  const sorted = [...values].sort((a, b) => a - b);
+  return (sorted[sorted.length - 1] ?? 1) > 20 * (sorted[Math.floor(sorted.length / 4)] ?? 1);
+}
+
+/** Curves in a figure. */
+export class PercentilePlot {
+  private readonly place: PlotFigure;
+
+  constructor(figure: HTMLElement) {
+    this.place = new PlotFigure(figure);
+  }
+
+  update(curves: readonly NamedCurve[], name = "Response time by percentile"): void {
+    const percentiles = [...new Set(curves.flatMap((curve) => curve.percentile))].sort((a, b) => a - b);
+    const last = lastBelowMax(curves);
+    const x = percentiles.map((percentile) => position(percentile, last));
+    const columns = curves.map((curve) => {
+      const known = new Map(curve.percentile.map((percentile, at) => [percentile, curve.values_ms[at] ?? null]));
+      return percentiles.map((percentile) => known.get(percentile));
+    });
+    const logarithm = wantsLogarithm(curves);
+    const least = Math.min(...curves.flatMap((curve) => curve.values_ms).filter((value) => value > 0), 1);
+    const most = Math.max(...curves.flatMap((curve) => curve.values_ms), least * 2);
+    const ticks = TICKS.filter((percentile) => percentile <= last).map((percentile) => position(percentile, last));
+    const named = new Map(TICKS.map((percentile) => [position(percentile, last), percentileName(percentile)]));
+    if (percentiles[percentiles.length - 1] === 100) {
+      ticks.push(position(100, last));
+      named.set(position(100, last), "max");
+    }
+    this.place.draw(
+      {
+        name,
+        shown: curves.map((curve, at) => ({
+          name: curve.name,
+          swatch: curve.colour + (curve.dash ? " dashed" : ""),
+          values: columns[at] ?? [],
+          format: (value: number) => `${ms(value)} ms`,
+        })),
+        place: (index) => percentileName(percentiles[index] ?? 0),
+      },
+      {
+        padding: [10, 16, 0, 0],
+        scales: {
+          x: { time: false, range: () => [x[0] ?? 0, x[x.length - 1] ?? 1] },
+          y: logarithm
+            ? { distr: 3, log: 10, range: () => [least * 0.8, most * 1.2] }
+            : { range: () => [0, most * 1.05] },
+        },
+        axes: [
+          axis({
+            splits: () => ticks,
+            values: (plot, splits) => spaced(plot, splits).map((at) => (at === null ? "" : named.get(at) ?? "")),
+            size: 30,
+            gap: 6,
+          }),
+          yAxis(timeTick, logarithm ? { filter: roundOnly } : {}),
+        ],
+        cursor: { points: { size: 7, width: 1.5 }, y: false, drag: { x: false, y: false } },
+        series: [
+          {},
+          ...curves.map((curve): uPlot.Series => ({
+            label: curve.name,
+            stroke: () => colour(curve.colour),
+            width: 1.75,
+            spanGaps: true,
+            ...(curve.dash ? { dash: [...curve.dash] } : {}),
+            ...(curve.filled ? { fill: () => faded(curve.colour, 10) } : {}),
+            points: { show: false },
+          })),
+        ],
+      },
+      [x, ...columns] as uPlot.AlignedData,
+    );
+  }
+}
+
+/** Ticks whose names would touch the one before are left without. */
+function spaced(plot: uPlot, splits: readonly number[]): (number | null)[] {
+  let before = Number.NEGATIVE_INFINITY;
+  const end = splits[splits.length - 1];
+  return splits.map((split) => {
+    const at = plot.valToPos(split, "x");
+    const room = end === undefined || split === end ? 0 : plot.valToPos(end, "x") - at;
+    if (at - before < 46 || (split !== end && room < 40)) return null;
+    before = at;
+    return split;
+  });
+}

@@ -1,0 +1,150 @@
+// Lines over the time of the run.
+
+import uPlot from "uplot";
+import { moment } from "../format";
+import type { Part, Values } from "../model";
+import { middles } from "../model";
+import { axis, PlotFigure, yAxis } from "./figure";
+import type { Colour } from "./theme";
+import { colour, faded } from "./theme";
+
+/** A line of a plot over time. */
+export interface TimeLine {
+  readonly name: string;
+  readonly colour: Colour;
+  readonly values: Values;
+  /** Whether the area below it is tinted. */
+  readonly filled?: boolean;
+  /** Dashes, so that lines can be told without colours. */
+  readonly dash?: readonly number[];
+  readonly width?: number;
+}
+
+/** Slices of the run, and lines over them. */
+export interface TimeData {
+  readonly name: string;
+  readonly from_s: number;
+  readonly step_s: number;
+  readonly lines: readonly TimeLine[];
+  /** Of values in readouts and of the y axis. */
+  readonly format: (value: number) => string;
+  readonly tick: (value: number) => string;
+  /** What the tables are of; the rest is shaded. */
+  readonly window?: Part | undefined;
+  /** Plots with the same key show the same moment and the same part. */
+  readonly sync?: string;
+}
+
+/** Gaps between the ticks of a time axis, in s. */
+const TIME_STEPS = [
+  0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400,
+];
+
+/** The x axis of a plot over time. */
+export function timeAxis(): uPlot.Axis {
+  return axis({
+    incrs: TIME_STEPS,
+    space: 64,
+    size: 30,
+    gap: 6,
+    values: (_, splits) => splits.map(moment),
+    grid: { show: false },
+  });
+}
+
+/** From the first slice's begin to the last one's end. */
+export function wholeSlices(step_s: () => number): uPlot.Range.Function {
+  return (plot, min, max) => {
+    const x = plot.data[0];
+    const [first, last] = [x[0], x[x.length - 1]];
+    const half = step_s() / 2;
+    if (first === undefined || last === undefined || min === null || max === null) return [0, 1];
+    return [min <= first ? first - half : min, max >= last ? last + half : max];
+  };
+}
+
+/** Shades what the tables leave out. */
+export function shadeOutside(part: () => Part | undefined): (plot: uPlot) => void {
+  return (plot) => {
+    const kept = part();
+    if (!kept) return;
+    const { left, top, width, height } = plot.bbox;
+    const at = (seconds: number): number => Math.min(Math.max(plot.valToPos(seconds, "x", true), left), left + width);
+    const { ctx } = plot;
+    ctx.save();
+    ctx.fillStyle = colour("shade");
+    ctx.fillRect(left, top, at(kept.from_s) - left, height);
+    ctx.fillRect(at(kept.to_s), top, left + width - at(kept.to_s), height);
+    ctx.restore();
+  };
+}
+
+/** The part of the cursor that plots of one key share. */
+export function sharedCursor(sync: string | undefined): uPlot.Cursor {
+  const points = { size: 7, width: 1.5 };
+  if (sync === undefined) return { points, y: false };
+  return { points, y: false, sync: { key: sync, scales: ["x", null], setSeries: false } };
+}
+
+/** From 0 to a little above the largest value. */
+export const fromZero: uPlot.Range.Function = (_plot, _min, max) => [0, max > 0 ? max * 1.06 : 1];
+
+/** Lines over time in a figure. */
+export class TimePlot {
+  private readonly place: PlotFigure;
+  private data: TimeData | undefined;
+
+  constructor(figure: HTMLElement) {
+    this.place = new PlotFigure(figure);
+  }
+
+  update(data: TimeData): void {
+    this.data = data;
+    const { lines, from_s, step_s } = data;
+    const count = Math.max(...lines.map((line) => line.values.length), 0);
+    const x = middles(from_s, step_s, count);
+    const single = lines.length === 1;
+    const series = lines.map((line): uPlot.Series => ({
+      label: line.name,
+      stroke: () => colour(line.colour),
+      width: line.width ?? 1.5,
+      ...(line.dash ? { dash: [...line.dash] } : {}),
+      ...(line.filled ? { fill: () => faded(line.colour, single ? 14 : 10) } : {}),
+      spanGaps: false,
+      // A value with gaps on both sides would not be seen as a line.
+      points: { show: (_, at) => isLonely(lines[at - 1]?.values ?? []), size: 4 },
+    }));
+    const half = step_s / 2;
+    this.place.draw(
+      {
+        name: data.name,
+        shown: lines.map((line) => ({
+          name: line.name, swatch: line.colour + (line.dash ? " dashed" : ""), values: line.values, format: data.format,
+        })),
+        place: (index) => {
+          const middle = x[index] ?? from_s;
+          return step_s === 1 ? `at ${moment(middle - half)}` : `${moment(middle - half)} to ${moment(middle + half)}`;
+        },
+      },
+      {
+        padding: [10, 8, 0, 0],
+        scales: {
+          x: { time: false, range: wholeSlices(() => this.data?.step_s ?? 1) },
+          y: { range: fromZero },
+        },
+        axes: [timeAxis(), yAxis(data.tick)],
+        cursor: sharedCursor(data.sync),
+        series: [{}, ...series],
+        hooks: { drawClear: [shadeOutside(() => this.data?.window)] },
+      },
+      [x, ...lines.map((line) => [...line.values])] as uPlot.AlignedData,
+    );
+  }
+}
+
+/** Whether a value has no neighbour on either side. */
+export function isLonely(values: Values): boolean {
+  return values.some(
+    (value, at) => value !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null,
+  );
+}

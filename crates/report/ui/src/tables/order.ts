@@ -1,0 +1,39 @@
+// The order of rows, without the page.
+
+import { numberOf } from "../format";
+
+/** The direction in which a column is sorted. */
+export type Direction = "ascending" | "descending";
+
+/** A row as sorting sees it: the texts of its cells, and where it stood at first. */
+export interface Sortable {
+  readonly cells: readonly string[];
+  readonly at: number;
+}
+
+/** Rows by the column: texts as people order them, numbers by value; equal ones as they stood at first. */
+export function inOrder<Row extends Sortable>(
+  rows: readonly Row[], column: number, direction: Direction, isText: boolean,
+): Row[] {
+  const sign = direction === "ascending" ? 1 : -1;
+  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const compare = (a: Row, b: Row): number => {
+    const [left, right] = [a.cells[column] ?? "", b.cells[column] ?? ""];
+    if (isText) return collator.compare(left, right) * sign;
+    const [x, y] = [numberOf(left), numberOf(right)];
+    return x === y ? 0 : (x < y ? -1 : 1) * sign;
+  };
+  return [...rows].sort((a, b) => compare(a, b) || a.at - b.at);
+}
+
+/** Where a header that is pressed leads: numbers begin with the largest, texts with the first. */
+export function next(current: Direction | null, isText: boolean): Direction {
+  if (current === null) return isText ? "ascending" : "descending";
+  return current === "ascending" ? "descending" : "ascending";
+}
+
+/** Whether a label has all words of the filter, wherever and however written. */
+export function matches(label: string, filter: string): boolean {
+  const text = label.toLocaleLowerCase();
+  return filter.toLocaleLowerCase().split(/\s+/).every((word) => text.includes(word));
+}

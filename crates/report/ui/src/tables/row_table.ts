@@ -1,0 +1,110 @@
+// A table that is in the page already: sorted by its headers, filtered, and cut to its first rows until all are asked for.
+
+import { thousands } from "../format";
+import type { Direction } from "./order";
+import { inOrder, matches, next } from "./order";
+
+interface Row {
+  readonly element: HTMLTableRowElement;
+  readonly cells: readonly string[];
+  readonly at: number;
+  /** Rows that belong below it and move with it. */
+  readonly below: HTMLTableRowElement[];
+}
+
+/** What a table can do beyond showing its rows. */
+export interface RowTableOptions {
+  /** Called with rows that have come into view. */
+  readonly onShow?: (row: HTMLTableRowElement) => void;
+}
+
+export class RowTable {
+  private readonly body: HTMLTableSectionElement;
+  private readonly rows: Row[];
+  private readonly limit: number;
+  private readonly told: HTMLElement | null;
+  private readonly more: HTMLButtonElement | null;
+  private shown: Row[];
+  private filter = "";
+  private all = false;
+
+  constructor(readonly table: HTMLTableElement, private readonly options: RowTableOptions = {}) {
+    const body = table.tBodies[0];
+    if (!body) throw new Error("a table without a body");
+    this.body = body;
+    this.rows = [...body.rows].map((element, at) => ({
+      element, at, cells: [...element.cells].map((cell) => cell.dataset["sort"] ?? cell.textContent ?? ""), below: [],
+    }));
+    this.shown = this.rows;
+    this.limit = Number(table.dataset["limit"] ?? Number.POSITIVE_INFINITY);
+    const section = table.closest("section") ?? document.body;
+    this.told = section.querySelector<HTMLElement>(".told");
+    this.more = section.querySelector<HTMLButtonElement>("button.more");
+    this.more?.addEventListener("click", () => {
+      this.all = true;
+      this.show();
+    });
+    const field = section.querySelector<HTMLInputElement>("input[type=search]");
+    field?.addEventListener("input", () => {
+      this.filter = field.value.trim();
+      this.show();
+    });
+    this.makeHeadersSort();
+    this.show();
+  }
+
+  /** Puts a row below another; they move together. */
+  attach(row: HTMLTableRowElement, below: HTMLTableRowElement): void {
+    this.rows.find((known) => known.element === row)?.below.push(below);
+    row.after(below);
+  }
+
+  /** Takes it away again. */
+  detach(row: HTMLTableRowElement, below: HTMLTableRowElement): void {
+    const known = this.rows.find((known) => known.element === row);
+    known?.below.splice(known.below.indexOf(below), 1);
+    below.remove();
+  }
+
+  private makeHeadersSort(): void {
+    const headers = [...(this.table.tHead?.rows[0]?.cells ?? [])];
+    headers.forEach((header, column) => {
+      if (header.dataset["sort"] === undefined) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      const term = header.querySelector<HTMLAnchorElement>("a.def");
+      if (term) button.dataset["def"] = term.hash.slice(1);
+      button.textContent = header.textContent;
+      header.replaceChildren(button);
+      const isText = header.dataset["sort"] === "text";
+      button.addEventListener("click", () => {
+        const known = header.getAttribute("aria-sort") as Direction | null;
+        const direction = next(known, isText);
+        for (const other of headers) other.removeAttribute("aria-sort");
+        header.setAttribute("aria-sort", direction);
+        this.shown = inOrder(this.rows, column, direction, isText);
+        this.body.replaceChildren(...this.shown.flatMap((row) => [row.element, ...row.below]));
+        this.show();
+      });
+    });
+  }
+
+  private show(): void {
+    this.table.classList.remove("cut");
+    const found = this.shown.filter((row) => this.filter === "" || matches(row.cells[0] ?? "", this.filter));
+    const cut = !this.all && this.filter === "" && found.length > this.limit;
+    const visible = new Set(cut ? found.slice(0, this.limit) : found);
+    for (const row of this.rows) {
+      const hidden = !visible.has(row);
+      row.element.hidden = hidden;
+      for (const below of row.below) below.hidden = hidden;
+      if (!hidden) this.options.onShow?.(row.element);
+    }
+    if (this.more) this.more.hidden = !cut;
+    if (this.told) {
+      const [some, whole] = [thousands(visible.size), thousands(this.rows.length)];
+      this.told.textContent = visible.size === this.rows.length ? `${whole} in all` : `${some} of ${whole}`;
+    }
+  }
+}
