@@ -132,7 +132,10 @@ fn a_poisson_load_that_was_met_is_called_that() {
         "{text}"
     );
     assert!(text.contains("none waited for a free user; none dropped"));
-    assert!(page.contains("<h2>Arrivals</h2>") && page.contains("CoV of gaps"));
+    assert!(
+        page.contains(">Arrivals</a></dt><dd><span class=\"mark good\">as asked</span>")
+            && page.contains("CoV of gaps")
+    );
 }
 
 #[test]

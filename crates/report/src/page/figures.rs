@@ -4,7 +4,7 @@ use busyhour_analysis::{DistributionPoint, Summary};
 
 use super::markup::{Section, def, figure};
 use super::steps::Steps;
-use crate::numbers::{counted, duration, ms, rate, thousands};
+use crate::numbers::{counted, duration, ms, rate as per_second};
 
 /// Largest and smallest of the values, each with its index.
 struct Extremes {
@@ -45,18 +45,18 @@ fn about_slices(summary: &Summary, steps: &Steps, of_several: &str) -> String {
 const NOTHING: &str = "<p>No request ended, so there is nothing to draw.</p>";
 
 /// Requests and errors per second.
-pub(super) fn rate_section(summary: &Summary, steps: &Steps) -> String {
+fn rate_body(summary: &Summary, steps: &Steps) -> String {
     let Some(extremes) = Extremes::of(steps.ended.iter().copied().map(Some)) else { return NOTHING.into() };
     let mut body = figure(
         "rate",
         "",
         &format!(
             "Completed per second: from {} (at {}) to {} (at {}), over the run {}.{}{}",
-            rate(extremes.least.1),
+            per_second(extremes.least.1),
             duration(steps.begin_s(extremes.least.0)),
-            rate(extremes.most.1),
+            per_second(extremes.most.1),
             duration(steps.begin_s(extremes.most.0)),
-            rate(summary.total.rate_per_s),
+            per_second(summary.total.rate_per_s),
             if steps.started.is_empty() { " Starts per second are not recorded." } else { "" },
             about_slices(summary, steps, "the mean of")
         ),
@@ -70,7 +70,7 @@ pub(super) fn rate_section(summary: &Summary, steps: &Steps) -> String {
             "{} failed, the first at {}; at most {} per second, at {}.",
             counted(summary.total.errors, "request"),
             duration(steps.begin_s(first)),
-            rate(most.1),
+            per_second(most.1),
             duration(steps.begin_s(most.0))
         ),
         _ => format!("{} failed, in a second that is not drawn.", counted(summary.total.errors, "request")),
@@ -81,7 +81,7 @@ pub(super) fn rate_section(summary: &Summary, steps: &Steps) -> String {
 
 /// The section on rates.
 pub(super) fn rate(summary: &Summary, steps: Option<&Steps>) -> Section {
-    let body = steps.map_or_else(|| NOTHING.to_owned(), |steps| rate_section(summary, steps));
+    let body = steps.map_or_else(|| NOTHING.to_owned(), |steps| rate_body(summary, steps));
     Section { id: "rate", title: "Rate and errors", body }
 }
 
@@ -187,9 +187,4 @@ pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
         None => "<p>Not recorded.</p>".to_owned(),
     };
     Section { id: "users", title: "Users", body }
-}
-
-/// `12,345` of a count that is known.
-pub(super) fn known(count: Option<u64>) -> String {
-    count.map_or_else(|| "not recorded".to_owned(), thousands)
 }

@@ -131,9 +131,3 @@ pub(super) fn glossary(summary: &Summary) -> Section {
     }
     Section { id: "glossary", title: "Definitions", body }
 }
-
-/// Whether a term has a definition.
-#[cfg(test)]
-pub(super) fn is_defined(term: &str) -> bool {
-    TERMS.iter().any(|(id, ..)| *id == term)
-}

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::steps::Steps;
 
 /// Version of the model; the script reads no other.
-const MODEL_VERSION: u32 = 1;
+pub(super) const MODEL_VERSION: u32 = 1;
 
 /// The data of a run's page.
 #[derive(Serialize)]

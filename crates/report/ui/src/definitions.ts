@@ -54,7 +54,11 @@ export function showDefinitions(root: HTMLElement): void {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hide();
   });
-  addEventListener("scroll", hide, { passive: true, capture: true });
+  // A term that is focused may be scrolled into view by that.
+  const follow = (): void => {
+    if (shownFor) placeNear(shownFor, tip);
+  };
+  addEventListener("scroll", follow, { passive: true, capture: true });
 }
 
 function definitionOf(term: HTMLElement): HTMLElement | null {

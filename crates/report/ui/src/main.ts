@@ -2,11 +2,13 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { parseModel } from "./model";
+import { parseComparison, parseModel } from "./model";
+import { comparisonPage } from "./pages/comparison";
 import { livePage } from "./pages/live";
 import { runPage } from "./pages/run";
 
 const { page, events } = document.body.dataset;
 const model = (): string => document.getElementById("model")?.textContent ?? "";
 if (page === "run") runPage(document.body, parseModel(model()));
+else if (page === "comparison") comparisonPage(document.body, parseComparison(model()));
 else if (page === "live" && events) livePage(document.body, events);

@@ -99,3 +99,34 @@ export function parseModel(text: string): ReportModel {
 export function middles(from_s: number, step_s: number, count: number): number[] {
   return Array.from({ length: count }, (_, at) => from_s + (at + 0.5) * step_s);
 }
+
+/** One run of a comparison over time. */
+export interface RunCourse {
+  readonly from_s: number;
+  readonly step_s: number;
+  readonly rate_per_s: readonly number[];
+  readonly p95_ms: Values;
+}
+
+/** One of the two groups of runs. */
+export interface ComparedSide {
+  readonly name: string;
+  readonly runs: readonly RunCourse[];
+  readonly curve: { readonly percentile: readonly number[]; readonly values_ms: readonly number[] };
+}
+
+/** The data of a comparison's page. */
+export interface ComparisonModel {
+  readonly version: number;
+  readonly base: ComparedSide;
+  readonly new: ComparedSide;
+}
+
+/** Reads the model of a comparison. */
+export function parseComparison(text: string): ComparisonModel {
+  const model = JSON.parse(text) as ComparisonModel;
+  if (model.version !== MODEL_VERSION) {
+    throw new Error(`the page's data is of version ${model.version}; this script reads version ${MODEL_VERSION}`);
+  }
+  return model;
+}

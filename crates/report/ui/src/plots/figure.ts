@@ -121,6 +121,8 @@ export class PlotFigure {
       this.readout.append(span);
     };
     for (const { name, swatch, values, format } of shown) {
+      // What has no line of its own needs no name before it has a value.
+      if (index === null && swatch === "cells") continue;
       const value = index === null ? null : values[index];
       const said = index === null ? "" : ` ${typeof value === "number" ? format(value) : "–"}`;
       add(`key ${swatch}`, `${name}${said}`);

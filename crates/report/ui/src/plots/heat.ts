@@ -81,7 +81,7 @@ export class HeatPlot {
         place: (index) => `at ${moment((x[index] ?? 0) - step_s / 2)}`,
       },
       {
-        padding: [10, 8, 0, 0],
+        padding: [10, 18, 0, 0],
         scales: {
           x: { time: false, range: wholeSlices(() => this.data?.heat.step_s ?? 1) },
           y: { distr: 3, log: 10, range: () => this.edges() },
@@ -141,7 +141,7 @@ export class HeatPlot {
     if (!legend) return;
     const words = (text: string): HTMLElement => Object.assign(document.createElement("span"), { textContent: text });
     const steps = ramp().map((_, at) => Object.assign(document.createElement("i"), { className: `r${at}` }));
-    legend.replaceChildren(words("requests in a cell: 1"), ...steps, words(thousands(most)));
+    legend.replaceChildren(words("requests per cell: 1"), ...steps, words(thousands(most)));
   }
 }
 

@@ -88,7 +88,7 @@ export class PercentilePlot {
         name,
         shown: curves.map((curve, at) => ({
           name: curve.name,
-          swatch: curve.colour + (curve.dash ? " dashed" : ""),
+          swatch: curve.colour + (curve.dash?.length ? " dashed" : ""),
           values: columns[at] ?? [],
           format: (value: number) => `${ms(value)} ms`,
         })),
@@ -119,7 +119,7 @@ export class PercentilePlot {
             stroke: () => colour(curve.colour),
             width: 1.75,
             spanGaps: true,
-            ...(curve.dash ? { dash: [...curve.dash] } : {}),
+            ...(curve.dash?.length ? { dash: [...curve.dash] } : {}),
             ...(curve.filled ? { fill: () => faded(curve.colour, 10) } : {}),
             points: { show: false },
           })),

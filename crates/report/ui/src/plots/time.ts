@@ -108,7 +108,7 @@ export class TimePlot {
       label: line.name,
       stroke: () => colour(line.colour),
       width: line.width ?? 1.5,
-      ...(line.dash ? { dash: [...line.dash] } : {}),
+      ...(line.dash?.length ? { dash: [...line.dash] } : {}),
       ...(line.filled ? { fill: () => faded(line.colour, single ? 14 : 10) } : {}),
       spanGaps: false,
       // A value with gaps on both sides would not be seen as a line.
@@ -119,7 +119,7 @@ export class TimePlot {
       {
         name: data.name,
         shown: lines.map((line) => ({
-          name: line.name, swatch: line.colour + (line.dash ? " dashed" : ""), values: line.values, format: data.format,
+          name: line.name, swatch: line.colour + (line.dash?.length ? " dashed" : ""), values: line.values, format: data.format,
         })),
         place: (index) => {
           const middle = x[index] ?? from_s;
@@ -127,7 +127,7 @@ export class TimePlot {
         },
       },
       {
-        padding: [10, 8, 0, 0],
+        padding: [10, 18, 0, 0],
         scales: {
           x: { time: false, range: wholeSlices(() => this.data?.step_s ?? 1) },
           y: { range: fromZero },

@@ -58,7 +58,12 @@ function fill(row: HTMLTableRowElement, model: LabelModel, window: Part | undefi
   row.cells[0]?.append(inside);
   // As wide as what can be seen of the table, however far it is scrolled.
   const scroll = row.closest<HTMLElement>(".scroll");
-  const fit = (): void => inside.style.setProperty("width", `${(scroll?.clientWidth ?? 600) - 2}px`);
+  const fit = (): void => {
+    if (!scroll) return;
+    const { paddingLeft, paddingRight } = getComputedStyle(scroll);
+    const seen = scroll.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+    inside.style.setProperty("width", `${seen}px`);
+  };
   fit();
   if (scroll) new ResizeObserver(fit).observe(scroll);
   const { label, series, curve } = model;

@@ -1,0 +1,258 @@
+//! The report in a real browser: its script runs without a complaint, its plots are drawn, nothing moves or sticks out, and
+//! keys reach everything. Without a Chromium these tests say so and check nothing.
+//!
+//! With `BUSYHOUR_KEEP_PAGES=DIR` the pages and pictures of them are kept there, to be looked at.
+
+mod devtools;
+mod sample;
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use busyhour_analysis::Summary;
+use busyhour_report::html_report;
+use devtools::{Browser, Screen};
+use sample::{HOSTILE, Wanted};
+
+const WIDTHS: [u32; 3] = [360, 768, 1440];
+
+/// Adds up what moves without anybody having touched the page.
+const WATCH_SHIFTS: &str = "window.shifts = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) \
+    if (!entry.hadRecentInput) window.shifts += entry.value }).observe({ type: 'layout-shift', buffered: true })";
+
+/// A browser, unless there is none.
+fn browser() -> Option<Browser> {
+    let found = devtools::installed();
+    if found.is_none() {
+        eprintln!("NOT CHECKED: there is no chromium on this machine, so no page was opened");
+    }
+    Some(Browser::start(&found?))
+}
+
+/// Pages lie where a person wants them kept, or where nobody looks.
+struct Pages {
+    dir: PathBuf,
+    is_kept: bool,
+    _temporary: Option<tempfile::TempDir>,
+}
+
+impl Pages {
+    fn new() -> Pages {
+        match std::env::var_os("BUSYHOUR_KEEP_PAGES") {
+            Some(dir) => {
+                std::fs::create_dir_all(&dir).unwrap();
+                Pages { dir: std::fs::canonicalize(dir).unwrap(), is_kept: true, _temporary: None }
+            }
+            None => {
+                let temporary = tempfile::tempdir().unwrap();
+                Pages { dir: temporary.path().to_owned(), is_kept: false, _temporary: Some(temporary) }
+            }
+        }
+    }
+
+    fn write(&self, name: &str, html: &str) -> PathBuf {
+        let file = self.dir.join(format!("{name}.html"));
+        std::fs::write(&file, html).unwrap();
+        file
+    }
+
+    /// Takes a picture when somebody wants to look.
+    fn picture(&self, browser: &mut Browser, name: &str, is_whole: bool) {
+        if self.is_kept {
+            let png = base64::engine::general_purpose::STANDARD.decode(browser.screenshot(is_whole)).unwrap();
+            std::fs::write(self.dir.join(format!("{name}.png")), png).unwrap();
+        }
+    }
+}
+
+fn wanted(labels: usize, requests: u64, has_errors: bool, is_open: bool) -> Wanted {
+    Wanted { labels, requests, seconds: 60, has_errors, is_open }
+}
+
+fn runs() -> Vec<(&'static str, Summary)> {
+    vec![
+        ("one-label", sample::summary(wanted(1, 3_000, false, true))),
+        ("errors", sample::summary(wanted(8, 12_000, true, true))),
+        ("500-labels", sample::summary(wanted(500, 60_000, true, false))),
+        ("no-samples", sample::summary(wanted(1, 0, false, false))),
+        ("one-sample", sample::summary(wanted(1, 1, false, false))),
+    ]
+}
+
+/// What is wrong with the page as it stands: nothing, it is to be hoped.
+fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
+    let mut found = browser.errors();
+    let mut expect = |what: &str, expression: &str| {
+        let value = browser.evaluate(expression);
+        if value != true {
+            found.push(format!("{what}: {expression} is {value}"));
+        }
+    };
+    expect("nothing sticks out", "document.documentElement.scrollWidth <= innerWidth");
+    expect("nothing moves", "window.shifts === 0");
+    expect(
+        "no label is a script",
+        "document.title.endsWith('Busyhour') && !document.querySelector('img, object, iframe')",
+    );
+    expect(
+        "every plot is there",
+        "[...document.querySelectorAll('figure.plot')].every(plot => plot.querySelector('canvas'))",
+    );
+    // A plot that has only its frame has hardly a colour in it.
+    expect(
+        "every plot is drawn",
+        "[...document.querySelectorAll('figure.plot canvas')].every(canvas => { const data = canvas.getContext('2d')\
+         .getImageData(0, 0, canvas.width, canvas.height).data; let inked = 0; for (let at = 3; at < data.length; at += 4) \
+         inked += data[at] > 0; return inked > 400 })",
+    );
+    expect(
+        "plots have names and captions",
+        "[...document.querySelectorAll('main > section > .plot > .canvas')].every(plot => plot.getAttribute('aria-label') && \
+         document.getElementById(plot.getAttribute('aria-describedby')).textContent.length > 20)",
+    );
+    expect(
+        "plots where there is something to draw",
+        &format!("(document.querySelectorAll('figure.plot').length > 0) === {has_plots}"),
+    );
+    expect("no number is broken", "!/NaN|Infinity|undefined|\\[object/.test(document.body.innerText)");
+    expect(
+        "terms are defined",
+        "[...document.querySelectorAll('a.def')].every(term => document.getElementById(term.hash.slice(1)))",
+    );
+    expect(
+        "names are given once",
+        "(ids => new Set(ids).size === ids.length)([...document.querySelectorAll('[id]')].map(element => element.id))",
+    );
+    found
+}
+
+#[test]
+fn pages_are_whole_at_every_width_light_and_dark() {
+    let Some(mut browser) = browser() else { return };
+    let pages = Pages::new();
+    for (name, summary) in runs() {
+        let file = pages.write(name, &html_report(&summary));
+        for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
+            let screen = Screen { width, height: 900, is_dark };
+            browser.open(&file, screen, WATCH_SHIFTS);
+            let found = complaints(&mut browser, summary.total.samples > 0);
+            assert!(found.is_empty(), "{name} at {screen:?}:\n{}", found.join("\n"));
+            let theme = if is_dark { "dark" } else { "light" };
+            pages.picture(&mut browser, &format!("{name}-{width}-{theme}"), true);
+        }
+    }
+}
+
+fn open_errors(browser: &mut Browser, pages: &Pages, width: u32) {
+    let file = pages.write("interaction", &html_report(&sample::summary(wanted(8, 4_000, true, true))));
+    browser.open(&file, Screen { width, height: 900, is_dark: false }, WATCH_SHIFTS);
+}
+
+#[test]
+fn every_control_is_reached_by_tab() {
+    let Some(mut browser) = browser() else { return };
+    open_errors(&mut browser, &Pages::new(), 768);
+    let controls = "[...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]\
+        .filter(control => control.checkVisibility())";
+    let count = browser
+        .evaluate(&format!("window.wanted = new Set({controls}); window.wanted.size"))
+        .as_u64()
+        .unwrap();
+    assert!(count > 60, "{count}");
+    browser.evaluate(
+        "window.seen = new Set(); addEventListener('focusin', event => window.seen.add(event.target)); 0",
+    );
+    for _ in 0..=count {
+        browser.press("Tab", 9);
+    }
+    let missed = browser.evaluate(
+        "[...window.wanted].filter(control => !window.seen.has(control)).map(control => control.outerHTML)",
+    );
+    assert_eq!(missed, serde_json::json!([]));
+    assert_eq!(browser.errors(), [""; 0]);
+}
+
+#[test]
+fn tables_sort_filter_and_open() {
+    let Some(mut browser) = browser() else { return };
+    let pages = Pages::new();
+    open_errors(&mut browser, &pages, 1440);
+    let first = "document.querySelector('#label-table tbody tr th').textContent";
+    let header = |name: &str| {
+        format!(
+            "[...document.querySelectorAll('#label-table th')].find(head => head.textContent === '{name}')"
+        )
+    };
+    browser.evaluate(&format!("{}.firstChild.click()", header("max")));
+    assert_eq!(browser.evaluate(&format!("{}.ariaSort", header("max"))), "descending");
+    let column = "[...document.querySelectorAll('#label-table tbody tr')].map(row => parseFloat(row.cells[12].textContent.replace(',', '')))";
+    let values: Vec<f64> = serde_json::from_value(browser.evaluate(column)).unwrap();
+    assert!(values.len() == 9 && values.is_sorted_by(|a, b| a >= b), "{values:?}");
+    browser.evaluate(&format!("{}.firstChild.click()", header("label")));
+    assert_eq!(browser.evaluate(first), HOSTILE, "by the alphabet");
+
+    browser.evaluate("(field => { field.value = 'BUY'; field.dispatchEvent(new Event('input')) })(document.querySelector('input'))");
+    assert_eq!(browser.evaluate("document.querySelector('.told').textContent"), "1 of 9");
+    let visible = "[...document.querySelectorAll('#label-table tbody tr')].filter(row => !row.hidden).length";
+    assert_eq!(browser.evaluate(visible), 1);
+
+    let button = "[...document.querySelectorAll('button.open')].find(button => button.textContent === 'Buy')";
+    browser.evaluate(&format!("{button}.click()"));
+    browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    assert_eq!(browser.evaluate(&format!("{button}.ariaExpanded")), "true");
+    assert_eq!(browser.evaluate("document.querySelectorAll('tr.details canvas').length"), 3);
+    let found = complaints(&mut browser, true);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    pages.picture(&mut browser, "label-open", true);
+    browser.evaluate(&format!("{button}.click()"));
+    assert_eq!(browser.evaluate("document.querySelectorAll('tr.details').length"), 0);
+}
+
+#[test]
+fn plots_tell_their_values_to_keys_and_terms_their_meaning() {
+    let Some(mut browser) = browser() else { return };
+    open_errors(&mut browser, &Pages::new(), 768);
+    browser.evaluate("document.querySelector('#plot-rate .canvas').focus()");
+    browser.press("Home", 36);
+    browser.press("ArrowRight", 39);
+    let said =
+        browser.evaluate("document.querySelector('#plot-rate .canvas').getAttribute('aria-valuetext')");
+    let said = said.as_str().unwrap().to_owned();
+    assert!(said.starts_with("at 1 s, ") && said.contains("completed/s "), "{said}");
+    let value: f64 = said.split("completed/s ").nth(1).unwrap().parse().unwrap();
+    assert!((40.0..90.0).contains(&value), "some 67 requests per second: {said}");
+    let readout = browser.evaluate("document.querySelector('#plot-rate .readout').textContent");
+    assert!(readout.as_str().unwrap().contains("at 1 s"), "{readout}");
+
+    browser.evaluate("document.querySelector('a.def[href=\"#def-p95\"]').focus()");
+    let tip = browser.evaluate("document.querySelector('.tip:not([hidden])').textContent");
+    assert!(tip.as_str().unwrap().starts_with("95 %"), "{tip}");
+    browser.press("Escape", 27);
+    assert_eq!(browser.evaluate("document.querySelector('.tip').hidden"), true);
+    assert_eq!(browser.errors(), [""; 0]);
+}
+
+#[test]
+fn everything_that_is_said_is_said_without_the_script() {
+    let summary = sample::summary(wanted(500, 5_000, true, true));
+    let page = html_report(&summary);
+    let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
+    for said in [
+        "poisson(200/s) for 1min",
+        "5,000 requests",
+        "GET /api/v2/items/499",
+        "503",
+        "Slowest requests",
+        "--seed 20240203",
+    ] {
+        assert!(text.contains(said), "{said}");
+    }
+    assert!(
+        !page.contains(HOSTILE) && !page.contains("style=\""),
+        "and the policy allows no style in an element"
+    );
+    for elsewhere in ["http://", "https://", "src=", "url("] {
+        assert!(!text.contains(elsewhere), "{elsewhere}");
+    }
+    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/dist/report.js").exists());
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { mostOf, resample, step } from "../src/plots/heat";
+import { bothClocks, lastBelowMax, position, wantsLogarithm } from "../src/plots/percentiles";
+import { sparkPath } from "../src/plots/spark";
+import { isLonely } from "../src/plots/time";
+
+test("the tint of a cell goes by the logarithm, and one request is seen", () => {
+  expect(step(1, 1000, 8)).toBe(0);
+  expect(step(1000, 1000, 8)).toBe(7);
+  expect(step(32, 1000, 8)).toBe(4);
+  expect(step(1, 1, 8)).toBe(7);
+  expect(mostOf({ from_s: 0, step_s: 1, edges_ms: [1, 2], columns: [[], [[0, 3]], [[0, 7]]] })).toBe(7);
+});
+
+test("a line is laid over coarser slices by its largest value, over finer ones as it is", () => {
+  expect(resample([1, 5, null, 2], 0, 1, { from_s: 0, step_s: 2, count: 2 })).toEqual([5, 2]);
+  expect(resample([4, null], 0, 2, { from_s: 0, step_s: 1, count: 4 })).toEqual([4, 4, null, null]);
+  expect(resample([1, 2], 3, 1, { from_s: 2, step_s: 1, count: 2 })).toEqual([null, 1]);
+});
+
+test("each decade of the tail is as wide as the other", () => {
+  expect(position(90, 99.9) - position(0, 99.9)).toBeCloseTo(1);
+  expect(position(99, 99.9) - position(90, 99.9)).toBeCloseTo(1);
+  expect(position(100, 99.9)).toBeCloseTo(position(99.9, 99.9) + 0.5);
+  expect(lastBelowMax([{ percentile: [0, 50, 99, 100] }])).toBe(99);
+});
+
+test("service time has a line of its own where it differs", () => {
+  const curve = { percentile: [0, 100], response_ms: [1, 2] };
+  expect(bothClocks(curve).map((line) => line.name)).toEqual(["response time"]);
+  expect(bothClocks({ ...curve, service_ms: [1, 1] }).map((line) => line.name)).toEqual(["response time", "service time"]);
+});
+
+test("only times that lie far apart need a logarithmic axis", () => {
+  const curve = (values_ms: number[]) => [{ name: "", colour: "blue", percentile: [], values_ms } as const];
+  expect(wantsLogarithm(curve([1, 2, 3, 10]))).toBe(false);
+  expect(wantsLogarithm(curve([1, 2, 3, 100]))).toBe(true);
+  expect(wantsLogarithm(curve([0, 0]))).toBe(false);
+});
+
+test("a spark has gaps where nothing is known", () => {
+  expect(sparkPath([1, null, 2, 4], 11, 10).match(/M/g)).toHaveLength(2);
+  expect(sparkPath([null])).toBe("");
+  expect(sparkPath([0, 0])).not.toContain("NaN");
+});
+
+test("a value without neighbours is a dot", () => {
+  expect(isLonely([1, null, 2, 3])).toBe(true);
+  expect(isLonely([1, 2, null])).toBe(false);
+});
