@@ -8,9 +8,10 @@ use busyhour_analysis::comparison::{
     differences,
 };
 use busyhour_diagnostic::Diagnostic;
+use busyhour_record::RunDir;
 use busyhour_report::{
-    ComparisonShow, RunReading, comparison_csv, comparison_percent, comparison_table, measure_run,
-    power_table,
+    ComparisonShow, RunReading, comparison_csv, comparison_html, comparison_percent, comparison_table,
+    measure_run, power_table,
 };
 use clap::{Args, ValueEnum};
 
@@ -24,7 +25,7 @@ use crate::quantities::{share, span};
     on each side that is unknown, and said. A difference is claimed only where its interval leaves out zero, with as many \
     questions asked as there are labels and measures; \"slower\" and the like where it lies beyond the margin.\n\n\
     Examples:\n  busyhour compare before after\n  busyhour compare before-1 before-2 before-3 -- after-1 after-2 after-3\n  \
-    busyhour compare --as percent before.jtl after.jtl\n  busyhour compare --power 5% before-1 before-2 before-3\n\n\
+    busyhour compare --as percent before.jtl after.jtl -o compared.html\n  busyhour compare --power 5% before-1 before-2 before-3\n\n\
     Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a run cannot be \
     read, or the runs are too unlike to compare (--allow-unlike), 8 something got worse (--fail-on)"
 )]
@@ -53,6 +54,9 @@ pub(crate) struct CompareArgs {
     /// Compare runs of different plans, labels or loads all the same.
     #[arg(long)]
     allow_unlike: bool,
+    /// Write a page of it as well: intervals drawn, distributions and runs over each other.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    page: Option<PathBuf>,
     /// How the result is shown.
     #[arg(long = "as", value_enum, default_value_t = Form::Table, value_name = "FORM")]
     form: Form,
@@ -157,6 +161,13 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
     } else {
         comparison_table(&comparison, ComparisonShow { details: args.details }, look)
     });
+    if let Some(page) = &args.page {
+        if let Err(error) = RunDir::write_whole(page, comparison_html(&comparison).as_bytes()) {
+            say(&Diagnostic::error("page", "the page was not written").with_error(&error).to_string());
+            return Exit::Internal;
+        }
+        say(&format!("wrote {}", page.display()));
+    }
     exit_code(&comparison, args.fail_on)
 }
 

@@ -84,7 +84,7 @@ fn side_words(side: &Side) -> String {
 }
 
 /// The whole in a sentence.
-fn headline(comparison: &Comparison, look: Look) -> String {
+pub(crate) fn headline(comparison: &Comparison, look: Look) -> String {
     let effects = || comparison.rows().flat_map(|row| row.effects.iter().map(move |effect| (row, effect)));
     let rows_with = |verdicts: &[Verdict]| -> Vec<&ComparedRow> {
         let mut rows: Vec<&ComparedRow> = Vec::new();
@@ -155,12 +155,12 @@ fn row_label(row: &ComparedRow) -> String {
 }
 
 /// A share in per cent without needless digits: `5 %`, `2.5 %`.
-fn percent_of(share: f64) -> String {
+pub(crate) fn percent_of(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 1e2)
 }
 
 /// A value of a measure as people write it.
-fn value(measure: Measure, value: Option<f64>) -> String {
+pub(crate) fn value(measure: Measure, value: Option<f64>) -> String {
     match (measure, value) {
         (_, None) => "–".into(),
         (Measure::ErrorShare, Some(share)) => format!("{} %", percent(share * 100.0)),
@@ -184,7 +184,7 @@ fn points(difference: f64) -> String {
     format!("{:+.2} pp", difference * 100.0)
 }
 
-fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) {
+pub(crate) fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) {
     if effect.measure.by_ratio() {
         (effect.ratio.as_ref(), change)
     } else {
@@ -192,12 +192,12 @@ fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) {
     }
 }
 
-fn change_cell(effect: &Effect) -> String {
+pub(crate) fn change_cell(effect: &Effect) -> String {
     let (interval, show) = judged(effect);
     interval.filter(|interval| interval.value.is_finite()).map_or_else(|| "–".into(), |i| show(i.value))
 }
 
-fn interval_cell(effect: &Effect) -> String {
+pub(crate) fn interval_cell(effect: &Effect) -> String {
     let (interval, show) = judged(effect);
     let Some(interval) = interval else { return "–".into() };
     match (interval.low, interval.high) {

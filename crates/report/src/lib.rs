@@ -49,10 +49,9 @@ pub use comparison_trend::trend_table;
 pub use files::{
     ReportError, add_arrivals, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports,
 };
-
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
-pub use page::html_report;
+pub use page::{comparison_html, html_report};
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};

@@ -12,12 +12,15 @@ use super::markup::{Section, escape, json_in_script};
 pub(super) enum Kind {
     /// Of one run.
     Run,
+    /// Of two groups of runs.
+    Comparison,
 }
 
 impl Kind {
     fn name(self) -> &'static str {
         match self {
             Kind::Run => "run",
+            Kind::Comparison => "comparison",
         }
     }
 }

@@ -60,13 +60,18 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
     ("max", "longest", "The largest time, exactly."),
     ("mean", "mean", "The sum of all times over their number, exactly."),
-    ("min", "shortest", "The smallest time, exactly."),
+    (
+        "window",
+        "measured part",
+        "The part of the run that tables and verdicts are of: requests that started in it. Plots show the \
+      whole run, what is left out shaded.",
+    ),
+    ("p50", "median (p50)", "Half of the times were no longer than this."),
     (
         "offered",
         "offered",
         "Arrivals of an open load whose time in the schedule came, whether or not a user was free for them.",
     ),
-    ("p50", "median (p50)", "Half of the times were no longer than this."),
     ("p90", "p90", "90 % of the times were no longer than this."),
     ("p95", "p95", "95 % of the times were no longer than this."),
     ("p99", "p99", "99 % of the times were no longer than this."),
@@ -94,18 +99,13 @@ const TERMS: &[(&str, &str, &str)] = &[
         "From the moment at which a request did start until its response ended. JMeter's elapsed time is \
       this, in whole milliseconds.",
     ),
+    ("min", "shortest", "The smallest time, exactly."),
     ("started", "started", "Sessions of an open load that a user took up, or requests that were begun."),
     (
         "think",
         "think time",
         "The time between a response and the user's next request. Where the plan does not tell it, it is what \
       Little's law leaves: users over rate, less the service time.",
-    ),
-    (
-        "window",
-        "measured part",
-        "The part of the run that tables and verdicts are of: requests that started in it. Plots show the \
-      whole run, what is left out shaded.",
     ),
 ];
 

@@ -4,10 +4,12 @@
 //! `ui/`, its bundle is in git) draws the plots from the model in the page and makes the tables sort.
 
 mod bundle;
+mod comparison;
 mod document;
 mod environment;
 mod errors;
 mod figures;
+mod forest;
 mod glossary;
 mod labels;
 mod markup;
@@ -18,6 +20,7 @@ mod traffic;
 
 use busyhour_analysis::Summary;
 
+pub use comparison::comparison_html;
 pub(crate) use markup::escape;
 
 use document::{Document, Kind};

@@ -9,8 +9,9 @@ mod sample;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use busyhour_analysis::Summary;
-use busyhour_report::html_report;
+use busyhour_analysis::comparison::{ComparedClock, ComparisonSettings, MeasuredRun};
+use busyhour_analysis::{Comparison, Summary};
+use busyhour_report::{RunReading, comparison_html, html_report, measure_run};
 use devtools::{Browser, Screen};
 use sample::{HOSTILE, Wanted};
 
@@ -230,6 +231,53 @@ fn plots_tell_their_values_to_keys_and_terms_their_meaning() {
     browser.press("Escape", 27);
     assert_eq!(browser.evaluate("document.querySelector('.tip').hidden"), true);
     assert_eq!(browser.errors(), [""; 0]);
+}
+
+/// Runs of a minute each, the times of one side by `factor` longer.
+fn measured(dir: &Path, seeds: [u64; 3], factor: f64, labels: usize) -> Vec<MeasuredRun> {
+    let reading = RunReading { clock: ComparedClock::Service, window: None, seed: Some(1) };
+    let run = |seed: u64| {
+        let file = dir.join(format!("{seed}.jtl"));
+        std::fs::write(&file, sample::jtl(seed, factor, labels)).unwrap();
+        measure_run(&file, &reading).unwrap()
+    };
+    seeds.map(run).into()
+}
+
+#[test]
+fn a_comparison_is_a_page_as_well() {
+    let temporary = tempfile::tempdir().unwrap();
+    let settings = ComparisonSettings { clock: ComparedClock::Service, ..ComparisonSettings::default() };
+    let compare = |labels| {
+        let base = measured(temporary.path(), [1, 2, 3], 1.0, labels);
+        let new = measured(temporary.path(), [4, 5, 6], 1.3, labels);
+        comparison_html(&Comparison::new(&base, &new, settings, Vec::new()).unwrap())
+    };
+    let html = compare(6);
+    let (text, _) = html.split_once("<script type=\"application/json\"").unwrap();
+    assert!(
+        text.contains("slower") && text.contains("95th percentile, ms: 6 worse, 0 better, 0 neither"),
+        "{text}"
+    );
+    assert!(
+        text.matches("<circle").count() > 40 && !html.contains(HOSTILE),
+        "bars are there without the script"
+    );
+    let Some(mut browser) = browser() else { return };
+    let pages = Pages::new();
+    for (name, html) in [("comparison", html), ("comparison-200", compare(200))] {
+        let file = pages.write(name, &html);
+        for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
+            browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);
+            let found = complaints(&mut browser, true);
+            assert!(found.is_empty(), "{name} at {width}:\n{}", found.join("\n"));
+            pages.picture(
+                &mut browser,
+                &format!("{name}-{width}-{}", if is_dark { "dark" } else { "light" }),
+                true,
+            );
+        }
+    }
 }
 
 #[test]

@@ -237,3 +237,21 @@ fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &
         })
         .collect();
 }
+
+/// A result file of a minute whose times are `factor` times as long; `seed` makes it another run.
+pub fn jtl(seed: u64, factor: f64, labels: usize) -> String {
+    let mut draws = Draws(seed);
+    let names = names(labels);
+    let mut rows = String::from(
+        "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads\n",
+    );
+    for at in 0..12_000_u64 {
+        let name = names[(at % labels as u64) as usize].replace('"', "\"\"");
+        let elapsed = (20.0 - 15.0 * draws.uniform().ln()) * factor;
+        let ok = draws.uniform() > 0.004;
+        let code = if ok { "200,OK" } else { "503,Service Unavailable" };
+        let stamp = 1_706_933_106_007 + at * 5;
+        rows += &format!("{stamp},{elapsed:.0},\"{name}\",{code},Users 1-{},{ok},2000,20\n", at % 20 + 1);
+    }
+    rows
+}

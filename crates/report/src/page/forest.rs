@@ -1,0 +1,100 @@
+//! Intervals as bars on one scale, as in a forest plot.
+
+use std::fmt::Write as _;
+
+const WIDTH: f64 = 220.0;
+const HEIGHT: f64 = 18.0;
+const MIDDLE: f64 = HEIGHT / 2.0;
+
+/// Room at both ends, for arrows of intervals that go on.
+const EDGE: f64 = 6.0;
+
+/// Changes beyond a factor of e² make the scale useless for all others.
+const LOGARITHM_MOST: f64 = 2.0;
+
+/// One interval.
+pub(super) struct Mark {
+    /// The estimate: a ratio, or a difference.
+    pub(super) value: f64,
+    /// The ends; `None` where it goes on for ever.
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+    /// Class that gives its colour.
+    pub(super) class: &'static str,
+}
+
+/// A scale with zero in its middle, wide enough for the marks of a table.
+pub(super) struct Forest {
+    by_ratio: bool,
+    /// What lies at the ends: logarithms for ratios.
+    most: f64,
+    margin: f64,
+}
+
+impl Forest {
+    /// A scale for `marks`; `margin` is what counts as no change. Ratios stand at their logarithms, so that half and
+    /// twice are as far from one.
+    pub(super) fn new(marks: impl Iterator<Item = Mark>, margin: f64, by_ratio: bool) -> Forest {
+        let place = |value: f64| if by_ratio { value.max(f64::MIN_POSITIVE).ln() } else { value };
+        let margin = if by_ratio { margin.ln_1p() } else { margin };
+        let ends = marks.flat_map(|mark| [Some(mark.value), mark.low, mark.high]).flatten();
+        let most =
+            ends.map(|end| place(end).abs()).filter(|end| end.is_finite()).fold(margin * 3.0, f64::max);
+        let most = if by_ratio { most.min(LOGARITHM_MOST) } else { most };
+        Forest { by_ratio, most: most.max(f64::MIN_POSITIVE), margin }
+    }
+
+    /// Where a value stands; those beyond the scale stand at its ends.
+    fn x(&self, value: f64) -> f64 {
+        let place = if self.by_ratio { value.max(f64::MIN_POSITIVE).ln() } else { value };
+        let share = (place / self.most).clamp(-1.0, 1.0);
+        WIDTH / 2.0 + share * (WIDTH / 2.0 - EDGE)
+    }
+
+    /// The bar. Its numbers stand beside it, so it says nothing to those who cannot see it.
+    pub(super) fn svg(&self, mark: &Mark) -> String {
+        let margin = self.margin / self.most * (WIDTH / 2.0 - EDGE);
+        let mut out = format!(
+            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" aria-hidden=\"true\">\
+             <rect class=\"margin\" x=\"{:.1}\" y=\"0\" width=\"{:.1}\" height=\"{HEIGHT}\"/>\
+             <line class=\"none\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"0\" y2=\"{HEIGHT}\" transform=\"translate({margin:.1})\"/>",
+            WIDTH / 2.0 - margin,
+            2.0 * margin
+        );
+        let low = mark.low.map_or(0.0, |low| self.x(low));
+        let high = mark.high.map_or(WIDTH, |high| self.x(high));
+        let _ = write!(
+            out,
+            "<line class=\"bar {class}\" x1=\"{low:.1}\" x2=\"{high:.1}\" y1=\"{MIDDLE}\" y2=\"{MIDDLE}\"/>\
+             <circle class=\"dot {class}\" cx=\"{:.1}\" cy=\"{MIDDLE}\" r=\"3.5\"/></svg>",
+            self.x(mark.value),
+            class = mark.class
+        );
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(value: f64, low: Option<f64>, high: Option<f64>) -> Mark {
+        Mark { value, low, high, class: "open" }
+    }
+
+    #[test]
+    fn half_and_twice_are_as_far_from_none() {
+        let forest = Forest::new([mark(0.5, Some(0.4), Some(2.5))].into_iter(), 0.05, true);
+        let (half, none, twice) = (forest.x(0.5), forest.x(1.0), forest.x(2.0));
+        assert!((none - WIDTH / 2.0).abs() < 1e-9 && (none - half - (twice - none)).abs() < 1e-9);
+        assert!((forest.x(2.5) - (WIDTH - EDGE)).abs() < 1e-9, "the widest interval fills the scale");
+    }
+
+    #[test]
+    fn what_has_no_end_goes_to_the_edge() {
+        let forest = Forest::new([mark(0.0, None, None)].into_iter(), 0.001, false);
+        let svg = forest.svg(&mark(0.0, None, None));
+        assert!(svg.contains("x1=\"0.0\" x2=\"220.0\""), "{svg}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}
