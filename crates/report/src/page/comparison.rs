@@ -159,7 +159,7 @@ fn effects_table(
         Column { name: "change", term: "", sort: number },
         Column { name: "interval", term: "", sort: Sort::No },
         Column { name: "", term: "", sort: Sort::No },
-        Column { name: "verdict", term: "", sort: if sorts { Sort::Text } else { Sort::No } },
+        Column { name: "verdict", term: "", sort: if sorts { Sort::Text } else { Sort::Words } },
     ];
     let class = if sorts { "wide sortable" } else { "wide" };
     let cut = if sorts && rows.len() > ROWS_SHOWN { " cut" } else { "" };
@@ -264,7 +264,7 @@ fn course() -> String {
         figure(
             "rates",
             "",
-            "One line per run, all from their start on; in slices as long as those of the coarsest run."
+            "One line per run, all from their start on, in slices as long as those of the coarsest run; the last may be short."
         ),
         figure("p95s", "", "The same of the 95th percentile of the requests that ended in each slice.")
     )
@@ -273,7 +273,7 @@ fn course() -> String {
 fn runs(comparison: &Comparison) -> String {
     let columns = [
         Column { name: "run", term: "", sort: Sort::No },
-        Column { name: "side", term: "", sort: Sort::No },
+        Column { name: "side", term: "", sort: Sort::Words },
         Column { name: "measured", term: "", sort: Sort::No },
         Column { name: "users", term: "", sort: Sort::No },
         Column { name: "requests", term: "", sort: Sort::No },

@@ -107,6 +107,12 @@ const TERMS: &[(&str, &str, &str)] = &[
         "The time between a response and the user's next request. Where the plan does not tell it, it is what \
       Little's law leaves: users over rate, less the service time.",
     ),
+    (
+        "thresholds",
+        "thresholds",
+        "Conditions on the run, given with it. Each says what was seen: over the run, or in the window that was worst by it. One \
+         that could not be measured is not kept, unless it says that it need not be.",
+    ),
 ];
 
 /// The section of definitions.

@@ -23,8 +23,10 @@ pub(super) enum Sort {
     Text,
     /// As a number.
     Number,
-    /// Not at all.
+    /// Not at all: numbers.
     No,
+    /// Not at all: words.
+    Words,
 }
 
 /// The head of a column.
@@ -45,6 +47,7 @@ pub(super) fn head(columns: &[Column]) -> String {
             Sort::Text => " class=\"text\" data-sort=\"text\"",
             Sort::Number => " data-sort=\"number\"",
             Sort::No => "",
+            Sort::Words => " class=\"text\"",
         };
         let name = if term.is_empty() { (*name).to_owned() } else { def(term, name) };
         let _ = write!(out, "<th scope=\"col\"{attributes}>{name}</th>");
@@ -55,6 +58,11 @@ pub(super) fn head(columns: &[Column]) -> String {
 /// A term that is explained: a link to the glossary, which the script turns into a definition on the spot.
 pub(super) fn def(term: &str, words: &str) -> String {
     format!("<a class=\"def\" href=\"#def-{term}\">{}</a>", escape(words))
+}
+
+/// A verdict in a word or two, before its reasons: `good`, `bad` or `open`.
+pub(super) fn mark(class: &str, words: &str) -> String {
+    format!("<span class=\"mark {class}\">{words}</span>")
 }
 
 /// A time of the run, with the time of day where that is known.

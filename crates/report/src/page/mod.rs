@@ -16,6 +16,7 @@ mod markup;
 mod model;
 mod opening;
 mod steps;
+mod thresholds;
 mod traffic;
 
 use busyhour_analysis::Summary;

@@ -7,7 +7,8 @@ use busyhour_analysis::{Caveat, Summary, Times};
 use busyhour_record::{CoreFacts, RunEnd};
 use busyhour_stats::Decision;
 
-use super::markup::{capital, def, escape};
+use super::markup::{capital, def, escape, mark};
+use super::thresholds::thresholds;
 use crate::delivery::{delivery, who};
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 
@@ -41,6 +42,7 @@ pub(super) fn subtitle(summary: &Summary) -> String {
         Some(RunEnd::StoppedByPlan) => Some("stopped by the plan"),
         Some(RunEnd::Interrupted) => Some("stopped from outside"),
         Some(RunEnd::Aborted) => Some("aborted"),
+        Some(RunEnd::StoppedByThreshold) => Some("stopped by a threshold"),
         Some(RunEnd::Failed) => Some("failed"),
         None => run.has_manifest.then_some("unfinished"),
     };
@@ -57,6 +59,7 @@ pub(super) fn opening(summary: &Summary) -> String {
     out.push_str("<dl class=\"verdicts\">");
     arrivals(summary, &mut out);
     generator(summary, &mut out);
+    thresholds(summary, &mut out);
     out.push_str("</dl></section>\n");
     key_figures(summary, &mut out);
     caveats(summary, &mut out);
@@ -177,10 +180,6 @@ fn cycle(summary: &Summary) -> String {
     format!(", each {think} {} ms on average between a response and the next request", ms(think_s * 1e3))
 }
 
-fn mark(class: &str, word: &str) -> String {
-    format!("<span class=\"mark {class}\">{word}</span>")
-}
-
 /// The verdicts on the arrivals, what they rest on folded away.
 fn arrivals(summary: &Summary, out: &mut String) {
     let _ = write!(out, "<div><dt>{}</dt>", def("arrivals", "Arrivals"));
@@ -233,7 +232,7 @@ fn generator(summary: &Summary, out: &mut String) {
         .collect();
     let _ = write!(out, "<div><dt>{}</dt><dd>", def("generator", "Generator"));
     let busy = share(|core| core.busy).map(|share| {
-        let second = share_of_second(share_second(&generator.cores));
+        let second = busiest_second(&generator.cores);
         format!("{:.0} % of its busiest core{second}", share * 100.0)
     });
     let _ = match (doubts.is_empty(), busy) {
@@ -246,11 +245,9 @@ fn generator(summary: &Summary, out: &mut String) {
     out.push_str("</dd></div>");
 }
 
-fn share_second(cores: &[CoreFacts]) -> Option<f64> {
-    cores.iter().filter_map(|core| core.busy_second_max).reduce(f64::max)
-}
-
-fn share_of_second(share: Option<f64>) -> String {
+/// `, 52 % in its busiest second`
+fn busiest_second(cores: &[CoreFacts]) -> String {
+    let share = cores.iter().filter_map(|core| core.busy_second_max).reduce(f64::max);
     share.map(|share| format!(", {:.0} % in its busiest second", share * 100.0)).unwrap_or_default()
 }
 
