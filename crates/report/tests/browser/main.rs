@@ -291,6 +291,8 @@ fn everything_that_is_said_is_said_without_the_script() {
         "GET /api/v2/items/499",
         "503",
         "Slowest requests",
+        "2 of 3 not kept",
+        "12.5 % from 30 s to 35 s, 9 of 56 windows",
         "--seed 20240203",
     ] {
         assert!(text.contains(said), "{said}");

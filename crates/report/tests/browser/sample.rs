@@ -1,5 +1,6 @@
 //! Runs to look at: made up, but summed up as any other.
 
+use busyhour_analysis::thresholds::{ThresholdResult, WorstWindow};
 use busyhour_analysis::{HeatMap, RowSeries, RunFacts, SlowSample, Summary};
 use busyhour_record::{
     ArrivalCounts, CoreFacts, GeneratorFacts, Labels, Nanos, OpenFacts, PlanNote, Recorder, RecorderConfig,
@@ -112,10 +113,53 @@ pub fn summary(wanted: Wanted) -> Summary {
     drop(writer);
     let totals: RunTotals = recorder.finish();
     let mut summary = Summary::new(facts(wanted), &totals);
-    if wanted.requests > 0 {
+    if wanted.requests > 0 && summary.heat.is_none() {
         over_time(&mut summary, wanted, &names, &samples);
     }
+    if wanted.has_errors {
+        summary.thresholds = thresholds();
+    }
     summary
+}
+
+/// One that was kept, one that was not, and one that found nothing to measure.
+fn thresholds() -> Vec<ThresholdResult> {
+    let result = |text: &str, passed: Option<bool>, observed: Option<&str>| ThresholdResult {
+        text: text.to_owned(),
+        criterion: text.to_owned(),
+        name: None,
+        subject: "p95".to_owned(),
+        scope: "total".to_owned(),
+        label: None,
+        window: "run".to_owned(),
+        passed,
+        fails_run: passed != Some(true),
+        observed: None,
+        limit: 800.0,
+        unit: "ms".to_owned(),
+        observed_text: observed.map(str::to_owned),
+        worst: None,
+        since_s: None,
+        until_s: None,
+        longest_s: None,
+        windows: 1,
+        broken_windows: 0,
+        labels: None,
+        broken_labels: None,
+        stopped_run: false,
+    };
+    let worst = Some(WorstWindow { from_s: 30.0, to_s: 35.0, value: 12.5 });
+    vec![
+        result("p95 < 800ms", Some(true), Some("52.4 ms")),
+        ThresholdResult {
+            worst,
+            windows: 56,
+            broken_windows: 9,
+            window: "over 5 s".to_owned(),
+            ..result("errors < 5% over 5s", Some(false), Some("12.5 %"))
+        },
+        result("p99 of checkout < 2s", None, None),
+    ]
 }
 
 fn facts(wanted: Wanted) -> RunFacts {
