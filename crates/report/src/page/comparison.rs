@@ -152,14 +152,15 @@ fn effects_table(
     sorts: bool,
 ) -> String {
     let number = if sorts { Sort::Number } else { Sort::No };
+    // The change comes first: on a narrow screen it is all that is seen without scrolling.
     let columns = [
-        Column { name: first, term: "", sort: if sorts { Sort::Text } else { Sort::No } },
+        Column { name: first, term: "", sort: if sorts { Sort::Text } else { Sort::Words } },
+        Column { name: "change", term: "", sort: number },
+        Column { name: "verdict", term: "", sort: if sorts { Sort::Text } else { Sort::Words } },
+        Column { name: "", term: "", sort: Sort::No },
+        Column { name: "interval", term: "", sort: Sort::No },
         Column { name: "before", term: "", sort: number },
         Column { name: "after", term: "", sort: number },
-        Column { name: "change", term: "", sort: number },
-        Column { name: "interval", term: "", sort: Sort::No },
-        Column { name: "", term: "", sort: Sort::No },
-        Column { name: "verdict", term: "", sort: if sorts { Sort::Text } else { Sort::Words } },
     ];
     let class = if sorts { "wide sortable" } else { "wide" };
     let cut = if sorts && rows.len() > ROWS_SHOWN { " cut" } else { "" };
@@ -187,14 +188,14 @@ fn effects_table(
         };
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"soft\">{}</td><td class=\"forest\">{svg}\
-             </td><td class=\"text{class}\">{mark}{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"verdict{class}\">{mark}{}</td>\
+             <td class=\"forest\">{svg}</td><td class=\"soft\">{}</td><td>{}</td><td>{}</td></tr>",
             escape(name),
-            value(measure, effect.base),
-            value(measure, effect.new),
             change_cell(effect),
+            effect.verdict.words(measure),
             interval_cell(effect),
-            effect.verdict.words(measure)
+            value(measure, effect.base),
+            value(measure, effect.new)
         );
     }
     out + "</tbody></table>"

@@ -109,7 +109,7 @@ export class PercentilePlot {
             size: 30,
             gap: 6,
           }),
-          yAxis(timeTick, logarithm ? { filter: roundOnly } : {}),
+          yAxis(timeTick, logarithm ? { filter: roundOnly, grid: { filter: roundOnly } } : {}),
         ],
         cursor: { points: { size: 7, width: 1.5 }, y: false, drag: { x: false, y: false } },
         series: [
