@@ -6,7 +6,7 @@ import type { HeatMap, OverTime, Part, Values } from "../model";
 import { middles } from "../model";
 import { PlotFigure, yAxis } from "./figure";
 import { colour, ramp } from "./theme";
-import { sharedCursor, shadeOutside, timeAxis, wholeSlices } from "./time";
+import { sharedCursor, shadeOutside, slices, timeAxis, wholeRun } from "./time";
 
 /** A heat map with the run's series beside it. */
 export interface HeatData {
@@ -83,7 +83,7 @@ export class HeatPlot {
       {
         padding: [10, 18, 0, 0],
         scales: {
-          x: { time: false, range: wholeSlices(() => this.data?.heat.step_s ?? 1) },
+          x: { time: false, range: wholeRun(() => this.whole()) },
           y: { distr: 3, log: 10, range: () => this.edges() },
         },
         axes: [timeAxis(), yAxis(timeTick, { filter: roundOnly, grid: { show: false } })],
@@ -103,6 +103,13 @@ export class HeatPlot {
       [x, ...lines.map((line) => line.values)] as uPlot.AlignedData,
     );
     this.legend(mostOf(heat));
+  }
+
+  /** As in the other plots, so that the same moment lies below itself. */
+  private whole(): Part {
+    const { over_time, heat } = this.data ?? {};
+    if (over_time) return slices(over_time.from_s, over_time.step_s, over_time.ended.length);
+    return slices(heat?.from_s ?? 0, heat?.step_s ?? 1, heat?.columns.length ?? 0);
   }
 
   private edges(): [number, number] {

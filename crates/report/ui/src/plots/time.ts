@@ -52,15 +52,20 @@ export function timeAxis(): uPlot.Axis {
   });
 }
 
-/** From the first slice's begin to the last one's end. */
-export function wholeSlices(step_s: () => number): uPlot.Range.Function {
+/** The range of an x axis that shows all of `whole`, unless somebody has chosen a part of it. */
+export function wholeRun(whole: () => Part): uPlot.Range.Function {
   return (plot, min, max) => {
     const x = plot.data[0];
     const [first, last] = [x[0], x[x.length - 1]];
-    const half = step_s() / 2;
-    if (first === undefined || last === undefined || min === null || max === null) return [0, 1];
-    return [min <= first ? first - half : min, max >= last ? last + half : max];
+    const { from_s, to_s } = whole();
+    if (first === undefined || last === undefined || min === null || max === null) return [from_s, to_s];
+    return [min <= first ? from_s : min, max >= last ? to_s : max];
   };
+}
+
+/** From the first slice's begin to the last one's end. */
+export function slices(from_s: number, step_s: number, count: number): Part {
+  return { from_s, to_s: from_s + step_s * Math.max(count, 1) };
 }
 
 /** Shades what the tables leave out. */
@@ -129,7 +134,7 @@ export class TimePlot {
       {
         padding: [10, 18, 0, 0],
         scales: {
-          x: { time: false, range: wholeSlices(() => this.data?.step_s ?? 1) },
+          x: { time: false, range: wholeRun(() => this.whole()) },
           y: { range: fromZero },
         },
         axes: [timeAxis(), yAxis(data.tick)],
@@ -139,6 +144,11 @@ export class TimePlot {
       },
       [x, ...lines.map((line) => [...line.values])] as uPlot.AlignedData,
     );
+  }
+
+  private whole(): Part {
+    const { from_s, step_s, lines } = this.data ?? { from_s: 0, step_s: 1, lines: [] };
+    return slices(from_s, step_s, Math.max(...lines.map((line) => line.values.length), 0));
   }
 }
 
