@@ -158,6 +158,15 @@ fn one_run_each_is_compared_with_a_warning() {
     assert_snapshot!(ended.stdout, @"");
     let ended = room.type_in("compare --as percent --fail-on none before.jtl after.jtl").expect(0);
     assert_snapshot!(ended.stdout, @"");
+    let paged = room.type_in("compare --fail-on none -o compared.html before.jtl after.jtl").expect(0);
+    paged.says(&["wrote compared.html"]);
+    let page = room.read("compared.html");
+    assert!(
+        page.starts_with("<!doctype html>") && page.contains("Before and after") && page.contains("slower")
+    );
+    room.type_in("compare -o no/such/folder/compared.html before.jtl after.jtl")
+        .expect(1)
+        .says(&["error[page]: the page was not written"]);
     let whole = json(&room.type_in("compare --json before.jtl before.jtl").expect(0));
     let part = json(&room.type_in("compare --json --window 30,90 before.jtl before.jtl").expect(0));
     let requests = |found: &Value| found["total"]["base"]["samples"].as_u64().unwrap();

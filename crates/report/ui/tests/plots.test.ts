@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { wholeSlices } from "../src/tables/label_details";
 import { mostOf, resample, step } from "../src/plots/heat";
 import { bothClocks, lastBelowMax, position, wantsLogarithm } from "../src/plots/percentiles";
 import { sparkPath } from "../src/plots/spark";
@@ -47,4 +48,13 @@ test("a spark has gaps where nothing is known", () => {
 test("a value without neighbours is a dot", () => {
   expect(isLonely([1, null, 2, 3])).toBe(true);
   expect(isLonely([1, 2, null])).toBe(false);
+});
+
+test("a slice that the run did not fill is not drawn", () => {
+  const series = { from_s: 0, step_s: 2, requests: [4, 4, 1], errors: [], response_mean: [], response_p95: [] };
+  const over = (count: number) => ({ from_s: 0, step_s: 1, ended: Array.from({ length: count }, () => 2) });
+  const others = { errors: [], users: [], p50: [], p95: [], p99: [], received_kib: [], sent_kib: [] };
+  expect(wholeSlices(series, { ...over(5), ...others })).toBe(2);
+  expect(wholeSlices(series, { ...over(6), ...others })).toBe(3);
+  expect(wholeSlices(series, undefined)).toBe(3);
 });

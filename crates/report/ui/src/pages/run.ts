@@ -85,7 +85,7 @@ function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
 /** Brings a run's page to life. */
 export function runPage(root: HTMLElement, model: ReportModel): void {
   for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) {
-    if (table.id === "label-table") labelTable(table, model.labels, model.window);
+    if (table.id === "label-table") labelTable(table, model);
     else new RowTable(table);
   }
   showDefinitions(root);

@@ -81,7 +81,7 @@ export class HeatPlot {
         place: (index) => `at ${moment((x[index] ?? 0) - step_s / 2)}`,
       },
       {
-        padding: [10, 18, 0, 0],
+        padding: [10, 26, 0, 0],
         scales: {
           x: { time: false, range: wholeRun(() => this.whole()) },
           y: { distr: 3, log: 10, range: () => this.edges() },

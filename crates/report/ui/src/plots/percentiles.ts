@@ -21,6 +21,12 @@ export interface NamedCurve {
 /** Percentiles that an axis may name. */
 const TICKS = [0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999, 99.99999];
 
+/** In this order names find a place on the axis. */
+const RANKS = ["max", "p50", "p99", "p95", "p99.9", "p90", "p99.99", "p0", "p75"];
+
+/** Room that a name takes, in CSS pixels. */
+const NAME_WIDTH = 44;
+
 /** The maximum stands this far behind the last percentile that is known, in decades. */
 const MAX_BEHIND = 0.5;
 
@@ -105,7 +111,7 @@ export class PercentilePlot {
         axes: [
           axis({
             splits: () => ticks,
-            values: (plot, splits) => spaced(plot, splits).map((at) => (at === null ? "" : named.get(at) ?? "")),
+            values: (plot, splits) => spaced(plot, splits, named),
             size: 30,
             gap: 6,
           }),
@@ -130,15 +136,17 @@ export class PercentilePlot {
   }
 }
 
-/** Ticks whose names would touch the one before are left without. */
-function spaced(plot: uPlot, splits: readonly number[]): (number | null)[] {
-  let before = Number.NEGATIVE_INFINITY;
-  const end = splits[splits.length - 1];
-  return splits.map((split) => {
-    const at = plot.valToPos(split, "x");
-    const room = end === undefined || split === end ? 0 : plot.valToPos(end, "x") - at;
-    if (at - before < 46 || (split !== end && room < 40)) return null;
-    before = at;
-    return split;
-  });
+/** Names of ticks, the ones that are looked for first: a name that would touch one of them is left out. */
+function spaced(plot: uPlot, splits: readonly number[], named: ReadonlyMap<number, string>): string[] {
+  const places = splits.map((split) => plot.valToPos(split, "x"));
+  const kept = new Set<number>();
+  const rank = (at: number): number => {
+    const found = RANKS.indexOf(named.get(splits[at] ?? Number.NaN) ?? "");
+    return found < 0 ? RANKS.length : found;
+  };
+  const order = splits.map((_, at) => at).sort((a, b) => rank(a) - rank(b));
+  for (const at of order) {
+    if ([...kept].every((other) => Math.abs((places[other] ?? 0) - (places[at] ?? 0)) >= NAME_WIDTH)) kept.add(at);
+  }
+  return splits.map((split, at) => (kept.has(at) ? named.get(split) ?? "" : ""));
 }

@@ -132,7 +132,7 @@ export class TimePlot {
         },
       },
       {
-        padding: [10, 18, 0, 0],
+        padding: [10, 26, 0, 0],
         scales: {
           x: { time: false, range: wholeRun(() => this.whole()) },
           y: { range: fromZero },

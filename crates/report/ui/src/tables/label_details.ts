@@ -1,7 +1,7 @@
 // What a label shows when it is pressed: its own rate, times and percentile curve, below its row.
 
 import { ms, rate, tick, timeTick } from "../format";
-import type { LabelModel, Part } from "../model";
+import type { LabelModel, LabelSeries, OverTime, ReportModel } from "../model";
 import { bothClocks, PercentilePlot } from "../plots/percentiles";
 import { spark } from "../plots/spark";
 import { TimePlot } from "../plots/time";
@@ -10,8 +10,8 @@ import { RowTable } from "./row_table";
 let figures = 0;
 
 /** Makes the table of labels one to work with. */
-export function labelTable(table: HTMLTableElement, labels: readonly LabelModel[], window: Part | undefined): void {
-  const modelOf = (row: HTMLTableRowElement): LabelModel | undefined => labels[Number(row.dataset["label"])];
+export function labelTable(table: HTMLTableElement, page: ReportModel): void {
+  const modelOf = (row: HTMLTableRowElement): LabelModel | undefined => page.labels[Number(row.dataset["label"])];
   const rows = new RowTable(table, {
     onShow: (row) => {
       const cell = row.querySelector("td.spark");
@@ -39,7 +39,7 @@ export function labelTable(table: HTMLTableElement, labels: readonly LabelModel[
       }
       details = detailsRow(row.cells.length);
       rows.attach(row, details);
-      fill(details, model, window);
+      fill(details, model, page);
     });
   }
 }
@@ -52,7 +52,7 @@ function detailsRow(columns: number): HTMLTableRowElement {
   return row;
 }
 
-function fill(row: HTMLTableRowElement, model: LabelModel, window: Part | undefined): void {
+function fill(row: HTMLTableRowElement, model: LabelModel, { over_time, window }: ReportModel): void {
   const inside = document.createElement("div");
   inside.className = "inside";
   row.cells[0]?.append(inside);
@@ -69,7 +69,8 @@ function fill(row: HTMLTableRowElement, model: LabelModel, window: Part | undefi
   const { label, series, curve } = model;
   if (series) {
     const { from_s, step_s } = series;
-    const perSecond = (values: readonly number[]): number[] => values.map((value) => value / step_s);
+    const count = wholeSlices(series, over_time);
+    const perSecond = (values: readonly number[]): number[] => values.slice(0, count).map((value) => value / step_s);
     new TimePlot(figure(inside, "Requests per second")).update({
       name: `${label}: requests per second`,
       from_s, step_s, window, format: rate, tick,
@@ -82,14 +83,22 @@ function fill(row: HTMLTableRowElement, model: LabelModel, window: Part | undefi
       name: `${label}: response time`,
       from_s, step_s, window, format: (value) => `${ms(value)} ms`, tick: timeTick,
       lines: [
-        { name: "mean", colour: "blue", values: series.response_mean },
-        { name: "p95", colour: "red", values: series.response_p95, dash: [6, 4] },
+        { name: "mean", colour: "blue", values: series.response_mean.slice(0, count) },
+        { name: "p95", colour: "red", values: series.response_p95.slice(0, count), dash: [6, 4] },
       ],
     });
   }
   if (curve) {
     new PercentilePlot(figure(inside, "By percentile")).update(bothClocks(curve), `${label}: time by percentile`);
   }
+}
+
+/** How many slices the run has filled: a last one that it did not fill shows a rate that never was. */
+export function wholeSlices(series: LabelSeries, over_time: OverTime | undefined): number {
+  const all = series.requests.length;
+  if (!over_time) return all;
+  const end_s = over_time.from_s + over_time.step_s * over_time.ended.length;
+  return Math.max(Math.min(all, Math.floor((end_s - series.from_s) / series.step_s + 1e-9)), 1);
 }
 
 function figure(parent: HTMLElement, title: string): HTMLElement {
