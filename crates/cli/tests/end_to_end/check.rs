@@ -180,6 +180,13 @@ fn json_says_the_same() {
     assert!(
         errors.iter().all(|error| error["span"]["line"].as_u64() > Some(1) && error["path"][0] == "Plan")
     );
+    let needs = |class: &str| {
+        let of_class =
+            |error: &&&serde_json::Value| error["message"].as_str().is_some_and(|m| m.contains(class));
+        errors.iter().find(of_class).map(|error| error["needs"].as_str())
+    };
+    assert_eq!(needs("FTPSampler"), Some(Some("protocol")));
+    assert_eq!(needs("com.example.NewPostProcessor"), Some(Some("plugin")));
     assert!(plans[2]["findings"].as_array().is_some_and(|findings| !findings.is_empty()));
     assert!(plans[3]["findings"][0]["causes"][0].as_str().unwrap().contains("No such file"));
 }

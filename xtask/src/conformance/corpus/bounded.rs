@@ -11,6 +11,8 @@ use super::groups::{self, LOOPS_MAX, exceeds};
 
 /// Delays up to this stay.
 const DELAY_MS_MAX: u64 = 50;
+/// Where a sampler finds the stand-in that takes no proxy.
+const STAND_IN_PORT: &str = "${__P(PORT)}";
 /// Lines of a data file that is made up.
 const DATA_LINES: usize = 5;
 
@@ -23,14 +25,12 @@ pub(super) struct Bounded {
 }
 
 /// What cannot be run here, by the beginning of the class, and why.
-const LEFT_OUT: [(&str, &str); 8] = [
+const LEFT_OUT: [(&str, &str); 6] = [
     ("com.blazemeter.jmeter.threads.arrivals.FreeForm", "a thread group whose load has no bound"),
     ("SystemSampler", "starts programs"),
     ("TCPSampler", "talks to others than HTTP servers"),
     ("AccessLogSampler", "talks to others than HTTP servers"),
-    ("eu.luminis.jmeter.wssampler", "talks to others than HTTP servers"),
     ("JMeter.plugins.functional.samplers.websocket", "talks to others than HTTP servers"),
-    ("kg.apc.jmeter.samplers.HTTPRaw", "talks to others than HTTP servers"),
     ("kg.apc.jmeter.samplers.UDP", "talks to others than HTTP servers"),
 ];
 
@@ -144,6 +144,18 @@ fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(Stri
         "RunTime" => edits.set("RunTime.seconds", "1"),
         // Nothing is to be interrupted because the machine is busy.
         "SampleTimeout" => edits.set("InterruptTimer.timeout", "60000"),
+        "kg.apc.jmeter.samplers.HTTPRawSampler" => {
+            edits.set("hostname", "127.0.0.1");
+            edits.set("port", STAND_IN_PORT);
+        }
+        kind if kind.starts_with("eu.luminis.jmeter.wssampler.") && element.text("server").is_some() => {
+            // No proxy stands between; the stand-in's WebSockets have this path.
+            for (name, text) in
+                [("server", "127.0.0.1"), ("port", STAND_IN_PORT), ("path", "/ws"), ("TLS", "false")]
+            {
+                edits.set(name, text);
+            }
+        }
         "DurationAssertion" => edits.set("DurationAssertion.duration", "60000"),
         "CSVDataSet" => data_set(element, folder, files, &mut edits),
         "HTTPSamplerProxy" | "ConfigTestElement" => {
@@ -334,6 +346,17 @@ mod tests {
         let open = with_group("OpenModelThreadGroup", "");
         let text = String::from_utf8(bounded(open.as_bytes(), Path::new("/")).unwrap().text).unwrap();
         assert!(text.contains("rate(4/s) even_arrivals(1 s)"), "{text}");
+    }
+
+    #[test]
+    fn samplers_that_take_no_proxy_are_led_to_the_stand_in() {
+        let open = "<eu.luminis.jmeter.wssampler.OpenWebSocketSampler guiclass=\"g\" testname=\"o\"><boolProp name=\"TLS\">true</boolProp>\
+            <stringProp name=\"server\">example.org</stringProp><stringProp name=\"port\">443</stringProp><stringProp name=\"path\">/</stringProp>\
+            </eu.luminis.jmeter.wssampler.OpenWebSocketSampler><hashTree/><ConstantTimer ";
+        let plan = PLAN.replacen("<ConstantTimer ", open, 1);
+        let text = String::from_utf8(bounded(plan.as_bytes(), Path::new("/nowhere")).unwrap().text).unwrap();
+        assert!(!text.contains("example.org") && text.contains("\"port\">${__P(PORT)}<"), "{text}");
+        assert!(text.contains("\"TLS\">false<"), "{text}");
     }
 
     #[test]
