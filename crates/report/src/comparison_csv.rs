@@ -17,17 +17,12 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
          confidence,method,verdict,runs_before,runs_after\n",
     );
     for row in comparison.rows() {
-        let asked = if std::ptr::eq(row, &comparison.total) {
-            &comparison.asked_of_total
-        } else {
-            &comparison.asked_of_labels
-        };
-        row.effects.iter().for_each(|effect| line(&mut out, row, effect, asked.confidence));
+        row.effects.iter().for_each(|effect| line(&mut out, row, effect));
     }
     out
 }
 
-fn line(out: &mut String, row: &ComparedRow, effect: &Effect, confidence: f64) {
+fn line(out: &mut String, row: &ComparedRow, effect: &Effect) {
     let runs = |runs: &[Option<f64>]| runs.iter().map(|run| number(*run)).collect::<Vec<_>>().join(";");
     let mut cells = vec![
         cell(&row.label),
@@ -40,7 +35,7 @@ fn line(out: &mut String, row: &ComparedRow, effect: &Effect, confidence: f64) {
     cells.extend(three(effect.difference.as_ref()));
     cells.extend([
         effect.p_value.map_or_else(String::new, |p| format!("{p:.3e}")),
-        number(Some(confidence)),
+        number(effect.p_value.map(|_| effect.confidence)),
         effect.method.map_or_else(String::new, |method| name(&method)),
         name(&effect.verdict),
         runs(&effect.base_runs),

@@ -28,9 +28,7 @@ pub fn power_table(plan: &PowerPlan, look: Look) -> String {
     );
     let mut lines: Vec<Vec<String>> = vec![vec![String::new(), "between".into(), "within".into()]];
     for length in &lengths {
-        for power in POWERS {
-            lines[0].push(format!("{} at {}", duration(*length), percent(power)));
-        }
+        lines[0].push(format!("of {}", duration(*length)));
     }
     let mut label = "";
     for row in &plan.rows {
@@ -42,9 +40,7 @@ pub fn power_table(plan: &PowerPlan, look: Look) -> String {
             |value: Option<f64>| value.map_or_else(|| "unknown".into(), |v| format!("{:.1} %", v * 100.0));
         let mut line = vec![format!("  {}", row.measure.name()), share(row.between), share(row.within)];
         for length in &lengths {
-            for power in POWERS {
-                line.push(runs(row, *length, power));
-            }
+            line.push(runs(row, *length));
         }
         lines.push(line);
     }
@@ -71,21 +67,29 @@ pub fn power_table(plan: &PowerPlan, look: Look) -> String {
             "between, within: standard deviation from run to run, and within a run of this length, relative to the value"
         ),
         look.dim(&format!(
-            "5 (9): 5 runs by the variance that was found, 9 by one that the true variance is below with {}; ≥: at least, \
-             as one run tells nothing about others",
+            "5/7 (9/12): 5 runs on each side see it with {}, 7 with {}; by a variance that the true one is below with {} it is \
+             9 and 12. ≥: at least, as one run tells nothing about others",
+            percent(POWERS[0]),
+            percent(POWERS[1]),
             percent(CAUTION)
         )),
     );
     out + &doubts(&plan.caveats, look)
 }
 
-fn runs(row: &PowerRow, length_s: f64, power: f64) -> String {
-    let at = |need: &&PowerNeed| need.length_s == length_s && need.power == power;
-    let Some(need) = row.needs.iter().find(at) else { return "–".into() };
-    let text = |runs: Option<u64>| runs.map_or_else(|| "too many".into(), |runs| runs.to_string());
-    let found = text(need.runs);
-    match (row.between, need.runs_cautious) {
-        (None, _) => format!("≥ {found}"),
-        (Some(_), cautious) => format!("{found} ({})", text(cautious)),
+/// Runs for each of [`POWERS`], and in brackets the cautious ones.
+fn runs(row: &PowerRow, length_s: f64) -> String {
+    let needs: Vec<&PowerNeed> = row.needs.iter().filter(|need| need.length_s == length_s).collect();
+    if needs.is_empty() {
+        return "–".into();
     }
+    let all = |of: fn(&PowerNeed) -> Option<u64>| {
+        let runs = |need: &&PowerNeed| of(need).map_or_else(|| "too many".into(), |runs| runs.to_string());
+        needs.iter().map(runs).collect::<Vec<String>>().join("/")
+    };
+    let found = all(|need| need.runs);
+    if row.between.is_none() {
+        return format!("≥ {found}");
+    }
+    format!("{found} ({})", all(|need| need.runs_cautious))
 }

@@ -35,12 +35,7 @@ pub fn comparison_table(comparison: &Comparison, show: ComparisonShow, look: Loo
     let rows: Vec<&ComparedRow> =
         if show.details { comparison.rows().collect() } else { vec![&comparison.total] };
     for row in rows {
-        let asked = if std::ptr::eq(row, &comparison.total) {
-            &comparison.asked_of_total
-        } else {
-            &comparison.asked_of_labels
-        };
-        out += &effects(row, asked.confidence, look);
+        out += &effects(row, look);
         out.push('\n');
     }
     if !show.details && !comparison.labels.is_empty() {
@@ -83,38 +78,40 @@ fn side_words(side: &Side) -> String {
     format!("{}: {length}, {requests} requests", names.join(", "))
 }
 
-/// The whole in a sentence.
+/// The whole in a sentence: what got worse, what got better, and where, by more than the margin.
 pub(crate) fn headline(comparison: &Comparison, look: Look) -> String {
-    let effects = || comparison.rows().flat_map(|row| row.effects.iter().map(move |effect| (row, effect)));
-    let rows_with = |verdicts: &[Verdict]| -> Vec<&ComparedRow> {
-        let mut rows: Vec<&ComparedRow> = Vec::new();
-        for (row, _) in effects().filter(|(_, effect)| verdicts.contains(&effect.verdict)) {
-            if !rows.iter().any(|known| std::ptr::eq(*known, row)) {
-                rows.push(row);
+    let margin = percent_of(comparison.settings.margins.relative);
+    let with = |verdict: Verdict, wanted: &dyn Fn(Measure) -> bool| -> Vec<String> {
+        let has = |row: &&ComparedRow| row.effects.iter().any(|e| e.verdict == verdict && wanted(e.measure));
+        // The total comes first.
+        let rows = [&comparison.total].into_iter().chain(&comparison.labels);
+        rows.filter(has).map(row_label).collect()
+    };
+    let kinds: [(&dyn Fn(Measure) -> bool, &str, &str); 3] = [
+        (&Measure::is_time, "slower", "faster"),
+        (&|measure| measure == Measure::Throughput, "lower throughput", "higher throughput"),
+        (&|measure| measure == Measure::ErrorShare, "more errors", "fewer errors"),
+    ];
+    let mut parts = Vec::new();
+    for (verdict, code) in [(Verdict::Worse, BOLD_RED), (Verdict::Better, GREEN)] {
+        for (wanted, worse, better) in kinds {
+            let rows = with(verdict, wanted);
+            if !rows.is_empty() {
+                let word = if verdict == Verdict::Worse { worse } else { better };
+                parts.push((code, format!("{word}: {}", some_of(&rows))));
             }
         }
-        rows
-    };
-    let names = |rows: &[&ComparedRow]| {
-        let mut names: Vec<String> = rows.iter().take(3).map(|row| row_label(row)).collect();
-        if rows.len() > 3 {
-            names.push(format!("{} more", rows.len() - 3));
+    }
+    if parts.is_empty() {
+        let all = |_: Measure| true;
+        let mut perhaps = with(Verdict::PerhapsWorse, &all);
+        perhaps.extend(with(Verdict::PerhapsBetter, &all));
+        perhaps.dedup();
+        if !perhaps.is_empty() {
+            parts.push(("0", format!("differences that may be less than {margin}: {}", some_of(&perhaps))));
         }
-        names.join(", ")
-    };
-    let margin = percent_of(comparison.settings.margins.relative);
-    let worse = rows_with(&[Verdict::Worse]);
-    let better = rows_with(&[Verdict::Better]);
-    let perhaps = rows_with(&[Verdict::PerhapsWorse, Verdict::PerhapsBetter]);
-    let mut parts = Vec::new();
-    if !worse.is_empty() {
-        parts.push(look.paint(BOLD_RED, &format!("worse by more than {margin}: {}", names(&worse))));
-    }
-    if !better.is_empty() {
-        parts.push(look.paint(GREEN, &format!("better by more than {margin}: {}", names(&better))));
-    }
-    if !perhaps.is_empty() && parts.is_empty() {
-        parts.push(format!("differences that may be less than {margin}: {}", names(&perhaps)));
+    } else {
+        parts[0].1 = format!("by more than the margin of {margin}: {}", parts[0].1);
     }
     if parts.is_empty() {
         let total = &comparison.total.effects;
@@ -126,17 +123,20 @@ pub(crate) fn headline(comparison: &Comparison, look: Look) -> String {
                 total.len()
             ),
         };
-        parts.push(text);
+        parts.push(("0", text));
     }
-    capital_first(&(parts.join("; ") + "."))
+    parts[0].1 = capital(&parts[0].1);
+    let parts: Vec<String> = parts.into_iter().map(|(code, text)| look.paint(code, &text)).collect();
+    parts.join("; ") + "."
 }
 
-/// The first letter large, behind a colour if there is one.
-fn capital_first(text: &str) -> String {
-    match text.strip_prefix('\x1b').and_then(|rest| rest.split_once('m')) {
-        Some((code, rest)) => format!("\x1b{code}m{}", capital(rest)),
-        None => capital(text),
+/// The first few of some names.
+fn some_of(names: &[String]) -> String {
+    let mut some: Vec<String> = names.iter().take(4).cloned().collect();
+    if names.len() > 4 {
+        some.push(format!("{} more", names.len() - 4));
     }
+    some.join(", ")
 }
 
 fn colour_of(verdict: Verdict) -> Option<&'static str> {
@@ -220,14 +220,13 @@ fn unit(measure: Measure) -> &'static str {
 }
 
 /// All effects of one row with their intervals.
-fn effects(row: &ComparedRow, confidence: f64, look: Look) -> String {
-    let interval = format!("{} interval", percent_of(confidence));
+fn effects(row: &ComparedRow, look: Look) -> String {
     let mut lines: Vec<[String; 6]> = vec![[
         cut(&row_label(row), 40),
         "before".into(),
         "after".into(),
         "change".into(),
-        interval,
+        "interval".into(),
         String::new(),
     ]];
     for effect in &row.effects {
@@ -325,8 +324,7 @@ fn listed(comparison: &Comparison, look: Look) -> String {
         let (a, b) = (order(a), order(b));
         a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
     });
-    let confidence = percent_of(comparison.asked_of_labels.confidence);
-    let mut out = format!("\n{}\n", look.bold(&format!("Differences by label, {confidence} intervals")));
+    let mut out = format!("\n{}\n", look.bold("Differences by label"));
     for (row, effect) in found.iter().take(LISTED) {
         let text =
             format!("{}: {} {}", row_label(row), effect.measure.name(), effect.verdict.words(effect.measure));
@@ -366,15 +364,17 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
     };
     let asked = &comparison.asked_of_labels;
     let mut lines = vec![format!("Intervals: {how}.")];
-    let false_rate = percent_of(settings.false_rate);
-    let total = &comparison.asked_of_total;
-    let mut many = format!(
-        "Many questions at once ({} of the total, {} of labels): of the differences claimed at most {false_rate} are \
-         false on average",
-        total.questions, asked.questions
-    );
-    many += " (Benjamini, Hochberg and Yekutieli).";
-    lines.push(many);
+    let (total, single) = (&comparison.asked_of_total, percent_of(1.0 - settings.false_rate));
+    lines.push(format!(
+        "Asked at once: {} questions of the total, {} of labels; of the differences claimed at most {} are false on average, \
+         for which their intervals are at {} and {} (Benjamini, Hochberg and Yekutieli). All others are at {single}, or as \
+         much wider as it takes to hold zero.",
+        total.questions,
+        asked.questions,
+        percent_of(settings.false_rate),
+        percent_of(total.confidence),
+        percent_of(asked.confidence),
+    ));
     lines.push(format!(
         "Margin: a change of up to {} (errors: {:.2} percentage points) is as good as none; \"alike\" is a whole interval \
          within it.",

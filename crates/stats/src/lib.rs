@@ -40,7 +40,7 @@ pub use autocorrelation::{Autocorrelations, autocorrelations, ljung_box};
 pub use batches::{
     Batches, PowerSums, coefficient_of_variation, index_of_dispersion, proportion, reciprocal_mean,
 };
-pub use bootstrap::{Resamples, stationary_block_length};
+pub use bootstrap::{Resamples, SerialDependence, stationary_block_length};
 pub use change_points::{ChangePoint, ChangeSettings, change_points};
 pub use contrast::{Contrast, KnownMean};
 pub use dispersion::{DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate};

@@ -1,6 +1,7 @@
 //! The comparison of two groups of runs, as JSON and pages have it.
 
 use busyhour_record::SampleKind;
+use busyhour_stats::Selection;
 use serde::{Deserialize, Serialize};
 
 use super::caveat::{self, ComparisonCaveat, ComparisonDoubt};
@@ -74,7 +75,8 @@ pub struct Asked {
     pub questions: usize,
     /// Those whose answer is a difference.
     pub differences: usize,
-    /// Confidence of each interval, 0 to 1: the more is asked, the wider they are (Benjamini and Yekutieli 2005).
+    /// Confidence of the intervals of these differences, 0 to 1: the more is asked, the wider they are (Benjamini and
+    /// Yekutieli 2005).
     pub confidence: f64,
 }
 
@@ -178,7 +180,7 @@ impl<'a> RawRow<'a> {
         }
     }
 
-    fn judge(self, margins: &Margins, confidence: f64) -> ComparedRow {
+    fn judge(self, settings: &ComparisonSettings, selection: &Selection) -> ComparedRow {
         let counted = |rows: &[&MeasuredRow]| Counted {
             samples: rows.iter().map(|row| row.samples).sum(),
             errors: rows.iter().map(|row| row.errors).sum(),
@@ -188,7 +190,11 @@ impl<'a> RawRow<'a> {
             kind: self.kind,
             base: counted(&self.base),
             new: counted(&self.new),
-            effects: self.effects.into_iter().map(|effect| effect.judge(margins, confidence)).collect(),
+            effects: self
+                .effects
+                .into_iter()
+                .map(|effect| effect.judge(&settings.margins, selection, settings.false_rate))
+                .collect(),
             base_curve: curve(&self.base),
             new_curve: curve(&self.new),
         }
@@ -204,7 +210,7 @@ fn judge(rows: Vec<RawRow<'_>>, settings: &ComparisonSettings) -> (Vec<ComparedR
         differences: selection.rejected,
         confidence: selection.confidence,
     };
-    (rows.into_iter().map(|row| row.judge(&settings.margins, asked.confidence)).collect(), asked)
+    (rows.into_iter().map(|row| row.judge(settings, &selection)).collect(), asked)
 }
 
 impl Comparison {

@@ -1,6 +1,6 @@
 //! The effect of a change on one measure: how large it is, how well that is known, and what follows.
 
-use busyhour_stats::{Contrast, KnownMean};
+use busyhour_stats::{Contrast, KnownMean, Selection};
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Measure, Measured};
@@ -59,17 +59,17 @@ impl Verdict {
             (Verdict::NotSeen, _) => "no difference seen",
             (Verdict::TooLittleData, _) => "too little data",
             (Verdict::Better, Measure::Throughput) => "higher",
-            (Verdict::PerhapsBetter, Measure::Throughput) => "a little higher",
+            (Verdict::PerhapsBetter, Measure::Throughput) => "higher, perhaps little",
             (Verdict::Worse, Measure::Throughput) => "lower",
-            (Verdict::PerhapsWorse, Measure::Throughput) => "a little lower",
+            (Verdict::PerhapsWorse, Measure::Throughput) => "lower, perhaps little",
             (Verdict::Better, Measure::ErrorShare) => "fewer",
-            (Verdict::PerhapsBetter, Measure::ErrorShare) => "a little fewer",
+            (Verdict::PerhapsBetter, Measure::ErrorShare) => "fewer, perhaps little",
             (Verdict::Worse, Measure::ErrorShare) => "more",
-            (Verdict::PerhapsWorse, Measure::ErrorShare) => "a little more",
+            (Verdict::PerhapsWorse, Measure::ErrorShare) => "more, perhaps little",
             (Verdict::Better, _) => "faster",
-            (Verdict::PerhapsBetter, _) => "a little faster",
+            (Verdict::PerhapsBetter, _) => "faster, perhaps little",
             (Verdict::Worse, _) => "slower",
-            (Verdict::PerhapsWorse, _) => "a little slower",
+            (Verdict::PerhapsWorse, _) => "slower, perhaps little",
         }
     }
 
@@ -118,6 +118,9 @@ pub struct Effect {
     pub difference: Option<Interval>,
     /// Two-sided p-value of no difference, not corrected for the number of questions.
     pub p_value: Option<f64>,
+    /// Share of such intervals that hold the true value, 0 to 1: of differences that are claimed it is the more the more is
+    /// asked; of the others it is what a single question has, or as much more as it takes to hold zero.
+    pub confidence: f64,
     /// How the intervals came about.
     pub method: Option<EffectMethod>,
     /// What it comes to.
@@ -150,6 +153,9 @@ pub(super) struct RawEffect {
     plain: Option<Contrast>,
 }
 
+/// A threshold is a difference of two doubles.
+const ROUNDING: f64 = 1e-12;
+
 /// On which scale a value is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scale {
@@ -179,10 +185,15 @@ impl RawEffect {
         self.judged.map_or(f64::NAN, |(contrast, _)| contrast.p_value())
     }
 
-    /// The effect with intervals of `confidence`.
-    pub(super) fn judge(self, margins: &Margins, confidence: f64) -> Effect {
+    /// The effect judged with all others of `selection`, each of which alone would be tested at `false_rate`.
+    pub(super) fn judge(self, margins: &Margins, selection: &Selection, false_rate: f64) -> Effect {
+        let p_value = self.p_value();
+        let claimed = selection.rejected > 0 && p_value <= 1.0 - selection.confidence + ROUNDING;
+        let confidence = if claimed { selection.confidence } else { 1.0 - false_rate.min(p_value) };
         let interval = |contrast: &Contrast| {
             let half = contrast.half_width(confidence);
+            // On the other scale, or in the last digit, zero could be left out all the same.
+            let half = if claimed { half } else { half.max(contrast.difference.abs()) };
             (contrast.difference, contrast.difference - half, contrast.difference + half)
         };
         let judged = self.judged.map(|(contrast, _)| interval(&contrast));
@@ -205,7 +216,8 @@ impl RawEffect {
             new_runs: self.new,
             ratio,
             difference,
-            p_value: self.judged.map(|(contrast, _)| contrast.p_value()),
+            p_value: self.judged.map(|_| p_value),
+            confidence,
             method: self.judged.map(|(_, method)| method),
         }
     }
@@ -268,7 +280,13 @@ fn contrast(
         (_, 1) => (between(&base)?, like_the_others(&new[0], &base)?, EffectMethod::RunsOfOneSide),
         (_, _) => (between(&base)?, between(&new)?, EffectMethod::Runs),
     };
-    Some((Contrast::between(&first, &second), method))
+    let contrast = Contrast::between(&first, &second);
+    if method == EffectMethod::RunsOfOneSide {
+        // Both variances rest on the same runs: together they are known no better than by those.
+        let freedom = contrast.freedom.min(first.freedom).min(second.freedom);
+        return Some((Contrast { freedom, ..contrast }, method));
+    }
+    Some((contrast, method))
 }
 
 /// A value on the scale on which it is looked at.
@@ -355,6 +373,14 @@ mod tests {
     use super::super::measure::Within;
     use super::*;
 
+    impl RawEffect {
+        /// Judged as the only question.
+        fn judge_alone(self) -> Effect {
+            let selection = busyhour_stats::select(&[self.p_value()], 0.05);
+            self.judge(&Margins::default(), &selection, 0.05)
+        }
+    }
+
     fn run(value: f64) -> Option<Measured> {
         Some(Measured { value, resolution: 0.0, within: None })
     }
@@ -386,7 +412,7 @@ mod tests {
     #[test]
     fn one_run_each_rests_on_its_blocks() {
         let effect = RawEffect::new(Measure::Mean, &[precise(10.0, 0.01)], &[precise(12.0, 0.01)]);
-        let effect = effect.judge(&Margins::default(), 0.95);
+        let effect = effect.judge_alone();
         let ratio = effect.ratio.unwrap();
         assert_eq!((effect.method, effect.verdict), (Some(EffectMethod::Blocks), Verdict::Worse));
         // t of 100 degrees of freedom times the root of 2 times 1 %.
@@ -401,16 +427,31 @@ mod tests {
     fn without_precision_or_samples_nothing_is_said() {
         for new in [run(12.0), None] {
             let effect = RawEffect::new(Measure::P95, &[precise(10.0, 0.01)], &[new]);
-            let effect = effect.judge(&Margins::default(), 0.95);
+            let effect = effect.judge_alone();
             assert_eq!((effect.verdict, effect.ratio), (Verdict::TooLittleData, None));
             assert_eq!(effect.base, Some(10.0));
         }
     }
 
     #[test]
+    fn what_is_claimed_leaves_out_zero_and_what_is_not_holds_it() {
+        for new in [10.1, 10.25, 10.3, 11.0] {
+            let effect = || RawEffect::new(Measure::Mean, &[precise(10.0, 0.01)], &[precise(new, 0.01)]);
+            let p = effect().p_value();
+            let selection = busyhour_stats::select(&[p, 0.001, 0.9, 0.9], 0.05);
+            let found = effect().judge(&Margins::default(), &selection, 0.05);
+            let low = found.ratio.unwrap().low.unwrap();
+            let claimed = selection.rejected == 2;
+            assert_eq!(claimed, low > 1.0 + 1e-9, "{p} {low}");
+            let confidence = if claimed { 0.975 } else { 1.0 - p.min(0.05) };
+            assert!((found.confidence - confidence).abs() < 1e-9, "{p} {}", found.confidence);
+        }
+    }
+
+    #[test]
     fn runs_that_agree_by_chance_are_no_more_precise_than_each_is() {
         let agreeing = [precise(10.0, 0.05), precise(10.0, 0.05)];
-        let effect = RawEffect::new(Measure::Mean, &agreeing, &agreeing).judge(&Margins::default(), 0.95);
+        let effect = RawEffect::new(Measure::Mean, &agreeing, &agreeing).judge_alone();
         let ratio = effect.ratio.unwrap();
         assert!(ratio.high.unwrap() > 1.08, "{ratio:?}");
         assert_eq!(effect.method, Some(EffectMethod::Runs));
@@ -419,19 +460,18 @@ mod tests {
     #[test]
     fn one_run_against_several_is_taken_to_vary_as_they_do() {
         let base = [run(10.0), run(10.4), run(9.7), run(10.2)];
-        let effect = RawEffect::new(Measure::Mean, &base, &[run(10.3)]).judge(&Margins::default(), 0.95);
+        let effect = RawEffect::new(Measure::Mean, &base, &[run(10.3)]).judge_alone();
         assert_eq!(effect.method, Some(EffectMethod::RunsOfOneSide));
         let ratio = effect.ratio.unwrap();
         assert!(ratio.low.unwrap() < 1.0 && ratio.high.unwrap() > 1.0);
-        let turned = RawEffect::new(Measure::Mean, &[run(10.3)], &base).judge(&Margins::default(), 0.95);
+        let turned = RawEffect::new(Measure::Mean, &[run(10.3)], &base).judge_alone();
         assert!((turned.ratio.unwrap().value * ratio.value - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_coarse_clock_widens_intervals() {
         let coarse = |value: f64| Some(Measured { resolution: 0.5, ..precise(value, 0.001).unwrap() });
-        let judge =
-            |base, new| RawEffect::new(Measure::P50, &[base], &[new]).judge(&Margins::default(), 0.95);
+        let judge = |base, new| RawEffect::new(Measure::P50, &[base], &[new]).judge_alone();
         let ratio = judge(coarse(4.0), coarse(4.0)).ratio.unwrap();
         assert!(ratio.low.unwrap() < 0.78 && ratio.high.unwrap() > 1.28, "{ratio:?}");
         let none = judge(coarse(0.0), coarse(0.0));
@@ -447,7 +487,7 @@ mod tests {
         ) {
             let judged = |factor: f64| {
                 let side = |values: &[f64]| values.iter().map(|v| run(v * factor)).collect::<Vec<_>>();
-                RawEffect::new(Measure::Mean, &side(&base), &side(&new)).judge(&Margins::default(), 0.95)
+                RawEffect::new(Measure::Mean, &side(&base), &side(&new)).judge_alone()
             };
             let (one, other) = (judged(1.0), judged(factor));
             prop_assert_eq!(one.verdict, other.verdict);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use busyhour_stats::{RandomSource, Resamples, stationary_block_length};
+use busyhour_stats::{RandomSource, Resamples, SerialDependence, stationary_block_length};
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{SparseHistogram, rank, upper_ms, width_ms};
@@ -19,6 +19,9 @@ const STRETCHES_MIN: f64 = 5.0;
 
 /// Resamples of a run for the standard error of each of its measures. With 400 the error of a standard error itself is 3.5 %.
 pub const RESAMPLES: usize = 400;
+
+/// There are at least this many stretches: longer dependence is corrected for.
+const DRAWN_MIN: f64 = 8.0;
 
 /// Lengths of stretches are rounded up to these, so that measures share resamples.
 const BLOCK_LENGTHS: [f64; 13] = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 96.0];
@@ -143,17 +146,20 @@ impl<'r, R: RandomSource + ?Sized> Bootstrap<'r, R> {
         values: u64,
         statistic: impl FnMut(&[u32]) -> Option<f64>,
     ) -> Option<Within> {
+        let longest = self.slices as f64 / DRAWN_MIN;
         let wanted = stationary_block_length(influence);
-        let at = BLOCK_LENGTHS.iter().position(|length| *length >= wanted).unwrap_or(BLOCK_LENGTHS.len() - 1);
+        let fits = |length: &f64| *length >= wanted || length * 1.5 > longest;
+        let at = BLOCK_LENGTHS.iter().position(fits).unwrap_or(BLOCK_LENGTHS.len() - 1);
         let length = BLOCK_LENGTHS[at];
-        let stretches = (self.slices as f64 / length).min(values as f64);
+        let dependence = SerialDependence::of(influence, length);
+        let stretches = dependence.independent.min(values as f64);
         if stretches < STRETCHES_MIN {
             return None;
         }
         let (slices, random) = (self.slices, &mut *self.random);
         let resamples =
             self.drawn.entry(at).or_insert_with(|| Resamples::stationary(slices, length, RESAMPLES, random));
-        let standard_error = resamples.standard_error(statistic)?;
+        let standard_error = dependence.correction * resamples.standard_error(statistic)?;
         Some(Within { standard_error, freedom: stretches - 1.0, stretch_s: length * self.step_s })
     }
 }

@@ -107,7 +107,7 @@ fn alike_runs_show_no_difference() {
     let base = logs(&room, "before", 5, &MADE);
     let new = logs(&room, "after", 5, &Made { seed: 2, ..MADE });
     let ended = room.type_in(&format!("compare {base} -- {new}")).expect(0);
-    assert_snapshot!(ended.stdout, @"");
+    assert_snapshot!("alike_runs", ended.stdout);
     assert_eq!(ended.stderr, "");
 }
 
@@ -117,7 +117,7 @@ fn a_slower_label_is_found_and_fails() {
     let base = logs(&room, "before", 5, &MADE);
     let new = logs(&room, "after", 5, &Made { seed: 2, search: 1.5, fails: Some(20), ..MADE });
     let ended = room.type_in(&format!("compare {base} -- {new}")).expect(8);
-    assert_snapshot!(ended.stdout, @"");
+    assert_snapshot!("a_slower_label", ended.stdout);
     let ended = room.type_in(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
     let found = json(&ended);
     assert_eq!(found["version"], 1);
@@ -155,9 +155,9 @@ fn one_run_each_is_compared_with_a_warning() {
     room.file("before.jtl", log(&MADE));
     room.file("after.jtl", log(&Made { seed: 2, search: 1.6, ..MADE }));
     let ended = room.type_in("compare before.jtl after.jtl").expect(8);
-    assert_snapshot!(ended.stdout, @"");
+    assert_snapshot!("one_run_each", ended.stdout);
     let ended = room.type_in("compare --as percent --fail-on none before.jtl after.jtl").expect(0);
-    assert_snapshot!(ended.stdout, @"");
+    assert_snapshot!("one_run_each_in_percent", ended.stdout);
     let paged = room.type_in("compare --fail-on none -o compared.html before.jtl after.jtl").expect(0);
     paged.says(&["wrote compared.html"]);
     let page = room.read("compared.html");
@@ -218,7 +218,7 @@ fn runs_are_planned() {
     let room = Room::new();
     let runs = logs(&room, "run", 4, &Made { between: 0.05, ..MADE });
     let ended = room.type_in(&format!("compare --power 5% {runs}")).expect(0);
-    assert_snapshot!(ended.stdout, @"");
+    assert_snapshot!("runs_needed", ended.stdout);
     let found = json(&room.type_in(&format!("compare --power 5% --json {runs}")).expect(0));
     let needs = found["rows"][0]["needs"].as_array().unwrap();
     let runs = |need: &Value| need["runs"].as_u64().unwrap();
@@ -242,7 +242,7 @@ fn the_run_that_made_it_slower_is_found() {
     let ended = room.type_in("trend nightly --fail-on regression").expect(8);
     let text = ended.stdout.replace(&slower, "[the run that is slower]");
     assert!(text.contains("slower from [the run that is slower] on"), "{text}");
-    assert_snapshot!(text, @"");
+    assert_snapshot!("a_history", text);
     let found = json(&room.type_in("trend nightly --json").expect(0));
     let series = found["series"].as_array().unwrap();
     let of = |label: &str, measure: &str| {
