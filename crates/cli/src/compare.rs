@@ -18,6 +18,7 @@ use clap::{Args, ValueEnum};
 use crate::arrivals::look;
 use crate::exit::{Exit, complain, print, say};
 use crate::quantities::{share, span};
+use crate::run_paths::runs_of;
 
 #[derive(Debug, Args)]
 #[command(
@@ -30,7 +31,7 @@ use crate::quantities::{share, span};
     read, or the runs are too unlike to compare (--allow-unlike), 8 something got worse (--fail-on)"
 )]
 pub(crate) struct CompareArgs {
-    /// Runs before the change; without --, two runs are before and after.
+    /// Runs before the change, or directories that hold them; without --, two are before and after.
     #[arg(required = true, value_name = "BASE")]
     base: Vec<PathBuf>,
     /// Runs after it.
@@ -120,8 +121,8 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
     if let Some(difference) = args.power {
         return plan(args, difference, &reading);
     }
-    let (base, new): (Vec<&PathBuf>, Vec<&PathBuf>) = match (&args.base[..], &args.new[..]) {
-        ([base, new], []) => (vec![base], vec![new]),
+    let (base, new) = match (&args.base[..], &args.new[..]) {
+        ([base, new], []) => (std::slice::from_ref(base), std::slice::from_ref(new)),
         ([_], []) => {
             return complain(Exit::Usage, "name the run to compare with as well: busyhour compare BASE NEW");
         }
@@ -131,7 +132,11 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
                 "which of these runs are before the change and which after? Put -- between them: busyhour compare BASE… -- NEW…",
             );
         }
-        (base, new) => (base.iter().collect(), new.iter().collect()),
+        (base, new) => (base, new),
+    };
+    let (base, new) = match (runs_of(base), runs_of(new)) {
+        (Ok(base), Ok(new)) => (base, new),
+        (Err(exit), _) | (_, Err(exit)) => return exit,
     };
     let (Some(base), Some(new)) = (read_all(&base, &reading), read_all(&new, &reading)) else {
         return Exit::Refused;
@@ -219,7 +224,11 @@ fn plan(args: &CompareArgs, difference: f64, reading: &RunReading) -> Exit {
     if difference <= 0.0 {
         return complain(Exit::Usage, "--power needs a difference greater than 0, such as 5%");
     }
-    let Some(runs) = read_all(&args.base, reading) else { return Exit::Refused };
+    let paths = match runs_of(&args.base) {
+        Ok(paths) => paths,
+        Err(exit) => return exit,
+    };
+    let Some(runs) = read_all(&paths, reading) else { return Exit::Refused };
     let Some(plan) = PowerPlan::new(&runs, difference, args.details) else {
         return complain(Exit::Internal, "there is nothing to plan from");
     };

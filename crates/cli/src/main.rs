@@ -21,6 +21,7 @@ mod progress;
 mod quantities;
 mod replay_times;
 mod run;
+mod run_paths;
 mod run_request;
 mod settings;
 mod stop_port;

@@ -1,9 +1,8 @@
 //! `busyhour trend`: where a history of runs changed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use busyhour_analysis::comparison::{ComparedClock, Margins, RunWindow, Trend, TrendSettings};
-use busyhour_record::RunDir;
 use busyhour_report::{RunReading, trend_table};
 use clap::{Args, ValueEnum};
 use rand::SeedableRng as _;
@@ -13,6 +12,7 @@ use crate::arrivals::look;
 use crate::compare::{Clock, read_all};
 use crate::exit::{Exit, complain, print};
 use crate::quantities::{share, span};
+use crate::run_paths::runs_of;
 
 #[derive(Debug, Args)]
 #[command(
@@ -65,18 +65,10 @@ enum FailOn {
 }
 
 pub(crate) fn main(args: &TrendArgs) -> Exit {
-    let mut paths = Vec::new();
-    for path in &args.runs {
-        match runs_in(path) {
-            Ok(found) if found.is_empty() => {
-                return complain(Exit::Refused, &format!("{} holds no runs", path.display()));
-            }
-            Ok(found) => paths.extend(found),
-            Err(error) => {
-                return complain(Exit::Refused, &format!("cannot read {}: {error}", path.display()));
-            }
-        }
-    }
+    let paths = match runs_of(&args.runs) {
+        Ok(paths) => paths,
+        Err(exit) => return exit,
+    };
     if args.significance <= 0.0 || args.significance >= 1.0 {
         return complain(Exit::Usage, "--significance must be between 0 and 1");
     }
@@ -104,28 +96,4 @@ pub(crate) fn main(args: &TrendArgs) -> Exit {
     } else {
         Exit::Completed
     }
-}
-
-/// The run at `path`, or those in it: run directories, and files called .jtl or .csv when there are none.
-fn runs_in(path: &Path) -> std::io::Result<Vec<PathBuf>> {
-    if !path.is_dir() || RunDir::open(path).samples_path().exists() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut entries = std::fs::read_dir(path)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<std::io::Result<Vec<PathBuf>>>()?;
-    entries.sort();
-    let runs: Vec<PathBuf> = entries
-        .iter()
-        .filter(|entry| RunDir::open(entry.as_path()).samples_path().exists())
-        .cloned()
-        .collect();
-    if !runs.is_empty() {
-        return Ok(runs);
-    }
-    let is_log = |entry: &PathBuf| {
-        let extension = entry.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        entry.is_file() && ["jtl", "csv", "xml"].contains(&extension)
-    };
-    Ok(entries.into_iter().filter(is_log).collect())
 }

@@ -252,35 +252,3 @@ fn verdict(measure: Measure, before: f64, after: f64, margins: &Margins) -> Verd
         (false, false) => Verdict::PerhapsBetter,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use rand::SeedableRng as _;
-    use rand_xoshiro::Xoshiro256PlusPlus;
-
-    use super::*;
-
-    fn found(measure: Measure, values: &[Option<f64>]) -> Vec<TrendChange> {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        changes(measure, values, &TrendSettings::default(), &mut random)
-    }
-
-    #[test]
-    fn a_step_is_found_between_runs_that_have_the_measure() {
-        let mut values: Vec<Option<f64>> = (0..12).map(|at| Some(10.0 + f64::from(at % 3) * 0.1)).collect();
-        values.push(None);
-        values.extend((0..8).map(|at| Some(12.0 + f64::from(at % 3) * 0.1)));
-        let changes = found(Measure::P95, &values);
-        assert_eq!(changes.len(), 1);
-        assert_eq!((changes[0].at, changes[0].verdict), (13, Verdict::Worse));
-        assert!((changes[0].after / changes[0].before - 1.2).abs() < 0.01);
-        assert_eq!(found(Measure::Throughput, &values)[0].verdict, Verdict::Better);
-    }
-
-    #[test]
-    fn a_small_step_is_seen_but_no_regression() {
-        let values: Vec<Option<f64>> =
-            (0..30).map(|at| Some(if at < 15 { 10.0 } else { 10.2 } + f64::from(at % 3) * 0.01)).collect();
-        assert_eq!(found(Measure::Mean, &values)[0].verdict, Verdict::PerhapsWorse);
-    }
-}

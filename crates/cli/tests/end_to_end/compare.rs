@@ -201,6 +201,7 @@ fn what_cannot_be_compared_is_said() {
     for (line, code, said) in [
         ("compare before.jtl", 2, "busyhour compare BASE NEW"),
         ("compare before.jtl before.jtl before.jtl", 2, "Put -- between them"),
+        ("compare before.jtl ./before.jtl -- before.jtl", 2, "named twice"),
         ("compare before.jtl none.jtl", 3, "none.jtl"),
         ("compare before.jtl empty.jtl", 3, "empty.jtl"),
         ("compare before.jtl before.jtl --window 500,600", 3, "starts in the window"),

@@ -1,0 +1,86 @@
+//! Histories: a step is found where it is, between runs that have the measure, and named for what it is.
+
+use busyhour_analysis::RunFacts;
+use busyhour_analysis::comparison::{
+    Measure, MeasuredRun, RunTally, TalliedSample, Trend, TrendSeries, TrendSettings, Verdict,
+};
+use busyhour_record::SampleKind;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A run on day `day` of 400 requests in 20 s, of about `time_ms`.
+fn run(day: usize, time_ms: f64, samples: u64) -> MeasuredRun {
+    let mut tally = RunTally::new(None);
+    for at in 0..samples {
+        // From -10 % to +10 %, and a little that differs from day to day.
+        let spread = (at * 7 % 21) as f64 / 100.0 - 0.1 + (day * 5 % 7) as f64 / 1_000.0;
+        let time_ns = (time_ms * 1e6 * (1.0 + spread)) as u64;
+        let end_ns = (at as i64 + 1) * 50_000_000;
+        tally.add(&TalliedSample {
+            label: 0,
+            kind: SampleKind::Request,
+            start_ns: end_ns - time_ns as i64,
+            end_ns,
+            time_ns,
+            samples: 1,
+            errors: 0,
+            user: None,
+        });
+    }
+    let facts = RunFacts { wall_anchor_ms: day as i64 * 86_400_000, ..RunFacts::default() };
+    let random: Option<&mut Xoshiro256PlusPlus> = None;
+    MeasuredRun::new(format!("day {day}"), facts, tally, 1e-6, |_| "home".into(), random).unwrap()
+}
+
+fn trend(mut runs: Vec<MeasuredRun>) -> Trend {
+    // In no order.
+    runs.reverse();
+    Trend::new(runs, TrendSettings::default(), &mut Xoshiro256PlusPlus::seed_from_u64(1)).unwrap()
+}
+
+fn of(trend: &Trend, measure: Measure) -> &TrendSeries {
+    trend.series.iter().find(|series| series.is_total && series.measure == measure).unwrap()
+}
+
+#[test]
+fn a_step_is_found_between_runs_that_have_the_measure() {
+    // The percentile of the thirteenth run is unknown.
+    let runs = (0..21).map(|day| match day {
+        0..12 => run(day, 10.0, 400),
+        12 => run(day, 10.0, 9),
+        _ => run(day, 12.0, 400),
+    });
+    let trend = trend(runs.collect());
+    let p95 = of(&trend, Measure::P95);
+    assert_eq!((p95.values.len(), p95.values[12]), (21, None));
+    assert_eq!(p95.changes.len(), 1);
+    let change = &p95.changes[0];
+    assert_eq!((change.at, change.verdict), (13, Verdict::Worse));
+    assert!((change.after / change.before - 1.2).abs() < 0.01);
+    assert!(p95.is_regression() && trend.regressions().count() >= 2);
+    assert_eq!(trend.runs[13].name, "day 13");
+    assert!(of(&trend, Measure::ErrorShare).changes.is_empty());
+}
+
+#[test]
+fn what_was_put_right_is_no_regression() {
+    let runs = (0..30).map(|day| run(day, if (10..20).contains(&day) { 15.0 } else { 10.0 }, 400));
+    let trend = trend(runs.collect());
+    let verdicts: Vec<Verdict> = of(&trend, Measure::Mean).changes.iter().map(|c| c.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Worse, Verdict::Better]);
+    assert_eq!(trend.regressions().count(), 0);
+}
+
+#[test]
+fn a_small_step_is_seen_but_no_regression() {
+    let runs = (0..30).map(|day| run(day, if day < 15 { 10.0 } else { 10.2 }, 400));
+    let trend = trend(runs.collect());
+    assert_eq!(of(&trend, Measure::Mean).changes[0].verdict, Verdict::PerhapsWorse);
+    assert_eq!(trend.regressions().count(), 0);
+}
+
+#[test]
+fn a_short_history_says_so() {
+    let trend = trend((0..5).map(|day| run(day, 10.0, 400)).collect());
+    assert!(trend.caveats.iter().any(|doubt| doubt.message.contains("10 are needed at least")));
+}
