@@ -97,10 +97,12 @@ fn total(comparison: &Comparison) -> String {
     let rows: Vec<(String, &Effect)> =
         effects.map(|effect| (full_name(effect.measure).to_owned(), effect)).collect();
     let confidence = percent_of(comparison.asked_of_total.confidence);
+    let single = percent_of(1.0 - comparison.settings.false_rate);
     format!(
-        "<p>Each bar is the {confidence} interval of a change, its dot the change itself; the tinted band is what counts as \
-         none.</p>{}",
-        scrolling("All requests", &effects_table("measure", &rows, comparison, &confidence, false))
+        "<p>Each bar is the interval of a change, its dot the change itself; the tinted band is what counts as none. Intervals of \
+         differences that are claimed are at {confidence}, all others at {single}, or as much wider as it takes to hold \
+         zero.</p>{}",
+        scrolling("All requests", &effects_table("measure", &rows, comparison, false))
     )
 }
 
@@ -112,7 +114,8 @@ fn labels(comparison: &Comparison) -> String {
     let asked = &comparison.asked_of_labels;
     let confidence = percent_of(asked.confidence);
     let mut out = format!(
-        "<p>{} of {} were answered by a difference; that many questions at once make each interval one of {confidence}.</p>",
+        "<p>{} of {} were answered by a difference; that many questions at once make the interval of each of these one of \
+         {confidence}.</p>",
         thousands(asked.differences as u64),
         counted(asked.questions as u64, "question")
     );
@@ -127,7 +130,7 @@ fn labels(comparison: &Comparison) -> String {
             "<details{open}><summary>{}: {worse} worse, {better} better, {} neither</summary>{}</details>",
             full_name(measure),
             rows.len() - worse - better,
-            scrolling(full_name(measure), &effects_table("label", &rows, comparison, &confidence, true))
+            scrolling(full_name(measure), &effects_table("label", &rows, comparison, true))
         );
     }
     for (side, labels) in [(&comparison.base, &comparison.only_base), (&comparison.new, &comparison.only_new)]
@@ -148,7 +151,6 @@ fn effects_table(
     first: &'static str,
     rows: &[(String, &Effect)],
     comparison: &Comparison,
-    confidence: &str,
     sorts: bool,
 ) -> String {
     let number = if sorts { Sort::Number } else { Sort::No };
@@ -165,7 +167,7 @@ fn effects_table(
     let class = if sorts { "wide sortable" } else { "wide" };
     let cut = if sorts && rows.len() > ROWS_SHOWN { " cut" } else { "" };
     let mut out = format!(
-        "<table class=\"{class}{cut}\" data-limit=\"{ROWS_SHOWN}\"><caption class=\"skip\">Changes with {confidence} \
+        "<table class=\"{class}{cut}\" data-limit=\"{ROWS_SHOWN}\"><caption class=\"skip\">Changes with their \
          intervals</caption>{}<tbody>",
         head(&columns)
     );
