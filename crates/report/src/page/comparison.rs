@@ -159,7 +159,7 @@ fn effects_table(
         Column { name: first, term: "", sort: if sorts { Sort::Text } else { Sort::Words } },
         Column { name: "change", term: "", sort: number },
         Column { name: "verdict", term: "", sort: if sorts { Sort::Text } else { Sort::Words } },
-        Column { name: "", term: "", sort: Sort::No },
+        Column { name: "drawn", term: "", sort: Sort::Words },
         Column { name: "interval", term: "", sort: Sort::No },
         Column { name: "before", term: "", sort: number },
         Column { name: "after", term: "", sort: number },

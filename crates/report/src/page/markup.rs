@@ -82,7 +82,7 @@ fn time_of_day(run: &RunFacts, seconds: f64) -> Option<String> {
 
 /// A table in a frame that scrolls sideways where it is too wide for the window, by keyboard, too.
 pub(super) fn scrolling(name: &str, table: &str) -> String {
-    format!("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{name}\">{table}</div>")
+    format!("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"{name}\">{table}</div>")
 }
 
 /// A figure for a plot: the script draws it, the caption says it.
