@@ -301,7 +301,9 @@ impl<P: Protocol> VirtualUser<P> {
                 return;
             }
         }
-        self.sleep_off().await;
+        if self.user.owed_ns > 0 {
+            self.sleep_off().await;
+        }
         self.last_package = Some(id);
         let Some(intended) = self.wait(package).await else { return };
         if self.core.is_behind() {
@@ -324,7 +326,9 @@ impl<P: Protocol> VirtualUser<P> {
             }
             SamplerKind::Immediate(sampler) => {
                 sampler.sample(&mut self.user, &package.label, intended);
-                self.sleep_off().await;
+                if self.user.owed_ns > 0 {
+                    self.sleep_off().await;
+                }
                 self.previous_end = self.user.result.end;
             }
             SamplerKind::Protocol(protocol) => {
@@ -355,17 +359,18 @@ impl<P: Protocol> VirtualUser<P> {
             }
         }
         self.finish_sample(group, package, transaction);
-        self.sleep_off().await;
+        if self.user.owed_ns > 0 {
+            self.sleep_off().await;
+        }
         self.late_ns = 0;
     }
 
-    /// Waits out what scripts slept: they do not hold the core.
+    /// Waits out what scripts slept: they do not hold the core. Most samples owe nothing, and it is asked before this is
+    /// called: a future that is made for nothing costs more than the question.
     async fn sleep_off(&mut self) {
-        if self.user.owed_ns > 0 {
-            let until = self.user.now() + std::mem::take(&mut self.user.owed_ns);
-            self.core.timers.sleep_until(until).await;
-            self.steps = 0;
-        }
+        let until = self.user.now() + std::mem::take(&mut self.user.owed_ns);
+        self.core.timers.sleep_until(until).await;
+        self.steps = 0;
     }
 
     /// What follows a sample: processors, assertions, listeners, and what the group does on errors.

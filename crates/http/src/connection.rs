@@ -175,7 +175,6 @@ impl Connection {
         timeout: Option<Duration>,
     ) -> Result<Option<(Nanos, Nanos)>, Failure> {
         let mut first = None;
-        let authority = Arc::clone(&self.origin);
         loop {
             let read = poll_fn(|cx| self.poll_step(cx, reader, sink));
             let step = match timeout {
@@ -201,7 +200,7 @@ impl Connection {
                     }
                 }
                 Ok(Step::Closed) => {
-                    reader.end(&authority.with_port())?;
+                    reader.end(&self.origin.with_port())?;
                     return Ok(first.map(|first| (first, clock.now())));
                 }
                 Err(failure) => return Err(failure),

@@ -13,7 +13,7 @@ use crate::cache::WhenFresh;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::head::Rendered;
-use crate::line::Line;
+use crate::line::{Line, Special};
 use crate::origin::Origin;
 use crate::proxy::{ProxyAuth, proxy_for};
 use crate::render::render;
@@ -84,10 +84,12 @@ pub(crate) async fn one(
     if let Some(source) = &sampler.source {
         Box::pin(Source::look_up(source.name(user), user.now())).await;
     }
-    let mut step = prepare(sampler, user, session, request, origin, keep)?;
+    // It stays where it was made: a step is half a kilobyte.
+    let mut prepared = prepare(sampler, user, session, request, origin, keep);
+    let step = prepared.as_mut()?;
     loop {
         let outcome = step.line.transfer(&mut user.result, request, &mut step.head, &clock).await;
-        match settle(user, session, request, &mut step, outcome) {
+        match settle(user, session, request, step, outcome) {
             Next::Again => {}
             Next::Done(location) => return location,
         }
@@ -187,9 +189,8 @@ pub(crate) fn prepare<'s>(
     }
     let own_headers = request.headers.len() - conditional;
     let used = request.authorization.is_some().then_some(Used::Basic);
-    let head = Head::new(sampler);
-    let line = match Line::new(sampler, user, session, origin, proxy, said, keep) {
-        Ok(line) => line,
+    let special = match Special::of(sampler, user, session, origin, proxy.as_deref()) {
+        Ok(special) => special,
         Err(failure) => {
             request.headers.truncate(own_headers);
             user.result.end = user.now();
@@ -197,7 +198,17 @@ pub(crate) fn prepare<'s>(
             return None;
         }
     };
-    Some(Step { line, head, now_ms, told: false, said, asking, used, own_headers, md5: sampler.md5 })
+    Some(Step {
+        line: Line::new(sampler, user, session, origin, proxy, said, special, keep),
+        head: Head::new(sampler),
+        now_ms,
+        told: false,
+        said,
+        asking,
+        used,
+        own_headers,
+        md5: sampler.md5,
+    })
 }
 
 /// Everything after the last byte.

@@ -50,12 +50,22 @@ pub(crate) struct Special {
 }
 
 impl Special {
-    fn new(
+    /// What the plan says about the way to `origin`, if it says anything.
+    ///
+    /// # Errors
+    /// A local address that this machine does not have.
+    pub(crate) fn of(
         sampler: &HttpSampler,
         user: &mut UserState,
         session: &mut HttpSession,
-        host: &str,
-    ) -> Result<Self, Failure> {
+        origin: &Origin,
+        proxy: Option<&ProxyAddress>,
+    ) -> Result<Option<Box<Self>>, Failure> {
+        let keys = sampler.shared.client_keys.as_ref().filter(|keys| !keys.alias_variable().is_empty());
+        if sampler.dns.is_none() && sampler.source.is_none() && keys.is_none() {
+            return Ok(None);
+        }
+        let host = proxy.map_or(origin.bare_host(), |proxy| &proxy.host);
         let mut special = Self::default();
         if let Some(manager) = &sampler.dns {
             let mut name = Name::new(manager, host, user);
@@ -65,14 +75,12 @@ impl Special {
         if let Some(source) = &sampler.source {
             special.source = source.address(user)?;
         }
-        if let Some(keys) = &sampler.shared.client_keys {
+        if let Some(keys) = keys {
             special.key_alias = user.variables.get(keys.alias_variable()).map(str::to_owned);
         }
-        Ok(special)
+        Ok(Some(Box::new(special)))
     }
-}
 
-impl Special {
     /// Addresses of the host, if the plan has them looked up.
     async fn look_up(&mut self, clock: &Clock) -> Result<Option<Arc<[SocketAddr]>>, Failure> {
         match &mut self.name {
@@ -84,9 +92,7 @@ impl Special {
 
 impl<'s> Line<'s> {
     /// The way to `origin`, over an idle connection if the user has one.
-    ///
-    /// # Errors
-    /// A local address that this machine does not have.
+    #[inline]
     pub(crate) fn new(
         sampler: &'s HttpSampler,
         user: &mut UserState,
@@ -94,20 +100,15 @@ impl<'s> Line<'s> {
         origin: &Arc<Origin>,
         proxy: Option<Arc<ProxyAddress>>,
         said: ProxyAuth,
+        special: Option<Box<Special>>,
         keep: Keep,
-    ) -> Result<Self, Failure> {
-        let mut special = None;
-        let named = sampler.shared.client_keys.as_ref().is_some_and(|keys| !keys.alias_variable().is_empty());
-        if sampler.dns.is_some() || sampler.source.is_some() || named {
-            let host = proxy.as_ref().map_or(origin.bare_host(), |proxy| &proxy.host);
-            special = Some(Box::new(Special::new(sampler, user, session, host)?));
-        }
+    ) -> Self {
         let source = special.as_ref().and_then(|special| special.source);
         let milliseconds = |template: &Template, user: &mut UserState| {
             let ms = if template.is_empty() { 0 } else { template.integer(user, 0) };
             u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
         };
-        Ok(Self {
+        Self {
             sampler,
             origin: Arc::clone(origin),
             said,
@@ -117,7 +118,7 @@ impl<'s> Line<'s> {
             keep,
             connect_timeout: milliseconds(&sampler.connect_timeout, user),
             response_timeout: milliseconds(&sampler.response_timeout, user),
-        })
+        }
     }
 
     /// The request is to be sent once more: over the same connection, unless that has ended since.
@@ -136,17 +137,15 @@ impl<'s> Line<'s> {
         let (sampler, keep) = (self.sampler, self.keep);
         let started = result.start;
         let mut reader = ResponseReader::new(request.method == "HEAD");
+        let mut kept = false;
         let outcome = async {
-            let mut connection = match self.connection.take() {
-                Some(connection) => connection,
-                None => match self.connect(result, head, &mut reader, clock, started).await? {
-                    Some(connection) => {
-                        reader = ResponseReader::new(request.method == "HEAD");
-                        connection
-                    }
-                    None => return Ok(()),
-                },
-            };
+            if self.connection.is_none() {
+                self.connection = self.connect(result, head, &mut reader, clock, started).await?;
+                if self.connection.is_some() {
+                    reader = ResponseReader::new(request.method == "HEAD");
+                }
+            }
+            let Some(connection) = &mut self.connection else { return Ok(()) };
             connection.send(&request.wire).await?;
             result.sent_bytes = request.wire.len() as u64;
             let mut sink = ResponseSink { head, result, keep };
@@ -163,11 +162,14 @@ impl<'s> Line<'s> {
                     }
                     None => {}
                 }
-                self.connection = Some(connection);
+                kept = true;
             }
             Ok(())
         }
         .await;
+        if !kept {
+            self.connection = None;
+        }
         if outcome.is_err() || result.end == Nanos::ZERO {
             result.end = clock.now();
         }
