@@ -27,6 +27,7 @@ mod testing;
 pub mod think;
 pub mod timers;
 pub mod transaction;
+mod turns;
 pub mod user;
 pub mod variables;
 mod virtual_user;

@@ -316,6 +316,7 @@ fn core_thread<P: Protocol>(
             return CoreReport::default();
         }
     };
+    crate::turns::ask_for_short_turns();
     let began = shared.clock.now();
     runtime.block_on(async {
         let core = match Core::new(index, shared, labels, writer) {
