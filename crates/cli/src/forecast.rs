@@ -36,7 +36,7 @@ pub(crate) fn limits(started: &Started, cores: usize) {
             (_, None) => users += groups.map(|group| of_group(group, &mut user)).sum::<u64>(),
         }
     }
-    for open in &program.open {
+    for open in program.open.iter().filter(|open| !open.is_slow()) {
         let groups = open.groups.iter().filter(|(_, weight)| *weight > 0.0);
         let groups = groups.filter_map(|(group, _)| program.groups.get(*group as usize));
         let fewest = groups

@@ -50,7 +50,16 @@ impl OpenWorkload {
         // Users' streams are keyed with the group's number, of which there are never so many.
         self.seed.unwrap_or_else(|| crate::user::stream_key(run_seed, u64::MAX, u64::from(number), 0))
     }
+
+    /// Whether one core is enough for it, so that few users need not be shared out to cores.
+    pub fn is_slow(&self) -> bool {
+        self.process.expected_count() <= SLOW_PER_S * self.process.duration_ns() as f64 / 1e9
+    }
 }
+
+/// Arrivals a second up to which one core serves a workload of few users: whoever is free then takes the next arrival,
+/// whichever core has it.
+const SLOW_PER_S: f64 = 2_000.0;
 
 /// Arrivals that may wait at once for users of one group on one core; further ones are dropped, so that memory stays
 /// bounded whatever the server does.

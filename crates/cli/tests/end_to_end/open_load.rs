@@ -221,14 +221,30 @@ fn what_is_dropped_is_counted_and_shown() {
 }
 
 #[test]
-fn fewer_users_than_cores_is_not_what_is_made() {
+fn few_users_serve_a_slow_load_on_one_core() {
     let server = Server::quick();
     let url = format!("http://127.0.0.1:{}/", server.port());
-    let line = ["run", &url, "--arrivals", "even(50/s) for 100ms", "--no-free-user", "queue", "-c", "1"];
-    let run = |cores: &str| Room::new().run(line.iter().chain(&["--cores", cores])).expect(0);
-    run("2").says(&["warning: 2 users serve the arrivals instead of 1", "--cores 1"]);
-    let alone = run("1");
-    assert!(!alone.stderr.contains("warning"), "{}", alone.stderr);
+    let run = |arrivals: &str, cores: &str| {
+        let room = Room::new();
+        let line =
+            ["run", &url, "--arrivals", arrivals, "--no-free-user", "queue", "-c", "1", "--cores", cores];
+        let ended = room.run(line).expect(0);
+        let rows = std::fs::read_to_string(room.run_dir().jtl_path()).unwrap();
+        let mut threads: Vec<_> = rows.lines().skip(1).filter_map(|row| row.split(',').nth(5)).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        (ended, room.manifest().outcome.unwrap(), threads.len())
+    };
+    for cores in ["1", "2"] {
+        let (ended, outcome, threads) = run("even(50/s) for 100ms", cores);
+        assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
+        let counts = outcome.arrivals.unwrap();
+        assert_eq!((counts.scheduled, counts.begun, counts.dropped), (5, 5, 0));
+        assert_eq!(threads, 1, "one user serves them all");
+    }
+    let (fast, _, threads) = run("even(5000/s) for 100ms", "2");
+    fast.says(&["warning: 2 users serve the arrivals instead of 1", "--cores 1"]);
+    assert_eq!(threads, 2);
 }
 
 #[test]

@@ -41,16 +41,21 @@ fn part(users: u32, core: u32, cores: u32) -> u32 {
     (users / cores + u32::from(core < users % cores)).max(1)
 }
 
-/// Arrivals a second up to which one core serves users that go on with arrival after arrival: whoever is free then takes
-/// the next one, as in the plugin, which knows no cores.
-const SLOW_PER_S: f64 = 2_000.0;
+/// With so many users per core it makes no difference that an arrival waits for one of its own core's.
+const MANY_PER_CORE: u32 = 32;
 
-/// Whether a workload is of that kind, and slow.
-fn is_slow_crowd<P>(program: &Program<P>, workload: &OpenWorkload) -> bool {
-    let duration_s = workload.process.duration_ns() as f64 / 1e9;
+/// Whether one core is to serve the whole workload: it is slow, and its users are few, or go on as the same users with
+/// arrival after arrival, as in the plugin, which knows no cores.
+fn needs_one_desk<P>(
+    program: &Program<P>,
+    workload: &OpenWorkload,
+    users: &[(u32, u32)],
+    cores: u32,
+) -> bool {
     let mut groups = workload.groups.iter().map(|(group, _)| &program.groups[*group as usize]);
-    groups.any(|group| matches!(group.crowd.as_deref(), Some(Crowd::Arrivals)))
-        && workload.process.expected_count() <= SLOW_PER_S * duration_s
+    workload.is_slow()
+        && (users.iter().any(|(_, most)| *most < MANY_PER_CORE.saturating_mul(cores))
+            || groups.any(|group| matches!(group.crowd.as_deref(), Some(Crowd::Arrivals))))
 }
 
 struct Dispatcher<'r, P: Protocol> {
@@ -76,7 +81,7 @@ pub(crate) async fn dispatch<P: Protocol>(
     let workload = &program.open[start.workload as usize];
     // A limit of users holds for all cores together: with fewer users than cores, some cores have none.
     let serving = match workload.no_free_user {
-        _ if is_slow_crowd(program, workload) => 1,
+        _ if needs_one_desk(program, workload, &start.users, cores) => 1,
         NoFreeUser::GrowOrDrop(most) => cores.min(most.max(1)),
         _ => cores,
     }
