@@ -97,13 +97,15 @@ fn text(findings: &[Finding], quiet: bool) -> String {
                     (true, true) => " ",
                     (true, false) => "!",
                 };
+                let arrivals = node.arrivals.as_ref().map(|text| format!("  open: {}", shown(text)));
                 let _ = writeln!(
                     out,
-                    "  {mark} {:5}  {}{} \"{}\"",
+                    "  {mark} {:5}  {}{} \"{}\"{}",
                     node.line,
                     "  ".repeat(node.depth),
                     shown(&node.kind),
-                    shown(&node.name)
+                    shown(&node.name),
+                    arrivals.unwrap_or_default()
                 );
             }
         }
@@ -115,7 +117,11 @@ fn text(findings: &[Finding], quiet: bool) -> String {
         }
     }
     if !quiet && findings.iter().any(|finding| !finding.outline.is_empty()) {
-        out.push_str("in the outlines: line, element; - disabled, ! not supported\n");
+        out.push_str("in the outlines: line, element; - disabled, ! not supported");
+        if findings.iter().flat_map(|finding| &finding.outline).any(|node| node.arrivals.is_some()) {
+            out.push_str("; open: sessions begin by a schedule");
+        }
+        out.push('\n');
     }
     let good = findings.iter().filter(|finding| finding.is_supported()).count();
     if findings.len() > 1 {
@@ -145,7 +151,7 @@ fn json(findings: &[Finding]) -> String {
                 .map(|node| {
                     serde_json::json!({
                         "depth": node.depth, "kind": node.kind, "name": node.name, "line": node.line,
-                        "active": node.active, "supported": node.supported,
+                        "active": node.active, "supported": node.supported, "arrivals": node.arrivals,
                     })
                 })
                 .collect();

@@ -18,6 +18,8 @@ const NO_FREE_USER: &str = "busyhour.no_free_user";
 
 /// JMeter's Open Model Thread Group.
 const OPEN_MODEL: &str = "OpenModelThreadGroup";
+/// Its property of the schedule.
+const SCHEDULE: &str = "OpenModelThreadGroup.schedule";
 
 /// Users that an open workload may make when nothing else is said.
 pub const USERS_MAX: u32 = 10_000;
@@ -135,9 +137,22 @@ pub(crate) fn of_group<'p>(context: &mut Context<'p>, element: Element<'p>, inde
     })
 }
 
+/// The arrivals of a thread group whose workload is open, as the plan writes them; the rates of plugins' groups stand in
+/// several properties and are only named.
+pub(crate) fn arrivals_of(group: Element<'_>) -> Option<&str> {
+    if !matches!(role(group), Role::Group) {
+        return None;
+    }
+    if plugin_arrivals::is_one(group) {
+        return Some("by its own rates");
+    }
+    let name = if group.kind() == OPEN_MODEL { SCHEDULE } else { ARRIVALS };
+    group.text(name).filter(|text| !text.trim().is_empty())
+}
+
 /// JMeter's Open Model Thread Group: its schedule keeps a fixed count, and ends what still runs.
 fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -> Option<OpenWorkload> {
-    let Some(property) = element.property("OpenModelThreadGroup.schedule") else {
+    let Some(property) = element.property(SCHEDULE) else {
         context.warn(element, "no-schedule", "the thread group has no schedule: nothing will be sent");
         return None;
     };

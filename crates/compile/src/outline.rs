@@ -2,6 +2,7 @@
 
 use busyhour_plan::{Element, TestPlan};
 
+use crate::open::arrivals_of;
 use crate::support::{Role, role};
 
 /// One element of the outline.
@@ -19,6 +20,8 @@ pub struct OutlineNode {
     pub active: bool,
     /// It is supported (or has no effect anyway).
     pub supported: bool,
+    /// A thread group's arrivals, as written, when its workload is open: sessions begin by a schedule.
+    pub arrivals: Option<String>,
 }
 
 /// The outline of a plan, in its order.
@@ -40,6 +43,7 @@ fn collect(element: Element<'_>, depth: usize, active: bool, nodes: &mut Vec<Out
         line: element.span().line,
         active,
         supported: !matches!(role(element), Role::Unsupported),
+        arrivals: arrivals_of(element).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),
     });
     for child in element.children() {
         collect(child, depth + 1, active, nodes);

@@ -145,6 +145,24 @@ fn everything_unsupported_is_listed_with_its_place() {
 }
 
 #[test]
+fn the_outline_says_which_groups_are_open() {
+    let room = Room::new();
+    let schedule =
+        "<stringProp name=\"OpenModelThreadGroup.schedule\">rate(5/sec)\n random_arrivals(2 s)</stringProp>";
+    let open = element("OpenModelThreadGroup", "Visitors", schedule, &get("a", "/"));
+    let poisson = "<stringProp name=\"busyhour.arrivals\">poisson(7/s) for 1s</stringProp>";
+    let own = group("1", "1", &get("b", "/")).replace("</ThreadGroup>", &format!("{poisson}</ThreadGroup>"));
+    room.file("plan.jmx", plan(&(open + &own + &group("1", "1", &get("c", "/")))));
+    let outline = room.type_in("check plan.jmx").expect(0).stdout;
+    let lines: Vec<_> = outline.lines().filter(|line| line.contains("ThreadGroup")).collect();
+    assert_eq!(lines.len(), 3, "{outline}");
+    assert!(lines[0].ends_with("\"Visitors\"  open: rate(5/sec) random_arrivals(2 s)"), "{outline}");
+    assert!(lines[1].ends_with("\"Group\"  open: poisson(7/s) for 1s"), "{outline}");
+    assert!(lines[2].ends_with("ThreadGroup \"Group\""), "{outline}");
+    assert!(outline.contains("open: sessions begin by a schedule"), "{outline}");
+}
+
+#[test]
 fn many_files_have_a_total() {
     let room = Room::new();
     room.file("good.jmx", plan(&group("1", "1", &get("a", "/"))));
