@@ -20,6 +20,9 @@ const BUSY_LENGTH_MIN_S: f64 = 1.0;
 /// A quantile that rests on fewer samples beyond it than this is hardly more than an extreme value.
 const TAIL_SAMPLES: u64 = 10;
 
+/// A larger part of sessions without a request is told.
+const IDLE_SHARE: f64 = 0.01;
+
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
@@ -42,6 +45,13 @@ pub enum Caveat {
     ArrivalsLeft {
         /// How many.
         arrivals: u64,
+    },
+    /// Sessions of open workloads ended without a request: the rate of requests is not that of arrivals.
+    IdleSessions {
+        /// How many at least.
+        sessions: u64,
+        /// Sessions that began.
+        begun: u64,
     },
     /// A core of the generator was busy: what looks like response time may be its own.
     GeneratorBusy {
@@ -176,6 +186,10 @@ impl fmt::Display for Caveat {
                     "{arrivals} still waited for a user when the run was stopped: the longest waits are in no number"
                 )
             }
+            Caveat::IdleSessions { sessions, begun } => {
+                let begun = times(*begun, "session", "sessions");
+                write!(f, "at least {sessions} of {begun} ended without a request")
+            }
             Caveat::GeneratorBusy { busy_percent, busy_second_percent, cores } => {
                 let percent = |share: &Option<f64>| {
                     share.map_or_else(|| "an unknown part".to_owned(), |share| format!("{share:.0} %"))
@@ -241,6 +255,9 @@ impl Caveat {
             Caveat::Interrupted { .. } => "let the users finish (one Ctrl-C) when the slowest samples matter",
             Caveat::ArrivalsLeft { .. } => {
                 "treat response times as lower bounds; allow more users, or let the run reach its end"
+            }
+            Caveat::IdleSessions { .. } => {
+                "look at the controllers around the samplers: conditions, loops of 0 passes, a Once Only Controller"
             }
             Caveat::GeneratorBusy { .. } => {
                 "treat latencies as upper bounds and the rate as the generator's; use more cores or machines"
@@ -311,6 +328,16 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     }
     if let Some(counts) = facts.arrivals.filter(|counts| counts.left_waiting > 0) {
         found.push(Caveat::ArrivalsLeft { arrivals: counts.left_waiting });
+    }
+    if let Some(counts) = facts.arrivals {
+        // What was given up under way had begun its request.
+        let begun = counts.begun;
+        let asked =
+            total.samples + totals.warmup_samples + generator.interrupted_samples + generator.lost_samples;
+        let sessions = begun.saturating_sub(asked);
+        if sessions as f64 > IDLE_SHARE * begun as f64 {
+            found.push(Caveat::IdleSessions { sessions, begun });
+        }
     }
     let events = if facts.recorder_events.is_empty() { &totals.events } else { &facts.recorder_events };
     found.extend(events.iter().cloned().map(|event| match event {

@@ -248,6 +248,19 @@ fn few_users_serve_a_slow_load_on_one_core() {
 }
 
 #[test]
+fn sessions_that_send_nothing_are_told() {
+    let server = Server::quick();
+    let room = Room::new();
+    let never = "<stringProp name=\"IfController.condition\">false</stringProp>\
+                 <boolProp name=\"IfController.useExpression\">true</boolProp>";
+    let body = element("IfController", "Never", never, &get("get", "/"));
+    room.file("plan.jmx", plan(&group("1", "1", &body)));
+    let port = format!("PORT={}", server.port());
+    let line = ["run", "plan.jmx", "-J", &port, "--arrivals", "even(100/s) for 100ms"];
+    room.run(line).expect(0).prints(&["at least 10 of 10 sessions ended without a request"]);
+}
+
+#[test]
 fn a_body_is_made_as_curl_makes_it() {
     let server = Server::quick();
     let room = Room::new();
