@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Compare(crate::compare::CompareArgs),
     /// Show where a history of runs changed.
     Trend(crate::trend::TrendArgs),
+    /// Make of a run what other programs read: CSV, HdrHistogram, InfluxDB, Graphite, Prometheus.
+    Export(crate::export::ExportArgs),
     /// Judge a run that was made before by thresholds.
     Judge(crate::judge::JudgeArgs),
     /// Start a ticket shop on this machine, run the ticket workload on it, show the result.
@@ -114,6 +116,8 @@ pub(crate) struct RunArgs {
     dashboard: Option<PathBuf>,
     #[command(flatten)]
     thresholds: ThresholdArgs,
+    #[command(flatten)]
+    exports: crate::export::LiveExportArgs,
 }
 
 impl RunArgs {
@@ -142,6 +146,7 @@ impl RunArgs {
             log: self.log,
             dashboard: self.dashboard,
             thresholds: self.thresholds.read()?,
+            exports: self.exports,
             ..RunRequest::default()
         };
         self.load.apply(self.url, &mut request)?;

@@ -7,6 +7,7 @@ mod columns;
 mod compare;
 mod demo;
 mod exit;
+mod export;
 mod forecast;
 mod java_properties;
 mod jmeter_args;
@@ -68,6 +69,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Arrivals(arrivals) => arrivals::main(&arrivals),
         Command::Compare(compare) => compare::main(&compare),
         Command::Trend(trend) => trend::main(&trend),
+        Command::Export(export) => export::main(&export),
         Command::Judge(judge) => judge::main(judge),
         Command::Demo(demo) => demo::main(&demo),
         Command::DemoServer(server) => demo::server(&server),

@@ -12,6 +12,7 @@ use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_engine::clock::Clock;
 use busyhour_engine::run::{Level, Properties, RunShared, Stop};
 use busyhour_engine::runner::{self, RunReport};
+use busyhour_export::{Origin, UserCounts};
 use busyhour_http::TlsPolicy;
 use busyhour_plan::TestPlan;
 use busyhour_record::{
@@ -21,6 +22,7 @@ use busyhour_record::{
 use busyhour_report::{Look, add_arrivals, end_of_run, prepare_dashboard, write_dashboard, write_reports};
 
 use crate::exit::{self, Exit, complain, say};
+use crate::export::Exports;
 use crate::forecast;
 use crate::log_file::LogFile;
 use crate::notes::{missed_starts, notes};
@@ -96,6 +98,17 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         Some((judge, seconds, orders)) => (Some(judge), Some(seconds), Some(orders)),
         None => (None, None, None),
     };
+    let origin = Origin { wall_anchor_ms: manifest.wall_anchor_ms };
+    let plan = [&manifest.plan.name, &manifest.plan.path].into_iter().find(|name| !name.is_empty());
+    let (exports, mut observers) = Exports::start(
+        &request.exports,
+        &started.backends,
+        plan.map_or("run", String::as_str),
+        origin,
+        &user_counts(&started.shared),
+    )
+    .map_err(|text| Refusal(Exit::Usage, text))?;
+    observers.extend(seconds);
     let config = RecorderConfig {
         dir: Some(dir.path().to_owned()),
         names: started.names.clone(),
@@ -105,7 +118,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         listeners: started.listeners.clone(),
         listener_sets: started.listener_sets.clone(),
         writers: cores,
-        observers: seconds.into_iter().collect(),
+        observers,
         ..RecorderConfig::default()
     };
     let (recorder, writers) =
@@ -138,6 +151,10 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     let shared = &started.shared;
     let (totals, delta, total) = recorder.finish_with_summary();
     display.end(shared, &delta, &total);
+    for failure in exports.finish() {
+        log.write(Level::Warn, &failure);
+        say(&format!("warning: {failure}"));
+    }
     let (report, failure) = match report {
         Ok(Ok(report)) => {
             let died: u64 = report.cores.iter().map(|core| core.died).sum();
@@ -156,14 +173,22 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     };
     let mut outcome = outcome(&report, &started, &asked, stopped_by.is_some(), failure.is_some(), &totals);
     let failed_by_it = stopped_by.as_ref().is_some_and(|order| order.failed);
-    outcome.stopped_by = stopped_by.map(|order| order.text);
     let end = outcome.end;
+    // Who was asked to stop before stopped for that reason.
+    outcome.stopped_by = stopped_by.filter(|_| end == RunEnd::StoppedByThreshold).map(|order| order.text);
     manifest.notes.extend(missed_starts(shared));
     manifest.outcome = Some(outcome);
     log.write(Level::Info, &format!("the run ended: {end:?}"));
     log.flush();
     finish(request, &manifest, &dir, &main, &log_path, &started, &totals, judge, failure)
         .map(|results| exit_code(end, failed_by_it, &results))
+}
+
+/// How many users have started and finished, for those who are told while the run goes on.
+fn user_counts(shared: &Arc<RunShared>) -> UserCounts {
+    use std::sync::atomic::Ordering::Relaxed;
+    let shared = Arc::clone(shared);
+    Arc::new(move || Some((shared.started.load(Relaxed), shared.finished.load(Relaxed))))
 }
 
 /// What became of a run's results.
@@ -508,7 +533,12 @@ fn finish(
     }
     if let Some(judge) = judge {
         match judge.finish(dir, &summary, &request.thresholds.criteria) {
-            Ok(results) => summary.thresholds = results,
+            Ok(results) => {
+                summary.thresholds = results;
+                // A run that came to its end meanwhile was stopped by nobody.
+                let stopped = summary.run.stopped_by.is_some();
+                summary.thresholds.iter_mut().for_each(|threshold| threshold.stopped_run &= stopped);
+            }
             Err(error) => {
                 say(&format!("warning: {error}"));
                 // What could not be judged is not kept.

@@ -42,6 +42,8 @@ pub(crate) struct RunRequest {
     pub(crate) open: Option<OpenOptions>,
     /// Watch the clock instead of sleeping just before a start.
     pub(crate) spin: bool,
+    /// Where it is sent while it goes on.
+    pub(crate) exports: crate::export::LiveExportArgs,
     /// What it is judged by.
     pub(crate) thresholds: Thresholds,
     /// How long the run will take, if the caller knows.

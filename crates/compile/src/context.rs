@@ -25,6 +25,7 @@ use busyhour_plan::{Element, Property, TestPlan};
 use busyhour_processors::{CsvFiles, Refusal, RefusalKind};
 use busyhour_record::{Labels, SaveConfig};
 
+use crate::backends::BackendTemplate;
 use crate::{ListenerFile, Once, Options, http_properties, listeners, refused};
 
 pub(crate) struct Context<'p> {
@@ -34,6 +35,8 @@ pub(crate) struct Context<'p> {
     pub(crate) labels: Labels,
     pub(crate) listeners: Vec<ListenerFile>,
     pub(crate) listener_sets: Vec<Vec<usize>>,
+    /// Listeners that send metrics elsewhere.
+    pub(crate) backends: Vec<BackendTemplate>,
     /// How the main log is written, as the properties say.
     pub(crate) main_log: SaveConfig,
     /// The plan is in functional test mode.
@@ -92,6 +95,7 @@ impl<'p> Context<'p> {
             labels: Labels::new(),
             listeners: Vec::new(),
             listener_sets: vec![Vec::new()],
+            backends: Vec::new(),
             main_log: {
                 let mut config = crate::config::save_config(properties).unwrap_or_default();
                 config.in_functional_mode(functional_mode);

@@ -115,6 +115,7 @@ pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
         base_dir: context.options.base_dir.clone(),
         listeners: std::mem::take(&mut context.listeners),
         listener_sets: std::mem::take(&mut context.listener_sets),
+        backends: std::mem::take(&mut context.backends),
         variables,
         plan_name: root.name().to_owned(),
     })
@@ -133,6 +134,12 @@ fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
             }
             Role::Unsupported if !in_fragment => context.unsupported_element(element),
             Role::SilentListener => {
+                if element.kind() == "BackendListener"
+                    && let Some(backend) = crate::backends::listener(context, element)
+                {
+                    context.backends.push(backend);
+                    continue;
+                }
                 let message = format!(
                     "the listener {} is accepted; what it would show or send is left out",
                     element.kind()

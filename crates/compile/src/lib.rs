@@ -3,6 +3,7 @@
 //! JMeter's scoping rules are applied once, here: each sampler gets the list of what stands around it, variables
 //! become slots, functions are parsed. What cannot be done as JMeter does it is refused with its place in the plan.
 
+mod backends;
 mod condition;
 mod config;
 mod context;
@@ -49,6 +50,7 @@ use busyhour_plan::TestPlan;
 use busyhour_record::{Labels, SaveConfig, Which};
 use busyhour_samplers::AnySampler;
 
+pub use backends::{BackendKind, BackendListener};
 pub use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, PLAN_NAME_PROPERTY};
 pub use config::SettingError;
 pub use open::{OpenOptions, USERS_MAX, no_free_user};
@@ -119,6 +121,7 @@ pub struct Compiled {
     pub(crate) labels: Labels,
     pub(crate) listeners: Vec<ListenerFile>,
     pub(crate) listener_sets: Vec<Vec<usize>>,
+    pub(crate) backends: Vec<backends::BackendTemplate>,
     pub(crate) detail_wishes: Vec<Option<DetailWish>>,
     pub(crate) functional_mode: bool,
     /// The plan's folder.

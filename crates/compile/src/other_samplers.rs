@@ -36,7 +36,7 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
 }
 
 /// Names and values of an `Arguments` inside an element.
-fn arguments<'p>(
+pub(crate) fn arguments<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     property: &str,

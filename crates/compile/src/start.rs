@@ -14,6 +14,7 @@ use busyhour_record::{CsvOutput, GroupName, Labels, RunNames};
 use busyhour_samplers::AnySampler;
 
 use crate::Compiled;
+use crate::backends::BackendListener;
 use crate::context::Context;
 
 /// Class of the jmeter-plugins' Variables From CSV File.
@@ -147,6 +148,8 @@ pub struct Started {
     pub listeners: Vec<CsvOutput>,
     /// Sets of them, by number.
     pub listener_sets: Vec<Vec<usize>>,
+    /// Listeners that send metrics elsewhere.
+    pub backends: Vec<BackendListener>,
 }
 
 /// Properties that every user finds among its variables, too.
@@ -219,6 +222,7 @@ pub fn start(
             which: file.which,
         })
         .collect();
+    let backends = compiled.backends.iter().map(|backend| backend.at_start(&mut user)).collect();
     let run_names = RunNames {
         groups: groups
             .iter()
@@ -256,6 +260,7 @@ pub fn start(
         names: run_names,
         listeners,
         listener_sets: compiled.listener_sets,
+        backends,
     }
 }
 

@@ -104,7 +104,7 @@ pub use samples_file::{FileNames, SAMPLES_VERSION, SamplesEnd, SamplesError, Sam
 pub use snapshot::{
     CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OutcomeTimes, RunOver, SecondArrivals, SecondUsers,
     Snapshot, SnapshotError, SnapshotReceiver, SnapshotRow, SnapshotSender, SnapshotSource, TimeCounts,
-    read_snapshots, snapshot_channel,
+    first_start_ms, read_snapshots, snapshot_channel,
 };
 pub use totals::{
     Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LABELS_MAX, LabelTotals, OTHER_LABELS,

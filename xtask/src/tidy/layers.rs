@@ -53,6 +53,7 @@ const HOUSE: &[Place] = &[
     ),
     // Floor 4.
     Place { name: "report", may_use: &["record", "analysis", "arrivals", "stats"], tests_may_use: &[] },
+    place("export", &["record"]),
     // Beside the house.
     place("demo", &[]),
     place("standin", &[]),
@@ -67,6 +68,7 @@ const HOUSE: &[Place] = &[
             "demo",
             "diagnostic",
             "engine",
+            "export",
             "functions",
             "http",
             "plan",

@@ -10,6 +10,7 @@ mod client_certificates;
 mod command_line;
 mod compare;
 mod demo;
+mod export;
 mod faults;
 mod jmeter_form;
 mod open_load;

@@ -78,21 +78,29 @@ pub fn read_snapshots(path: &Path, mut see: impl FnMut(Snapshot)) -> Result<Snap
         let mut seconds = Seconds::new(labels.clone());
         let row = |sample: &Sample<'_>| seconds.sample(sample, &mut see);
         // Rows are in the order of their ends: which one started first is known at the end only.
-        let (first, (end, names)) = match JtlReader::open(path) {
-            Ok(rows) => {
-                let first = rows.first_ms()?.unwrap_or(0);
-                (first, JtlReader::open(path)?.read(first, &labels, row)?)
-            }
-            Err(JtlError::Xml) => {
-                let first = XmlReader::open(path)?.first_ms()?.unwrap_or(0);
-                (first, XmlReader::open(path)?.read(first, &labels, row)?)
-            }
+        let first = first_start_ms(path)?.unwrap_or(0);
+        let (end, names) = match JtlReader::open(path) {
+            Ok(rows) => rows.read(first, &labels, row)?,
+            Err(JtlError::Xml) => XmlReader::open(path)?.read(first, &labels, row)?,
             Err(error) => return Err(error.into()),
         };
         seconds.finish(&mut see);
         (names, first, end)
     };
     Ok(SnapshotSource { names, wall_anchor_ms, end, late_samples })
+}
+
+/// When the first sample of a result file started, in ms since 1970: what second 0 of its snapshots counts from; `None`
+/// without rows.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn first_start_ms(path: &Path) -> Result<Option<i64>, SnapshotError> {
+    match JtlReader::open(path) {
+        Ok(rows) => Ok(rows.first_ms()?),
+        Err(JtlError::Xml) => Ok(XmlReader::open(path)?.first_ms()?),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What the recorder's thread does with samples for those who follow a run, without its thread.

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::thresholds::{Limit, Unit};
 
 fn plain(text: &str, meaning: Meaning) -> String {
     match Criterion::parse(text, meaning) {

@@ -1,0 +1,415 @@
+//! Sending a run elsewhere: while it goes on, and `busyhour export` afterwards.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use busyhour_compile::{BackendKind, BackendListener};
+use busyhour_export::{
+    BackendSettings, Clock, CsvExporter, Exporter, Followed, GraphiteExporter, HistogramLogExporter,
+    HttpPost, InfluxExporter, Origin, OtlpExporter, PercentileExporter, RemoteWriteExporter, SamplerFilter,
+    ScrapeServer, Sender, TcpText, UdpText, UserCounts, WriteText, follow,
+};
+use busyhour_record::{RunDir, Snapshot, SnapshotSender, read_snapshots, snapshot_channel};
+use clap::{Args, ValueEnum};
+
+use crate::exit::{Exit, TABLE, complain, say};
+use crate::run::chain;
+
+/// Seconds that an export may be behind before it loses some: a database may be gone for a while.
+const BEHIND_MAX: usize = 120;
+
+/// The percentiles of databases, as JMeter's default.
+const PERCENTILES: [f64; 3] = [90.0, 95.0, 99.0];
+
+/// What JMeter's InfluxDB listener waits between two sets of metrics.
+const INFLUX_INTERVAL_S: u64 = 5;
+
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Sending the run elsewhere, second by second")]
+pub(crate) struct LiveExportArgs {
+    /// Serve Prometheus's scrapes at http://ADDRESS/metrics (port 0 takes a free one).
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    prometheus: Option<String>,
+    /// Send to Prometheus or what takes its remote write: http://HOST:9090/api/v1/write.
+    #[arg(long, value_name = "URL")]
+    remote_write: Option<String>,
+    /// Send OTLP metrics (HTTP, protobuf) to a collector: http://HOST:4318/v1/metrics.
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
+    /// Send InfluxDB lines as JMeter's listener names them: http://HOST:8086/write?db=jmeter, or udp://HOST:PORT.
+    #[arg(long, value_name = "URL")]
+    influx: Option<String>,
+    /// Send to Graphite as JMeter's listener names its metrics.
+    #[arg(long, value_name = "HOST:PORT")]
+    graphite: Option<String>,
+    /// What these call the run (default: the plan's name).
+    #[arg(long, value_name = "NAME")]
+    export_name: Option<String>,
+}
+
+/// The exports of a run that goes on.
+#[derive(Default)]
+pub(crate) struct Exports {
+    threads: Vec<(String, JoinHandle<Followed>)>,
+    scrapes: Vec<ScrapeServer>,
+}
+
+type BoxedExporter = Box<dyn Exporter + Send>;
+
+impl Exports {
+    /// Starts what the command line and the plan's backend listeners ask for. The senders are for the recorder.
+    pub(crate) fn start(
+        args: &LiveExportArgs,
+        listeners: &[BackendListener],
+        plan: &str,
+        origin: Origin,
+        users: &UserCounts,
+    ) -> Result<(Exports, Vec<SnapshotSender>), String> {
+        let (mut exports, mut senders) = (Exports::default(), Vec::new());
+        let name = args.export_name.as_deref().unwrap_or(plan);
+        if let Some(address) = &args.prometheus {
+            let (server, exporter) = ScrapeServer::start(address, name)
+                .map_err(|error| format!("--prometheus: cannot listen at {address}: {error}"))?;
+            say(&format!("metrics at http://{}/metrics", server.address()));
+            exports.scrapes.push(server);
+            exports.follow("prometheus", Box::new(exporter), &mut senders)?;
+        }
+        if let Some(url) = &args.remote_write {
+            exports.follow(
+                "remote write",
+                Box::new(RemoteWriteExporter::new(url, origin, name)),
+                &mut senders,
+            )?;
+        }
+        if let Some(url) = &args.otlp {
+            exports.follow("otlp", Box::new(OtlpExporter::new(url, origin, name)), &mut senders)?;
+        }
+        if let Some(url) = &args.influx {
+            let settings = settings(INFLUX_INTERVAL_S, users);
+            exports.follow("influx", influx(sender_of(url), origin, settings, name), &mut senders)?;
+        }
+        if let Some(address) = &args.graphite {
+            let sender = TcpText::new(address);
+            let exporter = GraphiteExporter::new(sender, origin, settings(1, users), &graphite_prefix(name));
+            exports.follow("graphite", Box::new(exporter), &mut senders)?;
+        }
+        for listener in listeners {
+            match backend_listener(listener, origin, users) {
+                Ok(exporter) => exports.follow(&listener.name, exporter, &mut senders)?,
+                // As in JMeter, a listener that cannot work does not keep the test from running.
+                Err(error) => {
+                    say(&format!("warning: the backend listener {} sends nothing: {error}", listener.name))
+                }
+            }
+        }
+        Ok((exports, senders))
+    }
+
+    fn follow(
+        &mut self,
+        name: &str,
+        mut exporter: BoxedExporter,
+        senders: &mut Vec<SnapshotSender>,
+    ) -> Result<(), String> {
+        let (sender, seconds) = snapshot_channel(BEHIND_MAX);
+        let thread = std::thread::Builder::new()
+            .name("export".into())
+            .spawn(move || follow(&seconds, &mut *exporter))
+            .map_err(|error| format!("cannot start the export {name}: {error}"))?;
+        senders.push(sender);
+        self.threads.push((name.to_owned(), thread));
+        Ok(())
+    }
+
+    /// Waits until all is sent; what did not arrive. To be called when the recorder has ended.
+    pub(crate) fn finish(self) -> Vec<String> {
+        let mut told = Vec::new();
+        for (name, thread) in self.threads {
+            let Ok(followed) = thread.join() else {
+                told.push(format!("the export {name} failed"));
+                continue;
+            };
+            if let Some(error) = &followed.first_error {
+                told.push(format!(
+                    "the export {name} failed {} times in {} s, first: {}",
+                    followed.failed,
+                    followed.seconds,
+                    chain(error)
+                ));
+            }
+            if followed.lost > 0 {
+                told.push(format!(
+                    "the export {name} was too slow: {} seconds are missing there",
+                    followed.lost
+                ));
+            }
+        }
+        told
+    }
+}
+
+fn settings(interval_s: u64, users: &UserCounts) -> BackendSettings {
+    BackendSettings {
+        summary_only: false,
+        samplers: SamplerFilter::all(),
+        percentiles: PERCENTILES.to_vec(),
+        interval_s,
+        users: Arc::clone(users),
+    }
+}
+
+/// By the scheme of a URL: datagrams, or posts.
+fn sender_of(url: &str) -> Box<dyn Sender + Send> {
+    match url.strip_prefix("udp://") {
+        Some(address) => Box::new(UdpText::new(address.trim_end_matches('/'))),
+        None => Box::new(HttpPost::new(url, Vec::new())),
+    }
+}
+
+fn influx(
+    sender: Box<dyn Sender + Send>,
+    origin: Origin,
+    settings: BackendSettings,
+    application: &str,
+) -> BoxedExporter {
+    Box::new(InfluxExporter::new(sender, origin, settings, "jmeter", application, application, "", &[]))
+}
+
+/// JMeter's prefix and the run's name as one part of it.
+fn graphite_prefix(name: &str) -> String {
+    let part: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    format!("jmeter.{part}.")
+}
+
+/// A listener of the plan, with JMeter's settings.
+fn backend_listener(
+    listener: &BackendListener,
+    origin: Origin,
+    users: &UserCounts,
+) -> Result<BoxedExporter, String> {
+    let get = |name: &str| {
+        listener.arguments.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    };
+    let text = |name: &str, default: &'static str| get(name).unwrap_or(default).to_owned();
+    let flag =
+        |name: &str, default: bool| get(name).map_or(default, |value| value.eq_ignore_ascii_case("true"));
+    let pattern = |text: &str| {
+        regex::Regex::new(text).map_err(|error| format!("its pattern {text:?} cannot be used: {error}"))
+    };
+    let percentiles = BackendSettings::percentiles_of(get("percentiles").unwrap_or_default());
+    let is_graphite = listener.kind == BackendKind::Graphite;
+    let (summary_only, users) = (flag("summaryOnly", is_graphite), Arc::clone(users));
+    if is_graphite {
+        let named = text("samplersList", "");
+        let samplers = if flag("useRegexpForSamplersList", false) {
+            SamplerFilter::Find(pattern(&format!("^(?:{named})$"))?)
+        } else {
+            SamplerFilter::Named(named.split(';').map(str::to_owned).collect())
+        };
+        let (host, port) = (text("graphiteHost", ""), text("graphitePort", "2003"));
+        if host.is_empty() {
+            return Err("its graphiteHost is empty".into());
+        }
+        if text("graphiteMetricsSender", "").contains("Pickle") {
+            return Err(
+                "it wants Graphite's pickle protocol; TextGraphiteMetricsSender is what can be sent".into()
+            );
+        }
+        let interval_s = listener.send_interval_s.unwrap_or(1);
+        let settings = BackendSettings { summary_only, samplers, percentiles, interval_s, users };
+        let prefix = text("rootMetricsPrefix", "jmeter.");
+        return Ok(Box::new(GraphiteExporter::new(
+            TcpText::new(format!("{host}:{port}")),
+            origin,
+            settings,
+            &prefix,
+        )));
+    }
+    let url = text("influxdbUrl", "");
+    if url.is_empty() {
+        return Err("its influxdbUrl is empty".into());
+    }
+    let sender: Box<dyn Sender + Send> = if text("influxdbMetricsSender", "").contains("Udp") {
+        Box::new(UdpText::new(url))
+    } else {
+        let token = get("influxdbToken").map(str::trim).filter(|token| !token.is_empty());
+        let headers =
+            token.map(|token| ("Authorization".to_owned(), format!("Token {token}"))).into_iter().collect();
+        Box::new(HttpPost::new(url, headers))
+    };
+    let samplers = SamplerFilter::Find(pattern(&text("samplersRegex", ""))?);
+    let interval_s = listener.send_interval_s.unwrap_or(INFLUX_INTERVAL_S);
+    let settings = BackendSettings { summary_only, samplers, percentiles, interval_s, users };
+    let tags: Vec<_> = listener
+        .arguments
+        .iter()
+        .filter_map(|(name, value)| {
+            Some((name.trim().strip_prefix("TAG_")?.to_owned(), value.trim().to_owned()))
+        })
+        .filter(|(name, value)| !name.is_empty() && !value.is_empty())
+        .collect();
+    Ok(Box::new(InfluxExporter::new(
+        sender,
+        origin,
+        settings,
+        &text("measurement", "jmeter"),
+        &text("application", ""),
+        &text("testTitle", "Test"),
+        &text("eventTags", ""),
+        &tags,
+    )))
+}
+
+/// What a run can be exported as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line per second and label.
+    Csv,
+    /// HdrHistogram's percentile distribution.
+    Hgrm,
+    /// HdrHistogram's log, an interval per second, label and clock.
+    Hlog,
+    /// InfluxDB's line protocol, as JMeter's listener names things.
+    Influx,
+    /// Graphite's plain text, as JMeter's listener names things.
+    Graphite,
+    /// Prometheus's exposition, as a scrape at the end shows it.
+    Prometheus,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!(
+    "Examples:\n  busyhour export busyhour-runs/shop-20260101-120000 --to csv -o seconds.csv\n  \
+     busyhour export results.jtl --to hgrm --label checkout -o checkout.hgrm\n  \
+     busyhour export results.jtl --to influx -o 'http://127.0.0.1:8086/write?db=jmeter'\n  \
+     busyhour export results.jtl --to graphite -o tcp://127.0.0.1:2003\n\n{TABLE}"
+))]
+pub(crate) struct ExportArgs {
+    /// A run directory, or a result file in JMeter's CSV or XML format.
+    #[arg(value_name = "DIR|FILE")]
+    source: PathBuf,
+    /// What to make of it.
+    #[arg(long)]
+    to: Format,
+    /// Where to: a file, or of influx and graphite a URL (http://…, tcp://HOST:PORT, udp://HOST:PORT) (default: standard
+    /// output).
+    #[arg(short = 'o', long, value_name = "FILE|URL")]
+    output: Option<String>,
+    /// Of hgrm: the label (default: all requests).
+    #[arg(long)]
+    label: Option<String>,
+    /// Of hgrm: the clock.
+    #[arg(long, value_parser = ["response", "service"], default_value = "response")]
+    clock: String,
+    /// What databases call the run (default: the plan's or the file's name).
+    #[arg(long, value_name = "NAME")]
+    export_name: Option<String>,
+}
+
+pub(crate) fn main(args: &ExportArgs) -> Exit {
+    match export(args) {
+        Ok(Some(path)) => {
+            let what = if path.contains("://") { "sent to" } else { "wrote" };
+            say(&format!("{what} {path}"));
+            Exit::Completed
+        }
+        Ok(None) => Exit::Completed,
+        Err((exit, message)) => complain(exit, &message),
+    }
+}
+
+fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
+    let source = &args.source;
+    if !source.exists() {
+        return Err((
+            Exit::Refused,
+            format!("there is no run directory and no result file {}", source.display()),
+        ));
+    }
+    let unreadable = |error: &dyn std::error::Error| (Exit::Refused, chain(error));
+    let (wall_anchor_ms, plan) = facts(source).map_err(|error| unreadable(&*error))?;
+    let origin = Origin { wall_anchor_ms };
+    let name = args.export_name.clone().unwrap_or(plan);
+    let url = args.output.as_deref().filter(|output| output.contains("://"));
+    if url.is_some() && !matches!(args.to, Format::Influx | Format::Graphite) {
+        return Err((Exit::Usage, "only influx and graphite are sent to a URL; give a file".into()));
+    }
+    let target = args.output.clone().unwrap_or_else(|| "standard output".into());
+    let mut exporter = exporter(args, url, origin, &name).map_err(|message| (Exit::Internal, message))?;
+    let mut failure = None;
+    read_snapshots(source, |snapshot: Snapshot| {
+        if failure.is_none() {
+            failure = exporter.second(&snapshot).err();
+        }
+    })
+    .map_err(|error| unreadable(&error))?;
+    let failure = failure.or_else(|| exporter.finish().err());
+    match failure {
+        // Whoever reads the output has seen enough.
+        Some(error) if is_broken_pipe(&error) => Ok(None),
+        Some(error @ busyhour_export::ExportError::Settings(_)) => Err((Exit::Usage, error.to_string())),
+        Some(error) => Err((Exit::Internal, format!("{target}: {}", chain(&error)))),
+        None => Ok(args.output.clone()),
+    }
+}
+
+fn is_broken_pipe(error: &busyhour_export::ExportError) -> bool {
+    matches!(error, busyhour_export::ExportError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// When a run began, and what it was of.
+fn facts(source: &Path) -> Result<(i64, String), Box<dyn std::error::Error>> {
+    if source.is_dir() {
+        let manifest = RunDir::open(source).read_manifest()?;
+        let name = if manifest.plan.name.is_empty() { manifest.plan.path } else { manifest.plan.name };
+        return Ok((manifest.wall_anchor_ms, name));
+    }
+    let name = source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok((busyhour_record::first_start_ms(source)?.unwrap_or(0), name))
+}
+
+fn exporter(
+    args: &ExportArgs,
+    url: Option<&str>,
+    origin: Origin,
+    name: &str,
+) -> Result<BoxedExporter, String> {
+    let nobody: UserCounts = Arc::new(|| None);
+    if let Some(url) = url {
+        let sender: Box<dyn Sender + Send> = match url.strip_prefix("tcp://") {
+            Some(address) => Box::new(TcpText::new(address.trim_end_matches('/'))),
+            None => sender_of(url),
+        };
+        return Ok(match args.to {
+            Format::Graphite => {
+                Box::new(GraphiteExporter::new(sender, origin, settings(1, &nobody), &graphite_prefix(name)))
+            }
+            _ => influx(sender, origin, settings(INFLUX_INTERVAL_S, &nobody), name),
+        });
+    }
+    let writer: Box<dyn Write + Send> = match &args.output {
+        Some(path) => {
+            let file = File::create(path).map_err(|error| format!("cannot write {path}: {error}"))?;
+            Box::new(BufWriter::new(file))
+        }
+        None => Box::new(std::io::stdout()),
+    };
+    let clock = if args.clock == "service" { Clock::Service } else { Clock::Response };
+    let text = |writer| Box::new(WriteText::new(writer, "the output")) as Box<dyn Sender + Send>;
+    Ok(match args.to {
+        Format::Csv => Box::new(CsvExporter::new(writer, origin)),
+        Format::Hgrm => Box::new(PercentileExporter::new(writer, args.label.clone(), clock)),
+        Format::Hlog => Box::new(HistogramLogExporter::new(writer, origin)),
+        Format::Influx => influx(text(writer), origin, settings(INFLUX_INTERVAL_S, &nobody), name),
+        Format::Graphite => Box::new(GraphiteExporter::new(
+            text(writer),
+            origin,
+            settings(1, &nobody),
+            &graphite_prefix(name),
+        )),
+        Format::Prometheus => Box::new(busyhour_export::ExpositionExporter::new(text(writer), name)),
+    })
+}

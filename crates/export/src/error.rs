@@ -1,0 +1,39 @@
+//! What goes wrong on the way out.
+
+use std::io;
+
+/// Something could not be written or sent.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A file or a socket said no.
+    #[error("cannot write to {target}")]
+    Io {
+        /// Where to.
+        target: String,
+        /// The system's words.
+        #[source]
+        source: io::Error,
+    },
+    /// A server could not be reached, or did not answer.
+    #[error("cannot send to {target}")]
+    Http {
+        /// Its address.
+        target: String,
+        /// Why.
+        #[source]
+        source: Box<ureq::Error>,
+    },
+    /// A server did not take it.
+    #[error("{target} answered {status}: {answer}")]
+    Refused {
+        /// Its address.
+        target: String,
+        /// The status code.
+        status: u16,
+        /// The beginning of what it said.
+        answer: String,
+    },
+    /// A setting makes no sense.
+    #[error("{0}")]
+    Settings(String),
+}

@@ -1,0 +1,341 @@
+//! Every format of one small run, as its reader would get it.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use busyhour_export::{
+    BackendSettings, Clock, CsvExporter, ExportError, Exporter, Exposition, GraphiteExporter,
+    HistogramLogExporter, HttpPost, InfluxExporter, Origin, OtlpExporter, PercentileExporter,
+    RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, WriteRequest, follow,
+};
+use busyhour_record::{
+    CodeCount, FailureCount, LiveArrivals, OutcomeTimes, SampleKind, SecondArrivals, SecondUsers, Snapshot,
+    SnapshotRow, TimeCounts, snapshot_channel,
+};
+
+const ORIGIN: Origin = Origin { wall_anchor_ms: 1_700_000_000_000 };
+
+fn times(passed_ms: &[u64], failed_ms: &[u64]) -> OutcomeTimes {
+    let of = |ms: &[u64]| TimeCounts::from_ns(ms.iter().map(|ms| ms * 1_000_000));
+    OutcomeTimes { passed: of(passed_ms), failed: of(failed_ms) }
+}
+
+/// Two seconds: a label that needs escaping everywhere, a transaction, a failure.
+fn run() -> Vec<Snapshot> {
+    let home = |n: u64| SnapshotRow {
+        samples: 4,
+        errors: 1,
+        bytes: 4_000 + n,
+        sent_bytes: 400,
+        response: times(&[10, 20, 30], &[600]),
+        service: times(&[8, 18, 28], &[598]),
+        codes: vec![
+            CodeCount { code: "200".into(), samples: 3, errors: 0 },
+            CodeCount { code: "503".into(), samples: 1, errors: 1 },
+        ],
+        failures: vec![FailureCount {
+            code: "503".into(),
+            message: "Service Unavailable".into(),
+            assertion: false,
+            errors: 1,
+        }],
+        ..SnapshotRow::new("GET \"home\", a=b", SampleKind::Request)
+    };
+    let all = SnapshotRow {
+        samples: 1,
+        response: times(&[700], &[]),
+        service: times(&[700], &[]),
+        codes: vec![CodeCount { code: "200".into(), samples: 1, errors: 0 }],
+        ..SnapshotRow::new("all.of it", SampleKind::Transaction)
+    };
+    (0..2)
+        .map(|second| Snapshot {
+            second,
+            whole: true,
+            rows: if second == 0 { vec![home(0)] } else { vec![home(1), all.clone()] },
+            users: Some(SecondUsers { min: 1, max: 3, sum: 8, samples: 4 }),
+            arrivals: Some(SecondArrivals { scheduled: 5, begun: 4, waited: 1, dropped: 1 }),
+            regularity: (second > 0).then_some(LiveArrivals { cov: 0.987_654, gaps: 99 }),
+            late_samples: 0,
+        })
+        .collect()
+}
+
+fn export(exporter: &mut dyn Exporter) {
+    for second in run() {
+        exporter.second(&second).unwrap();
+    }
+    exporter.finish().unwrap();
+}
+
+/// What was sent.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<String>>);
+
+impl Sender for Kept {
+    fn send(&mut self, text: &str) -> Result<(), ExportError> {
+        self.0.lock().unwrap().push_str(text);
+        Ok(())
+    }
+}
+
+fn settings(interval_s: u64) -> BackendSettings {
+    BackendSettings {
+        summary_only: false,
+        samplers: SamplerFilter::all(),
+        percentiles: BackendSettings::percentiles_of("90; 99.9;x"),
+        interval_s,
+        users: Arc::new(|| Some((5, 2))),
+    }
+}
+
+#[test]
+fn csv_by_the_second() {
+    let mut text = Vec::new();
+    export(&mut CsvExporter::new(&mut text, ORIGIN));
+    insta::assert_snapshot!(String::from_utf8(text).unwrap());
+}
+
+#[test]
+fn the_percentile_distribution() {
+    let mut text = Vec::new();
+    export(&mut PercentileExporter::new(&mut text, None, Clock::Response));
+    insta::assert_snapshot!(String::from_utf8(text).unwrap());
+    let error =
+        PercentileExporter::new(Vec::new(), Some("none".into()), Clock::Service).finish().unwrap_err();
+    assert!(error.to_string().contains("no sample of the label \"none\""), "{error}");
+}
+
+#[test]
+fn the_histogram_log_is_read_by_its_library() {
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+    let mut text = Vec::new();
+    export(&mut HistogramLogExporter::new(&mut text, ORIGIN));
+    let mut seen = Vec::new();
+    for entry in IntervalLogIterator::new(&text) {
+        if let LogEntry::Interval(interval) = entry.unwrap() {
+            use base64::Engine as _;
+            let bytes =
+                base64::engine::general_purpose::STANDARD.decode(interval.encoded_histogram()).unwrap();
+            let histogram: hdrhistogram::Histogram<u64> =
+                hdrhistogram::serialization::Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+            let tag = interval.tag().unwrap().as_str().to_owned();
+            seen.push((interval.start_timestamp().as_secs(), tag, histogram.len(), histogram.min()));
+        }
+    }
+    let home =
+        |second, clock: &str, min| (second, format!("{clock}/request/GET%20\"home\"%2C%20a=b"), 4, min);
+    let all = |clock: &str| (1, format!("{clock}/transaction/all.of%20it"), 1, 700_000);
+    // The least value of a band of the histogram.
+    let around =
+        |us: u64| us >> (u64::BITS - us.leading_zeros() - 11) << (u64::BITS - us.leading_zeros() - 11);
+    let expected = [
+        home(0, "response", around(10_000)),
+        home(0, "service", around(8_000)),
+        home(1, "response", around(10_000)),
+        home(1, "service", around(8_000)),
+        (all("response").0, all("response").1, 1, around(700_000)),
+        (all("service").0, all("service").1, 1, around(700_000)),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn prometheus_exposition() {
+    let mut exposition = Exposition::new("Shop \"A\"");
+    for second in run() {
+        exposition.second(&second).unwrap();
+    }
+    insta::assert_snapshot!(exposition.text());
+}
+
+#[test]
+fn a_scrape_gets_the_run_so_far() {
+    let (server, mut exporter) = ScrapeServer::start("127.0.0.1:0", "Shop").unwrap();
+    let get = |request: &str| {
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let scrape = "GET /metrics?x=1 HTTP/1.1\r\nHost: here\r\n\r\n";
+    assert!(!get(scrape).contains("busyhour_samples_total{"));
+    exporter.second(&run()[0]).unwrap();
+    let answer = get(scrape);
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4"), "{answer}");
+    assert!(answer.contains("kind=\"request\",outcome=\"failed\"} 1\n"), "{answer}");
+    assert!(get("GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
+    assert!(get("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    assert!(get("rubbish\r\n\r\n").starts_with("HTTP/1.1 400 "));
+}
+
+#[test]
+fn influx_lines_as_jmeter_names_them() {
+    let kept = Kept::default();
+    let tags = [("build".to_owned(), "1 2".to_owned())];
+    export(&mut InfluxExporter::new(
+        kept.clone(),
+        ORIGIN,
+        settings(5),
+        "jmeter",
+        "my shop",
+        "Shop \"A\"",
+        "",
+        &tags,
+    ));
+    insta::assert_snapshot!(kept.0.lock().unwrap());
+}
+
+#[test]
+fn graphite_lines_as_jmeter_names_them() {
+    let kept = Kept::default();
+    let listed = BackendSettings { samplers: SamplerFilter::Named(vec!["all.of it".into()]), ..settings(1) };
+    export(&mut GraphiteExporter::new(kept.clone(), ORIGIN, listed, "jmeter."));
+    insta::assert_snapshot!(kept.0.lock().unwrap());
+}
+
+/// A server that takes one request of each connection; what came: heads and bodies.
+fn receiver(status: &'static str) -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let came: Arc<Mutex<Vec<(String, Vec<u8>)>>> = Arc::default();
+    let kept = Arc::clone(&came);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut bytes = Vec::new();
+            let mut chunk = [0; 4_096];
+            let whole = loop {
+                let read = stream.read(&mut chunk).unwrap_or(0);
+                if read == 0 {
+                    break None;
+                }
+                bytes.extend_from_slice(&chunk[..read]);
+                let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+                let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
+                let length = head
+                    .lines()
+                    .find_map(|line| line.strip_prefix("content-length: ")?.trim().parse::<usize>().ok())
+                    .unwrap_or(0);
+                if bytes.len() >= end + 4 + length {
+                    break Some((head, bytes[end + 4..end + 4 + length].to_vec()));
+                }
+            };
+            let Some(whole) = whole else { continue };
+            kept.lock().unwrap().push(whole);
+            let _ = write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 4\r\nConnection: close\r\n\r\nword");
+        }
+    });
+    (address, came)
+}
+
+#[test]
+fn influx_takes_a_post_and_its_complaint_is_told() {
+    let (address, came) = receiver("204 No Content");
+    let url = format!("http://{address}/write?db=jmeter");
+    let token = vec![("Authorization".to_owned(), "Token abc".to_owned())];
+    let sender = HttpPost::new(url, token);
+    export(&mut InfluxExporter::new(sender, ORIGIN, settings(1), "jmeter", "shop", "Shop", "", &[]));
+    let came = came.lock().unwrap();
+    assert_eq!(came.len(), 4, "the start, two seconds, the end");
+    assert!(came[0].0.starts_with("post /write?db=jmeter http/1.1\r\n"), "{}", came[0].0);
+    assert!(came[0].0.contains("authorization: token abc"));
+    assert!(came[0].1.starts_with(b"events,application=shop,title=ApacheJMeter text=\"Shop started\" "));
+    assert!(came[1].1.starts_with(b"jmeter,application=shop,transaction="));
+
+    let (address, _) = receiver("400 Bad Request");
+    let (sender, receiver) = snapshot_channel(10);
+    run().into_iter().for_each(|second| sender.send(&Arc::new(second)));
+    drop(sender);
+    let post = HttpPost::new(format!("http://me:secret@{address}/write?p=secret"), Vec::new());
+    let mut exporter = InfluxExporter::new(post, ORIGIN, settings(1), "jmeter", "shop", "Shop", "", &[]);
+    let followed = follow(&receiver, &mut exporter);
+    assert_eq!((followed.seconds, followed.failed, followed.lost), (2, 3, 0));
+    let told = followed.first_error.unwrap().to_string();
+    assert_eq!(told, format!("http://{address}/write answered 400: word"));
+}
+
+#[test]
+fn graphite_gets_whole_lines_over_a_kept_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let sender = TcpText::new(listener.local_addr().unwrap().to_string());
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        listener.accept().unwrap().0.read_to_string(&mut text).unwrap();
+        text
+    });
+    let mut exporter = GraphiteExporter::new(sender, ORIGIN, settings(1), "jmeter.");
+    export(&mut exporter);
+    drop(exporter);
+    let text = reader.join().unwrap();
+    assert!(text.lines().all(|line| line.split(' ').count() == 3), "{text}");
+    assert!(
+        text.contains("jmeter.all.a.count 4 1700000001\n")
+            && text.contains("jmeter.all.a.count 5 1700000002\n")
+    );
+}
+
+#[test]
+fn remote_write_is_what_prometheus_reads() {
+    use prost::Message as _;
+    let (address, came) = receiver("204 No Content");
+    export(&mut RemoteWriteExporter::new(&format!("http://{address}/api/v1/write"), ORIGIN, "Shop"));
+    let came = came.lock().unwrap();
+    assert_eq!(came.len(), 2);
+    for header in [
+        "content-encoding: snappy",
+        "content-type: application/x-protobuf",
+        "x-prometheus-remote-write-version: 0.1.0",
+    ] {
+        assert!(came[0].0.contains(header), "{}", came[0].0);
+    }
+    let unpacked = snap::raw::Decoder::new().decompress_vec(&came[1].1).unwrap();
+    let request = WriteRequest::decode(unpacked.as_slice()).unwrap();
+    let mut text = String::new();
+    for series in &request.timeseries {
+        let names: Vec<_> = series.labels.iter().map(|label| label.name.as_str()).collect();
+        assert!(names.is_sorted() && names.contains(&"__name__"), "{names:?}");
+        assert_eq!(series.samples.len(), 1);
+        assert_eq!(series.samples[0].timestamp, 1_700_000_002_000);
+        let labels: Vec<_> =
+            series.labels.iter().map(|label| format!("{}={}", label.name, label.value)).collect();
+        text.push_str(&format!("{} {}\n", labels.join(" "), series.samples[0].value));
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn otlp_is_posted_each_second() {
+    let (address, came) = receiver("200 OK");
+    export(&mut OtlpExporter::new(&format!("http://{address}/v1/metrics"), ORIGIN, "Shop"));
+    let came = came.lock().unwrap();
+    assert_eq!(came.len(), 2);
+    assert!(came[0].0.starts_with("post /v1/metrics http/1.1\r\n"));
+    assert!(came[0].0.contains("content-type: application/x-protobuf"));
+    let holds = |text: &[u8]| came[1].1.windows(text.len()).any(|part| part == text);
+    for name in ["busyhour.samples", "busyhour.response_time", "busyhour.arrivals.cov", "service.name"] {
+        assert!(holds(name.as_bytes()), "{name}");
+    }
+}
+
+#[test]
+fn the_dashboard_asks_for_what_is_exposed() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana-dashboard.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut exposition = Exposition::new("Shop");
+    run().iter().for_each(|second| exposition.second(second).unwrap());
+    let exposed = exposition.text();
+    let names = text.split("busyhour_").skip(1).map(|rest| {
+        let end = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '_')).unwrap_or(rest.len());
+        format!("busyhour_{}", &rest[..end])
+    });
+    let names: std::collections::BTreeSet<_> = names.collect();
+    assert!(names.len() > 7, "{names:?}");
+    for name in names {
+        assert!(
+            exposed.contains(&format!("\n{name}{{")) || exposed.contains(&format!("\n{name} ")),
+            "{name}"
+        );
+    }
+}
