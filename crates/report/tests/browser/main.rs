@@ -70,11 +70,20 @@ fn wanted(labels: usize, requests: u64, has_errors: bool, is_open: bool) -> Want
     Wanted { labels, requests, seconds: 60, has_errors, is_open }
 }
 
+/// As a summary is of a record that knows totals and seconds only.
+fn without_details(mut summary: Summary) -> Summary {
+    summary.heat = None;
+    summary.slowest.clear();
+    summary.labels.iter_mut().for_each(|row| row.series = None);
+    summary
+}
+
 fn runs() -> Vec<(&'static str, Summary)> {
     vec![
         ("one-label", sample::summary(wanted(1, 3_000, false, true))),
         ("errors", sample::summary(wanted(8, 12_000, true, true))),
         ("500-labels", sample::summary(wanted(500, 60_000, true, false))),
+        ("nothing-over-time", without_details(sample::summary(wanted(3, 2_000, true, false)))),
         ("no-samples", sample::summary(wanted(1, 0, false, false))),
         ("one-sample", sample::summary(wanted(1, 1, false, false))),
     ]

@@ -1,7 +1,7 @@
 // The page of a run: its plots and its tables.
 
 import { showDefinitions } from "../definitions";
-import { rate, tick } from "../format";
+import { ms, rate, tick, timeTick } from "../format";
 import type { ReportModel } from "../model";
 import { HeatPlot } from "../plots/heat";
 import { bothClocks, PercentilePlot } from "../plots/percentiles";
@@ -41,7 +41,7 @@ export class RunPlots {
   }
 }
 
-const LINE_FIGURES = ["rate", "errors", "users", "traffic"] as const;
+const LINE_FIGURES = ["rate", "errors", "times", "users", "traffic"] as const;
 type LineFigure = (typeof LINE_FIGURES)[number];
 
 /** What each figure with lines shows of a model. */
@@ -63,6 +63,19 @@ function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
       };
     case "errors":
       return { ...base, name: "Errors per second", lines: [{ name: "failed/s", colour: "red", values: over.errors, filled: true }] };
+    // Where there is no heat map.
+    case "times":
+      return {
+        ...base,
+        name: "Response time over time",
+        format: (value) => `${ms(value)} ms`,
+        tick: timeTick,
+        lines: [
+          { name: "p50", colour: "red", values: over.p50 },
+          { name: "p95", colour: "red", values: over.p95, dash: [6, 4] },
+          { name: "p99", colour: "red", values: over.p99, dash: [2, 3] },
+        ],
+      };
     case "users":
       return {
         ...base,

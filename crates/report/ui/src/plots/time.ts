@@ -124,7 +124,7 @@ export class TimePlot {
       {
         name: data.name,
         shown: lines.map((line) => ({
-          name: line.name, swatch: line.colour + (line.dash?.length ? " dashed" : ""), values: line.values, format: data.format,
+          name: line.name, swatch: line.colour + (line.dash?.length ? ` dash${line.dash[0]}` : ""), values: line.values, format: data.format,
         })),
         place: (index) => {
           const middle = x[index] ?? from_s;
