@@ -109,7 +109,9 @@ impl Arena {
             Err(why) => return Ok(Outcome::Differs(why)),
         };
         if ours.exit_code == EXIT_REFUSED && first.exit_code != EXIT_REFUSED {
-            return Ok(Outcome::LeftOut("reads files that are not there".into()));
+            return Ok(Outcome::LeftOut(
+                "refused as a copy: files that are not there, WebSockets through a proxy".into(),
+            ));
         }
         let Err(difference) = compare(&first, &ours) else { return Ok(Outcome::Same) };
         let Ok(second) = self.in_jmeter(&bounded, 2)? else {
