@@ -187,10 +187,14 @@ fn arrivals(summary: &Summary, out: &mut String) {
         out.push_str("<dd><span class=\"mark open\">not judged</span></dd>");
     }
     for verdict in &summary.arrivals {
-        let word = match verdict.decision {
-            Decision::Inside => mark("good", "as asked"),
-            Decision::Outside => mark("bad", "not as asked"),
-            Decision::Inconclusive => mark("open", "undecided"),
+        // Of a closed load nobody asked for a process: it is compared with what independent users make.
+        let is_asked = !matches!(verdict.asked, Asked::Closed { .. } | Asked::Unknown);
+        let word = match (verdict.decision, is_asked) {
+            (Decision::Inside, true) => mark("good", "as asked"),
+            (Decision::Inside, false) => mark("good", "as of independent users"),
+            (Decision::Outside, true) => mark("bad", "not as asked"),
+            (Decision::Outside, false) => mark("bad", "unlike independent users"),
+            (Decision::Inconclusive, _) => mark("open", "undecided"),
         };
         let of = verdict.of.as_ref().map(|of| format!("{of}: ")).unwrap_or_default();
         let _ = write!(out, "<dd>{word} {}", escape(&format!("{of}{}", plain_line(verdict))));
