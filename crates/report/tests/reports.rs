@@ -28,6 +28,7 @@ fn run(dir: &RunDir) -> Manifest {
             message: "the listener View Results Tree is not needed and was left out".into(),
             hint: None,
         }],
+        thresholds: Vec::new(),
         outcome: None,
     };
     dir.write_manifest(&manifest).unwrap();
