@@ -1,5 +1,6 @@
 //! `cargo xtask bench http`: Busyhour beside wrk and JMeter on one machine, the server on one core and the
-//! generator on another. `cargo xtask bench pacing` is in [`pacing`].
+//! generator on another. `cargo xtask bench pacing` is in [`pacing`], `cargo xtask bench
+//! report` in [`report`].
 
 mod floor;
 mod launch;
@@ -8,6 +9,7 @@ mod nginx;
 mod pacing;
 mod peers;
 pub(crate) mod process;
+mod report;
 pub(crate) mod results;
 pub(crate) mod table;
 mod throughput;
@@ -142,10 +144,15 @@ pub fn run(words: &[String]) -> Result<()> {
             Ok(())
         }
         Some((what, rest)) if what == "pacing" => pacing::run(rest),
+        Some((what, rest)) if what == "report" && rest.iter().any(|word| word == "--help") => {
+            println!("{}", report::USAGE);
+            Ok(())
+        }
+        Some((what, rest)) if what == "report" => report::run(rest),
         // Not for people: the other side of the ticket section, a process of its own so that its CPU can be told.
         Some((what, rest)) if what == floor::CLIENT => floor::client(rest),
         Some((what, rest)) if what == pacing::bare::CLIENT => pacing::bare::client(rest),
-        _ => bail!("{USAGE}\n\n{}", pacing::USAGE),
+        _ => bail!("{USAGE}\n\n{}\n\n{}", pacing::USAGE, report::USAGE),
     }
 }
 

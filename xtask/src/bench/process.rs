@@ -181,6 +181,35 @@ pub fn run_to_end(command: Command, cores: &Cores, log: &Path, limit: Duration) 
     Ok(cpu_s)
 }
 
+/// What a process used from its start to its end.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole {
+    /// Seconds from its start to its end.
+    pub at_s: f64,
+    /// CPU seconds, user and system together.
+    pub cpu_s: f64,
+    /// Its largest resident memory in KiB, as the kernel told it up to a twentieth of a second before its end.
+    pub peak_kib: u64,
+}
+
+/// Runs a process to its end on the generator's core.
+pub fn whole(command: Command, cores: &Cores, log: &Path, limit: Duration) -> Result<Whole> {
+    let started = Instant::now();
+    let mut child = start(command, cores.generator, cores, log)?;
+    let pid = child.0.id();
+    let mut peak_kib = 0;
+    while !has_ended(pid)? {
+        ensure!(started.elapsed() < limit, "the program does not end:\n{}", tail(log));
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        peak_kib = field_kib(&status, "VmHWM:").unwrap_or(0).max(peak_kib);
+        thread::sleep(LOOK);
+    }
+    let (at_s, cpu_s) = (started.elapsed().as_secs_f64(), cpu_s(pid)?);
+    let status = child.0.wait()?;
+    ensure!(status.success(), "the program failed ({status}):\n{}", tail(log));
+    Ok(Whole { at_s, cpu_s, peak_kib })
+}
+
 /// Whether a child has ended; it is not waited for, so that its numbers can still be read.
 fn has_ended(pid: u32) -> Result<bool> {
     let pid = Pid::from_raw(i32::try_from(pid)?).context("a child without a number")?;
