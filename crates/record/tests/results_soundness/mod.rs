@@ -1,0 +1,81 @@
+//! What holds of the readers of result files for any bytes whatever.
+
+use std::io::{self, Read};
+
+use busyhour_record::{
+    AddUpSettings, BAD_ROWS_NAMED, ReadSettings, Replay, Results, ResultsError, ResultsFrom, ResultsInput,
+    SampleKind,
+};
+
+/// Gives bytes in small pieces, so that rows and tags begin anywhere in a buffer.
+struct Trickle {
+    bytes: Vec<u8>,
+    at: usize,
+    piece: usize,
+}
+
+impl Read for Trickle {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let piece = self.piece.min(buffer.len()).min(self.bytes.len() - self.at);
+        buffer[..piece].copy_from_slice(&self.bytes[self.at..self.at + piece]);
+        self.at += piece;
+        Ok(piece)
+    }
+}
+
+fn read(bytes: &[u8], piece: usize, all_columns: bool) -> Result<Replay, ResultsError> {
+    let stream = Trickle { bytes: bytes.to_vec(), at: 0, piece };
+    let input = ResultsInput { name: "fuzz".into(), from: ResultsFrom::Stream(Box::new(stream)) };
+    let settings = ReadSettings { all_columns, ..ReadSettings::default() };
+    Results::open(vec![input], &settings)?.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})
+}
+
+/// Reads `bytes` as results of whatever kind they are.
+pub fn check(bytes: &[u8]) {
+    let whole = read(bytes, usize::MAX, false);
+    let pieces = read(bytes, 7, true);
+    match (&whole, &pieces) {
+        (Ok(whole), Ok(pieces)) => {
+            sound(whole);
+            // Columns that only the one looks at may be damaged.
+            assert!(whole.inputs[0].bad_rows <= pieces.inputs[0].bad_rows);
+            if whole.inputs[0].bad_rows == pieces.inputs[0].bad_rows {
+                assert_eq!(whole.totals.total.samples, pieces.totals.total.samples);
+                assert_eq!(whole.totals.total.response.sum_ns, pieces.totals.total.response.sum_ns);
+                assert_eq!(whole.inputs[0].cut_at, pieces.inputs[0].cut_at);
+            }
+        }
+        (Err(error), Err(_)) => {
+            assert!(!error.source.to_string().is_empty());
+        }
+        (Ok(whole), Err(error)) => {
+            // Every row is damaged in a column that the other does not look at.
+            let told = error.source.to_string();
+            assert!(whole.inputs[0].samples > 0 && told.contains("cannot be read"), "{told}");
+        }
+        (Err(error), Ok(_)) => panic!("with fewer columns it cannot be read: {}", error.source),
+    }
+}
+
+fn sound(replay: &Replay) {
+    let totals = &replay.totals;
+    let requests = totals.labels.iter().filter(|label| label.kind == SampleKind::Request);
+    let (samples, times) = requests.fold((0, 0), |(samples, times), label| {
+        (samples + label.totals.samples, times + label.totals.response.count())
+    });
+    assert_eq!((samples, times), (totals.total.samples, totals.total.response.count()));
+    let heat =
+        totals.heat.iter().flat_map(|heat| &heat.columns).flatten().map(|(_, count)| count).sum::<u64>();
+    assert_eq!(heat, times);
+    let ended = totals.seconds.iter().map(|second| second.requests).sum::<u64>();
+    assert_eq!(ended, samples);
+    assert!(totals.seconds.is_sorted_by(|a, b| a.second < b.second));
+    let response = &totals.total.response;
+    for share in [0.0, 0.5, 0.95, 1.0] {
+        let quantile = response.quantile_ms(share);
+        assert!(quantile >= response.min_ms() && quantile <= response.max_ms());
+    }
+    let facts = &replay.inputs[0];
+    assert_eq!(facts.first_bad.len() as u64, facts.bad_rows.min(BAD_ROWS_NAMED as u64));
+    assert!(facts.ends.is_none_or(|(first, last)| first <= last));
+}
