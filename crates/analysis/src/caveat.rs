@@ -6,7 +6,7 @@ use busyhour_record::{OTHER_LABELS, RecorderEvent, RunEnd, RunTotals};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
-use crate::facts::RunFacts;
+use crate::facts::{InputFound, RunFacts};
 
 /// A core that was busy for this part of the run cannot be trusted to have been in time.
 const BUSY_MEAN: f64 = 0.80;
@@ -97,6 +97,17 @@ pub enum Caveat {
     },
     /// The tail of the record is missing.
     RecordCut,
+    /// Rows of a file could not be understood, and are left out.
+    BadRows {
+        /// The file.
+        file: String,
+        /// How many.
+        rows: u64,
+        /// The first ones, with their places.
+        first: Vec<String>,
+    },
+    /// What was put together does not overlap in time: it is not of one test.
+    NotTogether,
     /// The record has one clock in whole milliseconds.
     OneClock,
     /// Requests started later than they were meant to.
@@ -215,6 +226,13 @@ impl fmt::Display for Caveat {
             Caveat::RecordCut => {
                 f.write_str("the tail of the record is missing; the numbers are of what can be read")
             }
+            Caveat::BadRows { file, rows, first } => {
+                let rows = times(*rows, "row", "rows");
+                write!(f, "{rows} of {file} cannot be read and are left out; the first: {}", first.join("; "))
+            }
+            Caveat::NotTogether => {
+                f.write_str("the files do not overlap in time: rates are over all of it, pauses included")
+            }
             Caveat::OneClock => f.write_str(
                 "the record has one clock in whole milliseconds: response times count from the actual start",
             ),
@@ -271,6 +289,10 @@ impl Caveat {
             }
             Caveat::ListenerNotWritten { .. } => "use CSV and a path that can be written",
             Caveat::RecordCut => "treat the numbers as those of a part of the run",
+            Caveat::BadRows { .. } => "see whether the file is a JTL of one run, and was written whole",
+            Caveat::NotTogether => {
+                "give together what several generators of one test wrote; compare runs with `compare`"
+            }
             Caveat::OneClock => "run the plan with busyhour to see what waiting before the start adds",
             Caveat::LateStarts { .. } => {
                 "read response times, not service times; look for a busy generator or too few users"
@@ -284,6 +306,20 @@ impl Caveat {
         };
         text.to_owned()
     }
+}
+
+/// Whether some of the inputs ended before all the others began.
+fn not_together(inputs: &[InputFound]) -> bool {
+    let mut spans: Vec<(f64, f64)> = inputs.iter().filter_map(|input| input.span_s).collect();
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut end = f64::INFINITY;
+    for (from, to) in spans {
+        if from > end {
+            return true;
+        }
+        end = if end.is_finite() { end.max(to) } else { to };
+    }
+    false
 }
 
 /// The doubts about a run.
@@ -347,6 +383,14 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     }));
     if facts.record_cut {
         found.push(Caveat::RecordCut);
+    }
+    found.extend(facts.inputs.iter().filter(|input| input.bad_rows > 0).map(|input| Caveat::BadRows {
+        file: input.name.clone(),
+        rows: input.bad_rows,
+        first: input.first_bad.clone(),
+    }));
+    if not_together(&facts.inputs) {
+        found.push(Caveat::NotTogether);
     }
     if facts.one_clock {
         found.push(Caveat::OneClock);

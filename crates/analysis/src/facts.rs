@@ -1,7 +1,8 @@
 //! What is known about a run beside its numbers.
 
 use busyhour_record::{
-    ArrivalCounts, GeneratorFacts, Manifest, OpenFacts, PlanNote, RecorderEvent, Replay, RunEnd,
+    ArrivalCounts, GeneratorFacts, InputFacts, LogForm, Manifest, OpenFacts, PlanNote, RecorderEvent, Replay,
+    RunEnd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,9 @@ pub struct RunFacts {
     pub notes: Vec<PlanNote>,
     /// Whether the record's tail is missing.
     pub record_cut: bool,
+    /// What was read, where it was given as files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputFound>,
     /// Whether intended starts were recorded: without them response times are service times.
     pub one_clock: bool,
     /// Whether the run has a manifest that should say how it ended.
@@ -84,21 +88,63 @@ impl RunFacts {
             recorder_events: outcome.map(|outcome| outcome.recorder_events.clone()).unwrap_or_default(),
             notes: manifest.notes.clone(),
             record_cut: false,
+            inputs: Vec::new(),
             one_clock: false,
             has_manifest: true,
         }
     }
 
-    /// What a result file of JMeter's tells; `source` is its name.
+    /// What results tell that may come from several files.
     #[must_use]
-    pub fn from_jtl(source: impl Into<String>, replay: &Replay) -> RunFacts {
+    pub fn from_results(replay: &Replay) -> RunFacts {
+        let names: Vec<&str> = replay.inputs.iter().map(|input| input.name.as_str()).collect();
+        let source = match &names[..] {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        };
         RunFacts {
-            source: source.into(),
+            source,
             hostname: replay.names.hostname.clone(),
             wall_anchor_ms: replay.wall_anchor_ms,
             record_cut: replay.end.cut_at.is_some(),
-            one_clock: true,
+            inputs: replay.inputs.iter().map(InputFound::of).collect(),
+            one_clock: replay.inputs.iter().any(|input| input.form != LogForm::Run),
             ..RunFacts::default()
+        }
+    }
+}
+
+/// One of the files that a summary was made of.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct InputFound {
+    /// As the person called it.
+    pub name: String,
+    /// What it is: CSV, XML, a run directory; packed or not.
+    pub form: String,
+    /// Samples in it.
+    pub samples: u64,
+    /// Rows that could not be understood.
+    pub bad_rows: u64,
+    /// The first of them, with their places.
+    pub first_bad: Vec<String>,
+    /// Whether it ends within a row.
+    pub cut_off: bool,
+    /// From the first to the last end in it, in seconds from the start of the run; `None` without samples.
+    pub span_s: Option<(f64, f64)>,
+}
+
+impl InputFound {
+    fn of(input: &InputFacts) -> InputFound {
+        let packed = input.packing.map(|packing| format!(", {packing}")).unwrap_or_default();
+        InputFound {
+            name: input.name.clone(),
+            form: format!("{}{packed}", input.form),
+            samples: input.samples,
+            bad_rows: input.bad_rows,
+            first_bad: input.first_bad.iter().map(ToString::to_string).collect(),
+            cut_off: input.cut_at.is_some(),
+            span_s: input.ends.map(|(first, last)| (first.as_secs_f64(), last.as_secs_f64())),
         }
     }
 }

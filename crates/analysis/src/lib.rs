@@ -26,6 +26,7 @@ mod facts;
 mod over_time;
 mod row;
 mod series;
+mod steady;
 mod summary;
 pub mod thresholds;
 mod web_log;
@@ -34,10 +35,11 @@ mod window;
 pub use apdex::Apdex;
 pub use caveat::{Caveat, Told};
 pub use comparison::Comparison;
-pub use facts::RunFacts;
+pub use facts::{InputFound, RunFacts};
 pub use over_time::{HeatMap, RowSeries};
 pub use row::{ElapsedSummary, ErrorRow, Row, SlowSample, Times};
 pub use series::{DistributionPoint, Series};
+pub use steady::{SteadyPart, steady_part};
 pub use summary::{SUMMARY_VERSION, Summary, SummaryError};
 pub use web_log::{
     CellCounts, CellHistogram, CountFrequency, LogTableRow, LogWindow, QuantileRule, TOTAL, ThreadGroupRow,

@@ -1,6 +1,6 @@
 //! The rows of a summary.
 
-use busyhour_record::{Clock, ErrorKind, SampleKind, Totals};
+use busyhour_record::{ApdexLimits, Clock, ErrorKind, LabelTotals, SampleKind, SlowRequest, Totals};
 use serde::{Deserialize, Serialize};
 
 use crate::apdex::Apdex;
@@ -109,7 +109,13 @@ pub struct Row {
 }
 
 impl Row {
-    pub(crate) fn of(label: &str, kind: SampleKind, totals: &Totals, span_s: f64) -> Row {
+    /// The row of a label.
+    pub(crate) fn of_label(label: &LabelTotals, span_s: f64, apdex: ApdexLimits) -> Row {
+        let series = label.series.as_ref().map(RowSeries::of);
+        Row { series, ..Row::of(&label.name, label.kind, &label.totals, span_s, apdex) }
+    }
+
+    pub(crate) fn of(label: &str, kind: SampleKind, totals: &Totals, span_s: f64, apdex: ApdexLimits) -> Row {
         let samples = totals.samples;
         let per_s = |value: f64| if span_s > 0.0 { round(value / span_s) } else { 0.0 };
         let rows = totals.service.count();
@@ -135,7 +141,7 @@ impl Row {
             elapsed,
             first_start_s: if rows == 0 { 0.0 } else { totals.first_start.as_secs_f64() },
             last_end_s: totals.last_end.as_secs_f64(),
-            apdex: None,
+            apdex: Apdex::of(totals, apdex),
             distribution: short_distribution(&totals.response, &totals.service),
             series: None,
         }
@@ -159,6 +165,20 @@ pub struct SlowSample {
     pub message: String,
     /// Whether it passed.
     pub success: bool,
+}
+
+impl SlowSample {
+    pub(crate) fn of(request: &SlowRequest) -> SlowSample {
+        SlowSample {
+            label: request.label.clone(),
+            start_s: request.start.as_secs_f64(),
+            response_ms: round(request.response_ns as f64 / 1e6),
+            service_ms: round(request.service_ns as f64 / 1e6),
+            code: request.code.clone(),
+            message: request.message.clone(),
+            success: request.success,
+        }
+    }
 }
 
 /// One way in which requests failed.

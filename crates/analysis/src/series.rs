@@ -1,6 +1,8 @@
 //! What happened second by second, and the whole distribution.
 
-use busyhour_record::{Clock, SecondPoint};
+use std::collections::BTreeSet;
+
+use busyhour_record::{Clock, SecondCounts, SecondPoint, SecondTimes};
 use serde::{Deserialize, Serialize};
 
 use crate::row::round;
@@ -44,22 +46,40 @@ pub struct Series {
 }
 
 impl Series {
-    pub(crate) fn of(seconds: &[SecondPoint]) -> Series {
+    /// Of the seconds in which requests ended, those in which they started, and those for which arrivals were scheduled.
+    pub(crate) fn of(
+        ended: &[SecondPoint],
+        started: Option<&SecondCounts>,
+        offered: Option<&SecondCounts>,
+    ) -> Series {
         let mut series = Series::default();
-        for point in seconds {
-            series.second.push(point.second);
-            series.requests.push(point.requests);
-            series.errors.push(point.errors);
-            series.bytes.push(point.bytes);
-            series.sent_bytes.push(point.sent_bytes);
-            series.users.push(Some(point.users));
-            series.response_mean.push(Some(round(point.response.mean)));
-            series.response_p50.push(Some(round(point.response.p50)));
-            series.response_p95.push(Some(round(point.response.p95)));
-            series.response_p99.push(Some(round(point.response.p99)));
-            series.response_max.push(Some(round(point.response.max)));
-            series.service_mean.push(Some(round(point.service.mean)));
-            series.service_p95.push(Some(round(point.service.p95)));
+        let counted = [started, offered].into_iter().flatten();
+        let begun = counted.flat_map(|counts| (counts.first..).zip(&counts.counts));
+        let begun = begun.filter(|(_, count)| **count > 0).map(|(second, _)| second);
+        let seconds: BTreeSet<u64> = begun.chain(ended.iter().map(|point| point.second)).collect();
+        let mut points = ended.iter().peekable();
+        let count = |counts: &SecondCounts, second: u64| {
+            let at = second.checked_sub(counts.first).and_then(|at| usize::try_from(at).ok());
+            at.and_then(|at| counts.counts.get(at)).copied().unwrap_or(0)
+        };
+        for second in seconds {
+            let point = points.next_if(|point| point.second == second);
+            series.second.push(second);
+            series.requests.push(point.map_or(0, |point| point.requests));
+            series.errors.push(point.map_or(0, |point| point.errors));
+            series.bytes.push(point.map_or(0, |point| point.bytes));
+            series.sent_bytes.push(point.map_or(0, |point| point.sent_bytes));
+            series.started.extend(started.map(|counts| count(counts, second)));
+            series.offered.extend(offered.map(|counts| count(counts, second)));
+            series.users.push(point.map(|point| point.users));
+            let response = |of: fn(&SecondTimes) -> f64| point.map(|point| round(of(&point.response)));
+            series.response_mean.push(response(|times| times.mean));
+            series.response_p50.push(response(|times| times.p50));
+            series.response_p95.push(response(|times| times.p95));
+            series.response_p99.push(response(|times| times.p99));
+            series.response_max.push(response(|times| times.max));
+            series.service_mean.push(point.map(|point| round(point.service.mean)));
+            series.service_p95.push(point.map(|point| round(point.service.p95)));
         }
         series
     }

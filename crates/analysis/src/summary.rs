@@ -10,7 +10,7 @@ use crate::over_time::HeatMap;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::series::{DistributionPoint, Series, distribution};
 use crate::thresholds::ThresholdResult;
-use crate::window::Window;
+use crate::window::{Window, WindowHow};
 
 /// Version of the summary that is written, and the only one that is read.
 pub const SUMMARY_VERSION: u32 = 2;
@@ -99,25 +99,32 @@ impl Summary {
     /// Sums up a run.
     #[must_use]
     pub fn new(run: RunFacts, totals: &RunTotals) -> Summary {
-        let span_s = if totals.total.samples == 0 { 0.0 } else { totals.total.span_s() };
+        let window = totals.window.map(|left_out| Window::asked(&left_out, totals.total.last_end));
+        let span_s = match &window {
+            _ if totals.total.samples == 0 => 0.0,
+            // What started in the window is the load of the whole window.
+            Some(window) => window.to_s - window.from_s,
+            None => totals.total.span_s(),
+        };
+        let apdex = totals.apdex;
         let of_kind = |sub: bool| {
             let wanted =
                 totals.labels.iter().filter(move |label| (label.kind == SampleKind::SubResult) == sub);
-            wanted.map(|label| Row::of(&label.name, label.kind, &label.totals, span_s)).collect::<Vec<_>>()
+            wanted.map(|label| Row::of_label(label, span_s, apdex)).collect::<Vec<_>>()
         };
         let sub_results = of_kind(true);
         let total_with_sub_results = (!sub_results.is_empty()).then(|| {
             let mut all = totals.total.clone();
             let subs = totals.labels.iter().filter(|label| label.kind == SampleKind::SubResult);
             subs.for_each(|label| all.merge(&label.totals));
-            Row::of("Total", SampleKind::Request, &all, span_s)
+            Row::of("Total", SampleKind::Request, &all, span_s, apdex)
         });
         let caveats = caveat::find(&run, totals).into_iter().map(Told::from).collect();
         Summary {
             version: SUMMARY_VERSION,
             span_s,
             users_max: totals.seconds.iter().map(|point| point.users).max().unwrap_or(0),
-            total: Row::of("Total", SampleKind::Request, &totals.total, span_s),
+            total: Row::of("Total", SampleKind::Request, &totals.total, span_s, apdex),
             labels: of_kind(false),
             sub_results,
             total_with_sub_results,
@@ -127,10 +134,10 @@ impl Summary {
             arrivals: Vec::new(),
             thresholds: Vec::new(),
             distribution: distribution(&totals.total.response, &totals.total.service),
-            series: Series::of(&totals.seconds),
-            heat: None,
-            slowest: Vec::new(),
-            window: None,
+            series: Series::of(&totals.seconds, totals.started.as_ref(), totals.offered.as_ref()),
+            heat: totals.heat.as_ref().and_then(HeatMap::of),
+            slowest: totals.slowest.iter().map(SlowSample::of).collect(),
+            window,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
             run,
         }
@@ -148,6 +155,19 @@ impl Summary {
             }
         }
         self.arrivals = verdicts;
+    }
+
+    /// Says how the part of the run was chosen that the tables are of, and why.
+    pub fn tell_window(&mut self, how: WindowHow, words: String) {
+        match &mut self.window {
+            Some(window) => (window.how, window.words) = (how, words),
+            None => {
+                let total = &self.total;
+                let (from_s, to_s) = (total.first_start_s, total.last_end_s);
+                self.window =
+                    Some(Window { from_s, to_s, how: WindowHow::Whole, before: 0, after: 0, words });
+            }
+        }
     }
 
     /// The text of `summary.json`.

@@ -1,5 +1,6 @@
 //! Which part of a run the tables are of.
 
+use busyhour_record::{LeftOut, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// How the part was chosen.
@@ -29,4 +30,18 @@ pub struct Window {
     pub after: u64,
     /// Why, in a sentence.
     pub words: String,
+}
+
+impl Window {
+    /// The window that `left_out` tells of, in a run whose last request in it ended at `last_end`.
+    pub(crate) fn asked(left_out: &LeftOut, last_end: Nanos) -> Window {
+        let (from, to) = left_out.window;
+        let (from_s, to_s) = (from.as_secs_f64(), to.min(last_end.max(from)).as_secs_f64());
+        let LeftOut { before, after, .. } = *left_out;
+        let words = format!(
+            "the tables are of the requests that started from {from_s:.0} s to {to_s:.0} s; {before} before and {after} \
+             after are left out"
+        );
+        Window { from_s, to_s, how: WindowHow::Asked, before, after, words }
+    }
 }

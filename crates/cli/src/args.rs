@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show how plans are understood, and what of them is not supported.
     Check(CheckArgs),
+    /// Show what came of a test, from result files of any kind and size, and make its page.
+    Report(crate::report::ReportArgs),
     /// Show the arrival statistics of logs: JTL files and run directories.
     Arrivals(crate::arrivals::ArrivalsArgs),
     /// Compare runs before and after a change; say how many runs would show one.

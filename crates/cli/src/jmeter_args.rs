@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use busyhour_compile::ProxyOption;
+use busyhour_record::ResultsInput;
 
 use crate::exit::{Exit, TABLE, complain, print, say};
-use crate::run;
 use crate::run_request::{FlagSettings, RunRequest};
-use crate::settings::assignment;
+use crate::settings::{self, assignment};
+use crate::{report, run};
 
 /// What a flag takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,7 +126,7 @@ pub(crate) fn main(arguments: &[OsString]) -> Exit {
         say(line);
     }
     if let Some(results) = &parsed.report_only {
-        return report_only(results, parsed.request.dashboard.as_deref());
+        return report_only(results, parsed.request.dashboard.as_deref(), &parsed.request.flags);
     }
     if !parsed.has_plan {
         return complain(Exit::Usage, "no plan: say -t PLAN.jmx (see busyhour --help)");
@@ -234,16 +235,23 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Strin
     Ok(())
 }
 
-fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>) -> Exit {
+fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>, flags: &FlagSettings) -> Exit {
     let Some(dashboard) = dashboard else {
         return complain(Exit::Usage, "-g makes a report, but not where: add -o DIRECTORY");
     };
     if let Err(error) = busyhour_report::prepare_dashboard(dashboard) {
         return complain(Exit::Usage, &run::chain(&error));
     }
-    let made = busyhour_report::summarise_jtl(results)
-        .and_then(|summary| busyhour_report::write_dashboard(dashboard, &summary));
-    match made {
+    let options = settings::load(flags, 0).and_then(|settings| report::options(&settings.jmeter));
+    let options = match options {
+        Ok(options) => options,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
+    let summary = match report::read(vec![ResultsInput::path(results)], &options) {
+        Ok(summary) => summary,
+        Err(error) => return report::refuse(&error),
+    };
+    match busyhour_report::write_dashboard(dashboard, &summary) {
         Ok(paths) => {
             for path in paths {
                 print(&format!("wrote {}\n", path.display()));

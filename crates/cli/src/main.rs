@@ -20,7 +20,9 @@ mod plan_load;
 mod probe;
 mod progress;
 mod quantities;
+mod reading;
 mod replay_times;
+mod report;
 mod run;
 mod run_paths;
 mod run_request;
@@ -66,6 +68,7 @@ fn dispatch(cli: Cli) -> Exit {
             Err(message) => exit::complain(Exit::Usage, &message),
         },
         Command::Check(check) => check::main(&check),
+        Command::Report(report) => report::main(&report),
         Command::Arrivals(arrivals) => arrivals::main(&arrivals),
         Command::Compare(compare) => compare::main(&compare),
         Command::Trend(trend) => trend::main(&trend),

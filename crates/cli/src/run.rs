@@ -119,6 +119,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         listener_sets: started.listener_sets.clone(),
         writers: cores,
         observers,
+        apdex: crate::report::apdex_limits(&settings.jmeter).map_err(|text| Refusal(Exit::Usage, text))?,
         ..RecorderConfig::default()
     };
     let (recorder, writers) =

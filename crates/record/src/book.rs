@@ -8,9 +8,13 @@ use hdrhistogram::Histogram;
 use crate::RecorderEvent;
 use crate::labels::Labels;
 use crate::live::{SecondPoint, SecondTimes};
+use crate::over_time::{OverTime, RowSecond};
 use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
+use crate::slowest::Slowest;
+use crate::starts::SecondCounts;
 use crate::totals::{
-    ErrorKinds, LABELS_MAX, LabelTotals, OTHER_LABELS, RunTotals, SampleKind, Totals, new_histogram,
+    ApdexLimits, ErrorKinds, LABELS_MAX, LabelTotals, LeftOut, OTHER_LABELS, RunTotals, SampleKind, Totals,
+    new_histogram,
 };
 
 /// Seconds kept open for cores that report late. Beyond that a second is closed without them.
@@ -23,9 +27,22 @@ fn name(labels: &Labels, id: LabelId) -> Arc<str> {
     if id == OTHER { Arc::from(OTHER_LABELS) } else { labels.name(id) }
 }
 
+/// How a book counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BookSettings {
+    /// Whether intended starts are unknown: response times are service times then, and are kept once.
+    pub(crate) one_clock: bool,
+    /// What satisfies and what is tolerated.
+    pub(crate) apdex: ApdexLimits,
+    /// Samples that start from the first instant on, and before the second, count; `None` for all. Series and heat map
+    /// are of all.
+    pub(crate) window: Option<(Nanos, Nanos)>,
+}
+
 /// Adds up samples.
 pub(crate) struct Book {
     labels: Labels,
+    settings: BookSettings,
     /// Indices into `rows`, by label and kind.
     index: Vec<[Option<u32>; 3]>,
     rows: Vec<(LabelId, SampleKind, Box<Totals>)>,
@@ -45,6 +62,12 @@ pub(crate) struct Book {
     watermark: Nanos,
     service: Histogram<u64>,
     response: Histogram<u64>,
+    over_time: OverTime,
+    slowest: Slowest,
+    /// `None` when the stamps make no sense.
+    started: Option<SecondCounts>,
+    offered: Option<SecondCounts>,
+    left_out: LeftOut,
 }
 
 /// The samples of one second.
@@ -60,6 +83,8 @@ pub(crate) struct Second {
     response_ns: u128,
     /// By row of the book: service and response times in µs. Sub-results have none.
     pub(crate) times: Vec<Vec<(u64, u64)>>,
+    /// By row of the book: samples and errors.
+    counts: Vec<(u64, u64)>,
     /// Which rows are requests: the total's histogram is made of these.
     request_row: Vec<bool>,
 }
@@ -70,16 +95,22 @@ impl Second {
             times.clear();
         }
         self.request_row.fill(false);
+        self.counts.fill((0, 0));
         let times = std::mem::take(&mut self.times);
         let request_row = std::mem::take(&mut self.request_row);
-        *self = Second { number, times, request_row, ..Second::default() };
+        let counts = std::mem::take(&mut self.counts);
+        *self = Second { number, times, counts, request_row, ..Second::default() };
     }
 
     fn add(&mut self, row: usize, sample: &Sample<'_>, request: bool) {
         if self.times.len() <= row {
             self.times.resize_with(row + 1, Vec::new);
             self.request_row.resize(row + 1, false);
+            self.counts.resize(row + 1, (0, 0));
         }
+        let counts = &mut self.counts[row];
+        counts.0 += u64::from(sample.sample_count);
+        counts.1 += u64::from(sample.error_count);
         let (service, response) = (sample.service_ns(), sample.response_ns());
         self.times[row].push((service / 1_000, response / 1_000));
         if !request {
@@ -88,22 +119,46 @@ impl Second {
         self.request_row[row] = true;
         self.requests += u64::from(sample.sample_count);
         self.errors += u64::from(sample.error_count);
-        self.bytes += sample.bytes;
-        self.sent_bytes += sample.sent_bytes;
+        self.bytes = self.bytes.saturating_add(sample.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(sample.sent_bytes);
         self.users = self.users.max(sample.users_all);
         self.service_ns += u128::from(service);
         self.response_ns += u128::from(response);
     }
 
-    /// The times of requests and the clocks' histograms.
-    fn fill(&self, service: &mut Histogram<u64>, response: &mut Histogram<u64>) {
+    /// The times of requests and the clocks' histograms; with one clock the response times alone.
+    fn fill(&self, service: &mut Histogram<u64>, response: &mut Histogram<u64>, one_clock: bool) {
         service.reset();
         response.reset();
         for (times, request) in self.times.iter().zip(&self.request_row) {
-            if *request {
-                fill(times, service, response);
+            match (*request, one_clock) {
+                (true, false) => fill(times, service, response),
+                (true, true) => times.iter().for_each(|(_, time)| {
+                    let _ = response.record(*time);
+                }),
+                (false, _) => {}
             }
         }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = RowSecond<'_>> {
+        let rows = self.times.iter().zip(&self.counts).zip(&self.request_row).enumerate();
+        rows.map(|(row, ((times, (samples, errors)), is_request))| RowSecond {
+            row,
+            is_request: *is_request,
+            samples: *samples,
+            errors: *errors,
+            times,
+        })
+    }
+}
+
+/// Adds to the second of `at`; stamps that make no sense end the counting.
+fn count_at(counts: &mut Option<SecondCounts>, at: Nanos, count: u64) {
+    if let Some(known) = counts
+        && !known.add(at.second(), count)
+    {
+        *counts = None;
     }
 }
 
@@ -117,9 +172,10 @@ pub(crate) fn fill(times: &[(u64, u64)], service: &mut Histogram<u64>, response:
 }
 
 impl Book {
-    pub(crate) fn new(labels: Labels) -> Book {
+    pub(crate) fn new(labels: Labels, settings: BookSettings) -> Book {
         Book {
             labels,
+            settings,
             index: Vec::new(),
             rows: Vec::new(),
             other_rows: [None; 3],
@@ -135,6 +191,11 @@ impl Book {
             watermark: Nanos::ZERO,
             service: new_histogram(),
             response: new_histogram(),
+            over_time: OverTime::new(),
+            slowest: Slowest::default(),
+            started: Some(SecondCounts::default()),
+            offered: Some(SecondCounts::default()),
+            left_out: LeftOut::default(),
         }
     }
 
@@ -149,16 +210,32 @@ impl Book {
         }
         let kind = SampleKind::of(sample.flags);
         let row = self.row(sample.label, kind);
-        self.rows[row].2.add(sample);
+        let request = kind == SampleKind::Request;
+        let counts = self.settings.window.is_none_or(|window| self.left_out.takes(window, sample, request));
+        if counts {
+            self.rows[row].2.add(sample, &self.settings);
+        }
         if kind == SampleKind::SubResult {
             return false;
         }
-        let request = kind == SampleKind::Request;
         self.second(sample.end.second()).add(row, sample, request);
-        if request && !sample.success {
+        if request {
+            let count = u64::from(sample.sample_count);
+            count_at(&mut self.started, sample.start, count);
+        }
+        if !(request && counts) {
+            return false;
+        }
+        self.slowest.add(sample);
+        if !sample.success {
             self.errors.add(sample);
         }
-        request
+        true
+    }
+
+    /// Counts an arrival of an open workload that was scheduled for `at`.
+    pub(crate) fn offer(&mut self, at: Nanos) {
+        count_at(&mut self.offered, at, 1);
     }
 
     /// The place in `rows` of a label's samples of one kind.
@@ -217,16 +294,19 @@ impl Book {
     fn close_one(&mut self) {
         let Some(second) = self.open.pop_front() else { return };
         self.open_from = second.number + 1;
+        self.over_time.add(second.number, second.rows());
         if second.requests > 0 {
-            second.fill(&mut self.service, &mut self.response);
-            let count = self.service.len().max(1) as f64;
+            let one_clock = self.settings.one_clock;
+            second.fill(&mut self.service, &mut self.response, one_clock);
+            let service = if one_clock { &self.response } else { &self.service };
+            let count = self.response.len().max(1) as f64;
             self.points.push(SecondPoint {
                 second: second.number,
                 requests: second.requests,
                 errors: second.errors,
                 bytes: second.bytes,
                 sent_bytes: second.sent_bytes,
-                service: times(&self.service, second.service_ns as f64 / count / 1e6),
+                service: times(service, second.service_ns as f64 / count / 1e6),
                 response: times(&self.response, second.response_ns as f64 / count / 1e6),
                 users: second.users,
             });
@@ -271,23 +351,35 @@ impl Book {
     pub(crate) fn finish(self, events: Vec<RecorderEvent>) -> RunTotals {
         let labels = self.labels;
         let name = |id: LabelId| name(&labels, id).to_string();
-        let (errors, errors_other) = self.errors.finish(name);
-        let mut rows = self.rows;
-        // The total is that of the rows: adding each sample to it as well would cost as much again.
+        let (errors, errors_other) = self.errors.finish(&name);
+        let over_time = self.over_time;
         let mut total = Totals::new();
-        for (_, _, totals) in rows.iter().filter(|(_, kind, _)| *kind == SampleKind::Request) {
+        // The total is that of the rows: adding each sample to it as well would cost as much again.
+        for (_, _, totals) in self.rows.iter().filter(|(_, kind, _)| *kind == SampleKind::Request) {
             total.merge(totals);
         }
-        rows.sort_by_key(|(label, kind, _)| (*label, *kind));
+        let mut rows: Vec<_> = self.rows.into_iter().enumerate().collect();
+        // A row of which nothing lies in the window is there for its series alone.
+        rows.retain(|(_, (_, _, totals))| self.settings.window.is_none() || totals.response.count() > 0);
+        rows.sort_by_key(|(_, (label, kind, _))| (*label, *kind));
+        let labels = rows.into_iter().map(|(row, (label, kind, mut totals))| {
+            totals.finish(&self.settings);
+            LabelTotals { name: name(label), kind, totals: *totals, series: over_time.row(row) }
+        });
+        let labels = labels.collect();
+        total.finish(&self.settings);
         RunTotals {
             total,
-            labels: rows
-                .into_iter()
-                .map(|(label, kind, totals)| LabelTotals { name: name(label), kind, totals: *totals })
-                .collect(),
+            labels,
             errors,
             errors_other,
             seconds: self.points,
+            heat: over_time.heat(),
+            slowest: self.slowest.finish(name),
+            started: self.started,
+            offered: self.offered.filter(|offered| !offered.counts.is_empty()),
+            apdex: self.settings.apdex,
+            window: self.settings.window.map(|_| self.left_out),
             warmup_samples: self.warmup,
             late_samples: self.late,
             other_label_samples: self.other_samples,
@@ -309,7 +401,7 @@ mod tests {
     #[test]
     fn labels_beyond_the_limit_are_counted_together() {
         let labels = Labels::new();
-        let mut book = Book::new(labels.clone());
+        let mut book = Book::new(labels.clone(), BookSettings::default());
         let further = 50u64;
         for i in 0..LABELS_MAX as u64 + further {
             let label = labels.intern(&format!("item {i}"));
@@ -330,7 +422,7 @@ mod tests {
     fn a_transaction_of_a_requests_name_is_not_in_the_total() {
         let labels = Labels::new();
         let label = labels.intern("login");
-        let mut book = Book::new(labels);
+        let mut book = Book::new(labels, BookSettings::default());
         let sample = Sample { label, end: Nanos::from_millis(10), ..Sample::default() };
         assert!(book.add(&sample));
         let end = Nanos::from_millis(900);
@@ -343,7 +435,7 @@ mod tests {
 
     #[test]
     fn seconds_close_behind_the_slowest_core_and_over_gaps() {
-        let mut book = Book::new(Labels::new());
+        let mut book = Book::new(Labels::new(), BookSettings::default());
         let at = |s| Sample { end: Nanos::from_secs(s), ..Sample::default() };
         book.add(&at(0));
         book.add(&at(2));

@@ -163,6 +163,35 @@ pub enum SaveConfigError {
 const PREFIX: &str = "jmeter.save.saveservice.";
 
 impl SaveConfig {
+    /// The names of the columns of a CSV file, in their order, without those of variables.
+    #[must_use]
+    pub fn column_names(&self) -> Vec<&'static str> {
+        let c = self;
+        let columns: [(bool, &[&'static str]); 20] = [
+            (c.timestamp, &["timeStamp"]),
+            (c.time, &["elapsed"]),
+            (c.label, &["label"]),
+            (c.code, &["responseCode"]),
+            (c.message, &["responseMessage"]),
+            (c.thread_name, &["threadName"]),
+            (c.data_type, &["dataType"]),
+            (c.success, &["success"]),
+            (c.failure_message, &["failureMessage"]),
+            (c.bytes, &["bytes"]),
+            (c.sent_bytes, &["sentBytes"]),
+            (c.thread_counts, &["grpThreads", "allThreads"]),
+            (c.url, &["URL"]),
+            (c.file_name, &["Filename"]),
+            (c.latency, &["Latency"]),
+            (c.encoding, &["Encoding"]),
+            (c.sample_count, &["SampleCount", "ErrorCount"]),
+            (c.hostname, &["Hostname"]),
+            (c.idle_time, &["IdleTime"]),
+            (c.connect_time, &["Connect"]),
+        ];
+        columns.iter().filter(|(on, _)| *on).flat_map(|(_, names)| names.iter().copied()).collect()
+    }
+
     /// The configuration that the properties give; `property` looks one up by its full name.
     ///
     /// # Errors

@@ -145,30 +145,7 @@ impl RowFormat {
     /// The line of column names, with its end.
     pub(crate) fn header(&self, out: &mut Vec<u8>) {
         let from = out.len();
-        let c = &self.config;
-        let columns: [(bool, &[&str]); 20] = [
-            (c.timestamp, &["timeStamp"]),
-            (c.time, &["elapsed"]),
-            (c.label, &["label"]),
-            (c.code, &["responseCode"]),
-            (c.message, &["responseMessage"]),
-            (c.thread_name, &["threadName"]),
-            (c.data_type, &["dataType"]),
-            (c.success, &["success"]),
-            (c.failure_message, &["failureMessage"]),
-            (c.bytes, &["bytes"]),
-            (c.sent_bytes, &["sentBytes"]),
-            (c.thread_counts, &["grpThreads", "allThreads"]),
-            (c.url, &["URL"]),
-            (c.file_name, &["Filename"]),
-            (c.latency, &["Latency"]),
-            (c.encoding, &["Encoding"]),
-            (c.sample_count, &["SampleCount", "ErrorCount"]),
-            (c.hostname, &["Hostname"]),
-            (c.idle_time, &["IdleTime"]),
-            (c.connect_time, &["Connect"]),
-        ];
-        for name in columns.iter().filter(|(on, _)| *on).flat_map(|(_, names)| *names) {
+        for name in self.config.column_names() {
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(self.delimiter.as_bytes());
         }

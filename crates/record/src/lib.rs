@@ -2,7 +2,7 @@
 //!
 //! The engine calls [`BatchWriter::record`] once per sample; a thread of the [`Recorder`]'s own adds up, writes the
 //! full-fidelity `samples.bhs`, the histogram log and JMeter's CSV files. [`RunDir::replay`] adds up again what was
-//! written, [`Replay::of_jtl`] what JMeter wrote.
+//! written, [`Results`] whatever JMeter or we wrote, from one file or several.
 //!
 //! ```
 //! use busyhour_record::{
@@ -50,6 +50,7 @@
 //! ```
 
 mod arrival;
+mod bands;
 mod batch;
 mod book;
 mod columns;
@@ -59,21 +60,24 @@ mod date_format;
 mod detail;
 mod encoding;
 mod histogram_log;
-mod jtl;
+mod jtl_cells;
 mod jtl_scan;
-mod jtl_xml;
 mod labels;
 mod live;
 mod live_arrivals;
 mod manifest;
 mod output_file;
 mod outputs;
+mod over_time;
 mod recorder;
 mod replay;
+mod results;
 mod run_dir;
 mod sample;
 mod samples_file;
+mod slowest;
 mod snapshot;
+mod starts;
 mod totals;
 mod writer;
 mod xml;
@@ -83,7 +87,6 @@ pub use batch::{BatchReader, CorruptBatch};
 pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use detail::{AssertionDetail, Detail, HttpDetail};
-pub use jtl::{JtlError, JtlReader};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder, RowPlace,
 };
@@ -94,20 +97,27 @@ pub use manifest::{
     CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote,
     RunEnd, plan_hash,
 };
+pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, SlicePoint};
 pub use recorder::{
     CsvOutput, GroupName, RecordError, Recorder, RecorderConfig, RecorderEvent, RunNames, Which,
 };
 pub use replay::Replay;
+pub use results::{
+    AddUpSettings, BAD_ROWS_NAMED, InputFacts, Packing, ReadSettings, Results, ResultsEnd, ResultsError,
+    ResultsFrom, ResultsInput,
+};
 pub use run_dir::{RunDir, RunDirError};
 pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
 pub use samples_file::{FileNames, SAMPLES_VERSION, SamplesEnd, SamplesError, SamplesReader};
+pub use slowest::{SLOWEST_MAX, SlowRequest};
 pub use snapshot::{
     CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OutcomeTimes, RunOver, SecondArrivals, SecondUsers,
     Snapshot, SnapshotError, SnapshotReceiver, SnapshotRow, SnapshotSender, SnapshotSource, TimeCounts,
     first_start_ms, read_snapshots, snapshot_channel,
 };
+pub use starts::SecondCounts;
 pub use totals::{
-    Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LABELS_MAX, LabelTotals, OTHER_LABELS,
-    RunTotals, SampleKind, Totals,
+    ApdexLimits, Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LABELS_MAX, LabelTotals,
+    LeftOut, OTHER_LABELS, RunTotals, SampleKind, Totals,
 };
 pub use writer::{BatchWriter, Full};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::BatchReader;
-use crate::book::Book;
+use crate::book::{Book, BookSettings};
 use crate::config::SaveConfig;
 use crate::detail::Detail;
 use crate::labels::Labels;
@@ -18,7 +18,7 @@ use crate::live_arrivals::{LiveArrivals, RecentStarts};
 use crate::outputs::Outputs;
 use crate::sample::{Nanos, SampleFlags};
 use crate::snapshot::{Snapshot, SnapshotMaker, SnapshotSender};
-use crate::totals::RunTotals;
+use crate::totals::{ApdexLimits, RunTotals};
 use crate::writer::{Batch, BatchWriter, Message};
 
 /// The name and number of a thread group.
@@ -93,6 +93,8 @@ pub struct RecorderConfig {
     /// Who follows the run second by second. They are told on the recorder's thread and never hold it up; the recorder
     /// drops them when it ends.
     pub observers: Vec<SnapshotSender>,
+    /// What response times count for the Application Performance Index.
+    pub apdex: ApdexLimits,
 }
 
 impl Default for RecorderConfig {
@@ -109,6 +111,7 @@ impl Default for RecorderConfig {
             batch_bytes: 96 << 10,
             batches: 48,
             observers: Vec::new(),
+            apdex: ApdexLimits::default(),
         }
     }
 }
@@ -181,7 +184,8 @@ impl Recorder {
             observers: config.observers,
             regularity: None,
         });
-        let book = Book::new(config.labels.clone());
+        let settings = BookSettings { apdex: config.apdex, ..BookSettings::default() };
+        let book = Book::new(config.labels.clone(), settings);
         let worker = Worker {
             book,
             outputs,
@@ -349,8 +353,9 @@ impl Worker {
     }
 
     fn arrivals(&mut self, writer: usize, packed: &[u8]) {
-        let (starts, followed) = (&mut self.starts, &mut self.followed);
+        let (starts, followed, book) = (&mut self.starts, &mut self.followed, &mut self.book);
         let read = crate::arrival::unpack(BatchReader::new(packed), |arrival| {
+            book.offer(arrival.scheduled);
             if let Some(followed) = followed {
                 followed.tell(|maker, tell| maker.arrival(arrival, tell));
             }

@@ -1,12 +1,10 @@
 //! Adding up a run again from its record.
 
-use std::path::Path;
-
-use crate::book::Book;
 use crate::live::IntervalCounts;
 use crate::recorder::RunNames;
+use crate::results::InputFacts;
 use crate::sample::Nanos;
-use crate::samples_file::{SamplesEnd, SamplesError, SamplesReader};
+use crate::samples_file::SamplesEnd;
 use crate::totals::RunTotals;
 
 /// What a record adds up to.
@@ -20,25 +18,8 @@ pub struct Replay {
     pub names: RunNames,
     /// Start of the run in ms since 1970.
     pub wall_anchor_ms: i64,
-}
-
-pub(crate) fn replay(path: &Path) -> Result<Replay, SamplesError> {
-    let reader = SamplesReader::open(path)?;
-    let mut book = Book::new(reader.labels().clone());
-    let (end, names, _) = reader.read(|_, sample| {
-        book.add(sample);
-        // Nobody waits for the histograms of a second here.
-        while let Some(second) = book.next_closed() {
-            book.recycle(second);
-        }
-    })?;
-    book.close_all();
-    Ok(Replay {
-        totals: book.finish(Vec::new()),
-        end,
-        names: names.names,
-        wall_anchor_ms: names.wall_anchor_ms,
-    })
+    /// What was read.
+    pub inputs: Vec<InputFacts>,
 }
 
 impl RunTotals {

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::jtl_scan::LogError;
 use crate::manifest::{MANIFEST_VERSION, Manifest};
 use crate::recorder::RecordError;
-use crate::replay::{self, Replay};
+use crate::replay::Replay;
+use crate::results::{AddUpSettings, ReadSettings, Results, ResultsInput};
 use crate::samples_file::SamplesError;
 
 /// Name of the manifest.
@@ -227,7 +229,15 @@ impl RunDir {
     /// # Errors
     /// The record cannot be read. One whose tail is cut off can: see [`Replay::end`].
     pub fn replay(&self) -> Result<Replay, RunDirError> {
-        let path = self.samples_path();
-        replay::replay(&path).map_err(|source| RunDirError::Samples { path, source })
+        let opened = Results::open(vec![ResultsInput::path(&self.path)], &ReadSettings::default());
+        let added = opened.and_then(|run| run.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {}));
+        added.map_err(|error| {
+            let source = match error.source {
+                LogError::Samples(source) => source,
+                LogError::Io(source) => SamplesError::Io(source),
+                other => SamplesError::Io(io::Error::other(other)),
+            };
+            RunDirError::Samples { path: self.samples_path(), source }
+        })
     }
 }

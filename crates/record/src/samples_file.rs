@@ -194,6 +194,7 @@ pub struct SamplesReader<R> {
     labels: Labels,
     payload: Vec<u8>,
     wanted: Wanted,
+    end: SamplesEnd,
 }
 
 /// What of the samples is read.
@@ -227,6 +228,7 @@ impl<R: Read> SamplesReader<R> {
             labels: Labels::new(),
             payload: Vec::new(),
             wanted: Wanted::All,
+            end: SamplesEnd::default(),
         };
         let mut head = [0; 12];
         reader.input.read_exact(&mut head).map_err(|error| match error.kind() {
@@ -294,47 +296,63 @@ impl<R: Read> SamplesReader<R> {
         mut see: impl FnMut(usize, &Sample<'_>),
         mut see_arrival: impl FnMut(usize, &ArrivalRecord),
     ) -> Result<(SamplesEnd, FileNames, Labels), SamplesError> {
-        let mut end = SamplesEnd::default();
-        loop {
-            let from = self.at;
-            match self.segment()? {
-                Some(KIND_LABELS) => {
-                    if labels(&self.payload, &self.labels).is_none() {
-                        end.cut_at = Some(from);
-                        break;
-                    }
-                }
-                Some(KIND_SAMPLES) if self.wanted == Wanted::Nothing => {}
-                Some(KIND_SAMPLES) => {
-                    let mut batch = BatchReader::new(&self.payload);
-                    let writer = batch.head()? as usize;
-                    if self.wanted == Wanted::Numbers {
-                        batch = batch.without_texts();
-                    }
-                    while let Some(sample) = batch.next()? {
-                        if sample.flags.contains(SampleFlags::LISTENERS_ONLY) {
-                            continue;
-                        }
-                        end.samples += 1;
-                        see(writer, &sample);
-                    }
-                }
-                Some(KIND_ARRIVALS) => {
-                    let mut packed = BatchReader::new(&self.payload);
-                    let writer = packed.head()? as usize;
-                    crate::arrival::unpack(packed, |arrival| see_arrival(writer, arrival))?;
-                }
-                // Kinds of later minor versions are passed over.
-                Some(_) => {}
-                None => {
-                    if self.at != from || !self.payload.is_empty() {
-                        end.cut_at = Some(from);
-                    }
-                    break;
+        while self.next_segment(&mut see, &mut see_arrival)? {}
+        Ok((self.end, self.names, self.labels))
+    }
+
+    /// Reads the next segment, and tells as [`Self::read_with_arrivals`] what is in it; false at the end of the file or of
+    /// its readable part.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn next_segment(
+        &mut self,
+        see: &mut impl FnMut(usize, &Sample<'_>),
+        see_arrival: &mut impl FnMut(usize, &ArrivalRecord),
+    ) -> Result<bool, SamplesError> {
+        let from = self.at;
+        match self.segment()? {
+            Some(KIND_LABELS) => {
+                if labels(&self.payload, &self.labels).is_none() {
+                    self.end.cut_at = Some(from);
+                    return Ok(false);
                 }
             }
+            Some(KIND_SAMPLES) if self.wanted == Wanted::Nothing => {}
+            Some(KIND_SAMPLES) => {
+                let mut batch = BatchReader::new(&self.payload);
+                let writer = batch.head()? as usize;
+                if self.wanted == Wanted::Numbers {
+                    batch = batch.without_texts();
+                }
+                while let Some(sample) = batch.next()? {
+                    if sample.flags.contains(SampleFlags::LISTENERS_ONLY) {
+                        continue;
+                    }
+                    self.end.samples += 1;
+                    see(writer, &sample);
+                }
+            }
+            Some(KIND_ARRIVALS) => {
+                let mut packed = BatchReader::new(&self.payload);
+                let writer = packed.head()? as usize;
+                crate::arrival::unpack(packed, |arrival| see_arrival(writer, arrival))?;
+            }
+            // Kinds of later minor versions are passed over.
+            Some(_) => {}
+            None => {
+                if self.at != from || !self.payload.is_empty() {
+                    self.end.cut_at = Some(from);
+                }
+                return Ok(false);
+            }
         }
-        Ok((end, self.names, self.labels))
+        Ok(true)
+    }
+
+    /// What was read so far, and where the readable part ended, if it has.
+    pub const fn end(&self) -> SamplesEnd {
+        self.end
     }
 
     /// Reads the next segment's payload; `None` at the end. At a cut or damaged tail `None` too, with bytes in

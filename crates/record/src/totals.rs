@@ -5,7 +5,11 @@ use std::collections::HashMap;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use crate::book::BookSettings;
+use crate::over_time::{Heat, LabelSeries};
 use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
+use crate::slowest::SlowRequest;
+use crate::starts::SecondCounts;
 
 /// Significant digits of every histogram.
 pub const HISTOGRAM_DIGITS: u8 = 3;
@@ -55,7 +59,7 @@ impl Clock {
             self.histogram.saturating_record(ns / 1_000);
         }
         self.sum_ns += u128::from(ns);
-        self.sum_squares_ns2 += u128::from(ns) * u128::from(ns);
+        self.sum_squares_ns2 = self.sum_squares_ns2.saturating_add(u128::from(ns) * u128::from(ns));
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
     }
@@ -64,7 +68,7 @@ impl Clock {
         // Both resize themselves, so that every value finds its place.
         let _ = self.histogram.add(&other.histogram);
         self.sum_ns += other.sum_ns;
-        self.sum_squares_ns2 += other.sum_squares_ns2;
+        self.sum_squares_ns2 = self.sum_squares_ns2.saturating_add(other.sum_squares_ns2);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
@@ -162,6 +166,10 @@ pub struct Totals {
     pub response: Clock,
     /// JMeter's elapsed.
     pub elapsed: ElapsedMs,
+    /// Samples that passed within the first of [`RunTotals::apdex`]'s limits.
+    pub satisfied: u64,
+    /// Samples that passed within the second, but not the first.
+    pub tolerated: u64,
     /// Least start stamp.
     pub first_start: Nanos,
     /// Largest end stamp.
@@ -178,34 +186,56 @@ impl Totals {
             service: Clock::new(),
             response: Clock::new(),
             elapsed: ElapsedMs::new(),
+            satisfied: 0,
+            tolerated: 0,
             first_start: Nanos::MAX,
             last_end: Nanos::ZERO,
         }
     }
 
-    pub(crate) fn add(&mut self, sample: &Sample<'_>) {
+    pub(crate) fn add(&mut self, sample: &Sample<'_>, settings: &BookSettings) {
         self.samples += u64::from(sample.sample_count);
         self.errors += u64::from(sample.error_count);
-        self.bytes += sample.bytes;
-        self.sent_bytes += sample.sent_bytes;
-        self.service.add(sample.service_ns());
-        self.response.add(sample.response_ns());
+        // A damaged result file can hold any number.
+        self.bytes = self.bytes.saturating_add(sample.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(sample.sent_bytes);
+        let response_ns = sample.response_ns();
+        if !settings.one_clock {
+            self.service.add(sample.service_ns());
+        }
+        self.response.add(response_ns);
+        if sample.success {
+            let count = u64::from(sample.sample_count);
+            let satisfied = response_ns <= settings.apdex.satisfied_ns;
+            self.satisfied += if satisfied { count } else { 0 };
+            self.tolerated +=
+                if !satisfied && response_ns <= settings.apdex.tolerated_ns { count } else { 0 };
+        }
         self.elapsed.add(sample.elapsed_ms());
         self.first_start = self.first_start.min(sample.start);
         self.last_end = self.last_end.max(sample.end);
+    }
+
+    /// Completes what was kept once.
+    pub(crate) fn finish(&mut self, settings: &BookSettings) {
+        if settings.one_clock {
+            self.service = self.response.clone();
+        }
     }
 
     /// Adds what `other` counted.
     pub fn merge(&mut self, other: &Totals) {
         self.samples += other.samples;
         self.errors += other.errors;
-        self.bytes += other.bytes;
-        self.sent_bytes += other.sent_bytes;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
         self.service.merge(&other.service);
         self.response.merge(&other.response);
         self.elapsed.sum += other.elapsed.sum;
         self.elapsed.min = self.elapsed.min.min(other.elapsed.min);
         self.elapsed.max = self.elapsed.max.max(other.elapsed.max);
+        self.satisfied += other.satisfied;
+        self.tolerated += other.tolerated;
         self.first_start = self.first_start.min(other.first_start);
         self.last_end = self.last_end.max(other.last_end);
     }
@@ -252,6 +282,51 @@ pub struct LabelTotals {
     pub kind: SampleKind,
     /// The counts and times.
     pub totals: Totals,
+    /// The label over time; `None` when nothing of it ended, and for sub-results.
+    pub series: Option<LabelSeries>,
+}
+
+/// What response times count for the Application Performance Index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ApdexLimits {
+    /// Up to here a user is satisfied, in ns.
+    pub satisfied_ns: u64,
+    /// Up to here a user tolerates it, in ns.
+    pub tolerated_ns: u64,
+}
+
+impl Default for ApdexLimits {
+    /// JMeter's: 500 ms and 1,500 ms (`jmeter.reportgenerator.apdex_satisfied_threshold` and `…_tolerated_threshold`).
+    fn default() -> Self {
+        ApdexLimits { satisfied_ns: 500_000_000, tolerated_ns: 1_500_000_000 }
+    }
+}
+
+/// What a window leaves out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The window's ends: samples count that start from the first on, and before the second.
+    pub window: (Nanos, Nanos),
+    /// Requests that started before it.
+    pub before: u64,
+    /// Requests that started after it.
+    pub after: u64,
+}
+
+impl LeftOut {
+    /// Whether `sample` counts in `window`; when not, it is counted as left out.
+    pub(crate) fn takes(&mut self, window: (Nanos, Nanos), sample: &Sample<'_>, is_request: bool) -> bool {
+        self.window = window;
+        let count = if is_request { u64::from(sample.sample_count) } else { 0 };
+        if sample.start < window.0 {
+            self.before += count;
+        } else if sample.start >= window.1 {
+            self.after += count;
+        } else {
+            return true;
+        }
+        false
+    }
 }
 
 /// One way in which samples failed.
@@ -336,6 +411,18 @@ pub struct RunTotals {
     pub errors_other: u64,
     /// One point per second in which a request ended.
     pub seconds: Vec<crate::SecondPoint>,
+    /// Response times of requests over the run; `None` when no request ended.
+    pub heat: Option<Heat>,
+    /// The slowest requests, slowest first.
+    pub slowest: Vec<SlowRequest>,
+    /// Requests that started in each second; `None` when stamps lie too far apart for that.
+    pub started: Option<SecondCounts>,
+    /// Arrivals of open workloads that were scheduled for each second; `None` without such workloads.
+    pub offered: Option<SecondCounts>,
+    /// By what [`Totals::satisfied`] and [`Totals::tolerated`] were counted.
+    pub apdex: ApdexLimits,
+    /// The window in which samples count, and what it left out; `None` when all count. Series are of all.
+    pub window: Option<LeftOut>,
     /// Samples before the measured part, in no other number.
     pub warmup_samples: u64,
     /// Samples that reached the recorder after their second had been closed; they are in every total, and in the
@@ -355,10 +442,62 @@ impl RunTotals {
             errors: Vec::new(),
             errors_other: 0,
             seconds: Vec::new(),
+            heat: None,
+            slowest: Vec::new(),
+            started: None,
+            offered: None,
+            apdex: ApdexLimits::default(),
+            window: None,
             warmup_samples: 0,
             late_samples: 0,
             other_label_samples: 0,
             events: Vec::new(),
+        }
+    }
+}
+
+/// Where a run's instants count from.
+impl RunTotals {
+    /// The first second in which a request started or anything ended.
+    pub(crate) fn first_second(&self) -> Option<u64> {
+        let started = self.started.as_ref().filter(|started| !started.counts.is_empty());
+        let rows = self.labels.iter().filter(|label| label.totals.first_start < Nanos::MAX);
+        let starts = rows.map(|label| label.totals.first_start.second());
+        let ends = self.seconds.first().map(|point| point.second);
+        starts.chain(started.map(|started| started.first)).chain(ends).min()
+    }
+
+    /// Makes everything count from an instant that is so many seconds later.
+    pub(crate) fn move_origin(&mut self, seconds: u64) {
+        let ns = Nanos::from_secs(seconds).0;
+        let rows = self.labels.iter_mut().map(|label| &mut label.totals);
+        for totals in rows.chain([&mut self.total]) {
+            // Without samples they are no instants.
+            if totals.first_start < Nanos::MAX {
+                totals.first_start = totals.first_start - ns;
+            }
+            totals.last_end = totals.last_end - ns;
+        }
+        for series in self.labels.iter_mut().filter_map(|label| label.series.as_mut()) {
+            series.from_second = series.from_second.saturating_sub(seconds);
+        }
+        for error in &mut self.errors {
+            (error.first, error.last) = (error.first - ns, error.last - ns);
+        }
+        for point in &mut self.seconds {
+            point.second = point.second.saturating_sub(seconds);
+        }
+        if let Some(heat) = &mut self.heat {
+            heat.from_second = heat.from_second.saturating_sub(seconds);
+        }
+        for request in &mut self.slowest {
+            request.start = request.start - ns;
+        }
+        for counts in [&mut self.started, &mut self.offered].into_iter().flatten() {
+            counts.first = counts.first.saturating_sub(seconds);
+        }
+        if let Some(left_out) = &mut self.window {
+            left_out.window = (left_out.window.0 - ns, left_out.window.1 - ns);
         }
     }
 }

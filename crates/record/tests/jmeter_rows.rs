@@ -3,7 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use busyhour_record::{CsvOutput, JtlReader, Labels, Recorder, RecorderConfig, Replay, SaveConfig, Which};
+use busyhour_record::{
+    AddUpSettings, CsvOutput, ReadSettings, Recorder, RecorderConfig, Results, ResultsInput, SaveConfig,
+    Which,
+};
 
 fn recorded(variant: &str, file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jmeter").join(variant).join(file)
@@ -74,14 +77,16 @@ fn rows_come_out_as_jmeter_wrote_them() {
     for variant in ["default", "variables", "semicolon", "tab", "pattern", "end"] {
         for file in ["main.csv", "full.csv", "errors.csv", "successes.csv", "nosub.csv", "few.csv"] {
             let path = recorded(variant, file);
-            let open = || {
-                let reader = JtlReader::open(&path).unwrap();
-                if variant == "end" { reader.with_end_stamps() } else { reader }
+            let settings = ReadSettings {
+                stamps_are_ends: variant == "end",
+                all_columns: true,
+                ..ReadSettings::default()
             };
-            let anchor = open().first_ms().unwrap().unwrap();
+            let open = || Results::open(vec![ResultsInput::path(&path)], &settings).unwrap();
             // The reader knows the groups at the end only; the writer wants them first.
-            let labels = Labels::new();
-            let (_, names) = open().read(anchor, &labels, |_| {}).unwrap();
+            let names = open().read(&mut |_| {}, &mut |_| {}).unwrap().names;
+            let again = open();
+            let (anchor, labels) = (again.wall_anchor_ms(), again.labels().clone());
             let out = temp.path().join(format!("{variant}-{file}"));
             let (recorder, mut writers) = Recorder::start(RecorderConfig {
                 names,
@@ -92,10 +97,9 @@ fn rows_come_out_as_jmeter_wrote_them() {
             })
             .unwrap();
             let mut writer = writers.remove(0);
-            let read = open().read(anchor, &labels, |sample| {
-                writer.record(sample).unwrap();
-            });
-            assert_eq!(read.unwrap().0.cut_at, None);
+            let read = again.read(&mut |sample| writer.record(sample).unwrap(), &mut |_| {});
+            let facts = &read.unwrap().inputs[0];
+            assert_eq!((facts.cut_at, facts.bad_rows), (None, 0));
             drop(writer);
             assert_eq!(recorder.finish().events, []);
             let (ours, theirs) =
@@ -110,7 +114,10 @@ fn rows_come_out_as_jmeter_wrote_them() {
 
 #[test]
 fn a_result_file_of_jmeter_adds_up() {
-    let replay = Replay::of_jtl(&recorded("default", "main.csv")).unwrap();
+    let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
+    let results =
+        Results::open(vec![ResultsInput::path(recorded("default", "main.csv"))], &settings).unwrap();
+    let replay = results.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {}).unwrap();
     let totals = replay.totals;
     // Two users, two iterations; the transactions' own rows are not in the total.
     assert_eq!((totals.total.samples, totals.total.errors), (42, 12));

@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::thresholds::{Criterion, Meaning};
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_record::{LogError, Replay, RunDir, RunDirError, SamplesError, SnapshotError};
+use busyhour_record::{
+    LogError, Manifest, ResultsError, ResultsInput, RunDir, RunDirError, SamplesError, SnapshotError,
+};
 
 use crate::page::html_report;
+use crate::results::{ResultsOptions, summarise_results};
 use crate::run_arrivals::{RunLoad, judge_arrivals};
 use crate::statistics::statistics_json;
 use crate::thresholds::judge_record;
@@ -24,13 +27,22 @@ pub enum ReportError {
     Seconds(SnapshotError),
     /// The record of samples cannot be put in order.
     Log(LogError),
-    /// The result file cannot be read.
-    Jtl {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: busyhour_record::JtlError,
-    },
+    /// Results cannot be read.
+    Results(ResultsError),
+    /// They would have to be read a second time, and are a stream.
+    Stream,
+}
+
+impl ReportError {
+    /// What to do about it; empty when nothing is to be advised.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ReportError::Log(error) => error.hint(),
+            ReportError::Results(error) => error.source.hint(),
+            _ => "",
+        }
+    }
 }
 
 impl std::fmt::Display for ReportError {
@@ -43,7 +55,11 @@ impl std::fmt::Display for ReportError {
             ReportError::Samples(_) | ReportError::Seconds(_) | ReportError::Log(_) => {
                 f.write_str("cannot read the run's record")
             }
-            ReportError::Jtl { path, .. } => write!(f, "cannot read {}", path.display()),
+            ReportError::Results(error) => write!(f, "cannot read {}", error.name),
+            ReportError::Stream => f.write_str(
+                "what comes from standard input can be read once, and would have to be read again for this part of it: write \
+                 it to a file first",
+            ),
         }
     }
 }
@@ -52,11 +68,11 @@ impl std::error::Error for ReportError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             ReportError::RunDir(error) => std::error::Error::source(error),
-            ReportError::NotEmpty(_) => None,
+            ReportError::NotEmpty(_) | ReportError::Stream => None,
             ReportError::Samples(error) => Some(error),
             ReportError::Seconds(error) => Some(error),
             ReportError::Log(error) => Some(error),
-            ReportError::Jtl { source, .. } => Some(source),
+            ReportError::Results(error) => Some(&error.source),
         }
     }
 }
@@ -67,25 +83,34 @@ impl From<RunDirError> for ReportError {
     }
 }
 
+impl From<ResultsError> for ReportError {
+    fn from(error: ResultsError) -> ReportError {
+        ReportError::Results(error)
+    }
+}
+
 /// The summary of the run in `dir`, made again from its manifest and its record of samples; the thresholds it was judged
 /// by are judged again.
 ///
 /// # Errors
 /// One of the two cannot be read.
 pub fn summarise(dir: &RunDir) -> Result<Summary, ReportError> {
-    let manifest = dir.read_manifest()?;
-    let mut facts = RunFacts::from_manifest(&manifest);
-    let replay = dir.replay()?;
-    facts.record_cut = replay.end.cut_at.is_some();
-    let mut summary = Summary::new(facts, &replay.totals);
-    add_arrivals(dir, &mut summary)?;
+    summarise_results(vec![ResultsInput::path(dir.path())], &ResultsOptions::default(), &mut |_, _| {})
+}
+
+/// Judges the run in `dir` by the thresholds of its manifest again.
+pub(crate) fn add_thresholds(
+    dir: &RunDir,
+    manifest: &Manifest,
+    summary: &mut Summary,
+) -> Result<(), ReportError> {
     // A criterion of a later version that cannot be read is left out.
     let read = |text: &String| Criterion::parse(text, Meaning::Require).ok();
     let criteria: Vec<_> = manifest.thresholds.iter().filter_map(read).collect();
     if !criteria.is_empty() {
-        summary.thresholds = judge_record(dir.path(), &summary, criteria).map_err(ReportError::Seconds)?;
+        summary.thresholds = judge_record(dir.path(), summary, criteria).map_err(ReportError::Seconds)?;
     }
-    Ok(summary)
+    Ok(())
 }
 
 /// Judges the arrivals of the run in `dir` and adds the verdicts, and their doubts, to its summary.
@@ -104,13 +129,12 @@ pub fn add_arrivals(dir: &RunDir, summary: &mut Summary) -> Result<(), ReportErr
     Ok(())
 }
 
-/// The summary of a result file that JMeter wrote.
+/// The summary of a result file that JMeter wrote, as it is read without options.
 ///
 /// # Errors
-/// It cannot be read, or is neither CSV with column names nor XML.
+/// It cannot be read, or is neither CSV nor XML of JMeter's.
 pub fn summarise_jtl(path: &Path) -> Result<Summary, ReportError> {
-    let replay = Replay::of_jtl(path).map_err(|source| ReportError::Jtl { path: path.to_owned(), source })?;
-    Ok(Summary::new(RunFacts::from_jtl(path.display().to_string(), &replay), &replay.totals))
+    summarise_results(vec![ResultsInput::path(path)], &ResultsOptions::default(), &mut |_, _| {})
 }
 
 /// Writes `summary.json` and `report.html` into `dir`; gives their paths.

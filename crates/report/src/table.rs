@@ -55,6 +55,9 @@ impl Look {
 #[must_use]
 pub fn end_of_run(summary: &Summary, written: &[String], look: Look) -> String {
     let mut out = heading(summary, look);
+    if let Some(window) = &summary.window {
+        out += &format!("Part: {}\n", window.words);
+    }
     arrivals(summary, &mut out);
     out.push('\n');
     out += &times_table(summary, look);

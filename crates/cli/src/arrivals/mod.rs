@@ -2,9 +2,8 @@
 
 mod args;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use busyhour_analysis::WebLogOptions;
 use busyhour_diagnostic::Diagnostic;
@@ -16,12 +15,10 @@ use busyhour_report::{
 pub(crate) use self::args::ArrivalsArgs;
 use crate::exit::{Exit, complain, print, say};
 use crate::progress::columns;
+use crate::reading::ReadingProgress;
 
 /// Most labels that are named when one is looked for in vain.
 const LABELS_NAMED: usize = 8;
-
-/// How often the line of progress moves.
-const STEP: Duration = Duration::from_millis(200);
 
 pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     let options = args.options();
@@ -85,7 +82,8 @@ fn read(
     if args.end_stamps {
         log = log.with_end_stamps();
     }
-    let mut progress = Progress::new(name, log.bytes());
+    let size = log.bytes();
+    let mut progress = ReadingProgress::new(name);
     // What is known of each label: whether it is wanted.
     let new = || (LogTally::new(options, log.form()), Vec::new());
     let read = log.scan_in_order(
@@ -98,7 +96,7 @@ fn read(
             }
             tally.add(row, wanted[at]);
         },
-        &mut |bytes| progress.show(bytes),
+        &mut |bytes| progress.show(bytes, size),
     );
     progress.clear();
     let ((tally, _), facts) = read?;
@@ -192,44 +190,4 @@ fn plot(dir: &Path, logs: &[LogReport]) -> Result<(), String> {
     }
     say(&format!("wrote {}", dir.join("arrivals.html").display()));
     Ok(())
-}
-
-/// A line that tells how far reading is, on a terminal.
-struct Progress<'n> {
-    name: &'n str,
-    of: Option<u64>,
-    next: Instant,
-    shown: bool,
-    on_terminal: bool,
-}
-
-impl<'n> Progress<'n> {
-    fn new(name: &'n str, of: Option<u64>) -> Progress<'n> {
-        let on_terminal = std::io::stderr().is_terminal();
-        // Short files are read before anybody has read a line about them.
-        Progress { name, of, next: Instant::now() + STEP, shown: false, on_terminal }
-    }
-
-    fn show(&mut self, bytes: u64) {
-        if !self.on_terminal || Instant::now() < self.next {
-            return;
-        }
-        self.next = Instant::now() + STEP;
-        self.shown = true;
-        let mib = bytes as f64 / f64::from(1 << 20);
-        let share = match self.of {
-            Some(of) if of >= bytes => format!("{:.0} %", bytes as f64 * 100.0 / of.max(1) as f64),
-            _ => String::new(),
-        };
-        let line = format!("reading {}: {mib:.0} MiB {share}", self.name);
-        let width = columns().unwrap_or(80).saturating_sub(1);
-        let line: String = line.chars().take(width).collect();
-        let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
-    }
-
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
-        }
-    }
 }

@@ -18,6 +18,7 @@ mod planning;
 mod plans;
 mod program;
 mod rate_timers;
+mod report;
 mod screens;
 mod seeds;
 mod servers;

@@ -12,7 +12,7 @@ const STAMP_MS_MAX: u64 = (i64::MAX / 1_000_000) as u64;
 const SPAN_MS_MAX: u64 = 1_000_000_000_000;
 
 /// A whole number without a sign.
-pub(super) fn number(cell: &[u8]) -> Option<u64> {
+pub(crate) fn number(cell: &[u8]) -> Option<u64> {
     if cell.is_empty() || cell.len() > 19 {
         return None;
     }
@@ -29,22 +29,22 @@ pub(super) fn number(cell: &[u8]) -> Option<u64> {
 }
 
 /// A length of time in ns, from one in ms.
-pub(super) fn span_ns(cell: &[u8]) -> Option<u64> {
+pub(crate) fn span_ns(cell: &[u8]) -> Option<u64> {
     number(cell).filter(|ms| *ms <= SPAN_MS_MAX).map(|ms| ms * 1_000_000)
 }
 
 /// An instant in ns since 1970, from ms since 1970 or one of the patterns that JMeter reads, in local time.
-pub(super) fn stamp_ns(cell: &[u8]) -> Option<i64> {
+pub(crate) fn stamp_ns(cell: &[u8]) -> Option<i64> {
     if let Some(ms) = number(cell) {
         return (ms <= STAMP_MS_MAX).then(|| ms as i64 * 1_000_000);
     }
-    let ms = crate::jtl::formatted_ms(std::str::from_utf8(cell).ok()?)?;
+    let ms = crate::jtl_cells::formatted_ms(std::str::from_utf8(cell).ok()?)?;
     ms.checked_mul(1_000_000)
 }
 
 /// Reads stamps of 13 digits, as all are from 2001 to 2286: the first eight change every 100 s only.
 #[derive(Debug, Default)]
-pub(super) struct Stamps {
+pub(crate) struct Stamps {
     head: [u8; 8],
     head_ms: u64,
 }
@@ -52,7 +52,7 @@ pub(super) struct Stamps {
 impl Stamps {
     /// The same as [`stamp_ns`].
     #[inline]
-    pub(super) fn ns(&mut self, cell: &[u8]) -> Option<i64> {
+    pub(crate) fn ns(&mut self, cell: &[u8]) -> Option<i64> {
         let Some((head, tail)) = cell.split_first_chunk::<8>().filter(|(_, tail)| tail.len() == 5) else {
             return stamp_ns(cell);
         };
@@ -67,7 +67,7 @@ impl Stamps {
 }
 
 /// The start of a sample from its stamp and, when that is its end, from its length and idle time (an empty cell is none).
-pub(super) fn start_ns(stamp_ns: i64, elapsed_ns: u64, idle: &[u8], stamp_is_end: bool) -> Option<i64> {
+pub(crate) fn start_ns(stamp_ns: i64, elapsed_ns: u64, idle: &[u8], stamp_is_end: bool) -> Option<i64> {
     if !stamp_is_end {
         return Some(stamp_ns);
     }
@@ -76,26 +76,26 @@ pub(super) fn start_ns(stamp_ns: i64, elapsed_ns: u64, idle: &[u8], stamp_is_end
 }
 
 /// The trailing number of a thread's name: `Thread Group 1-25` is 25.
-pub(super) fn thread(name: &[u8]) -> Option<u32> {
+pub(crate) fn thread(name: &[u8]) -> Option<u32> {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     number(&name[name.len() - digits..]).and_then(|number| u32::try_from(number).ok())
 }
 
 /// What tells the thread of this name from others; `None` for no name.
-pub(super) fn user(name: &[u8]) -> Option<NonZeroU64> {
+pub(crate) fn user(name: &[u8]) -> Option<NonZeroU64> {
     let mut hasher = FxHasher::default();
     hasher.write(name);
     NonZeroU64::new(hasher.finish()).filter(|_| !name.is_empty())
 }
 
 /// Whether a sample passed, as JMeter reads it.
-pub(super) fn passed(cell: &[u8]) -> bool {
+pub(crate) fn passed(cell: &[u8]) -> bool {
     cell.eq_ignore_ascii_case(b"true")
 }
 
 /// Whether a message is that of a transaction controller's sample.
-pub(super) fn is_transaction(message: &[u8]) -> bool {
-    message.starts_with(crate::jtl::TRANSACTION.as_bytes())
+pub(crate) fn is_transaction(message: &[u8]) -> bool {
+    message.starts_with(crate::jtl_cells::TRANSACTION.as_bytes())
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Which columns a CSV log has, and where.
 
 use super::cells;
+use super::csv_rows::CsvRows;
 use super::problem::LogError;
+use crate::config::SaveConfig;
 
 /// The columns of JMeter 5 as it ships.
 const JMETER_5: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\
@@ -17,36 +19,41 @@ const UNNAMED: [&str; 4] = [
     JMETER_5,
 ];
 
+/// Cells of a first row that are counted.
+const HEAD_CELLS_MAX: usize = 1_000;
+
 /// Where a column is not.
 const NOWHERE: usize = usize::MAX;
 
 /// The places of the columns that are read, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Columns {
-    pub(super) delimiter: u8,
+pub(crate) struct Columns {
+    pub(crate) delimiter: u8,
+    /// What they are called, in their order; those of variables are in quotes.
+    pub(crate) names: Vec<String>,
     /// How many columns there are.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// The last of them that is read.
-    pub(super) last: usize,
+    pub(crate) last: usize,
     /// Whether the first line names them.
-    pub(super) named: bool,
-    pub(super) stamp: usize,
-    pub(super) elapsed: usize,
-    pub(super) label: usize,
-    pub(super) message: Option<usize>,
-    pub(super) thread: Option<usize>,
-    pub(super) success: Option<usize>,
-    pub(super) bytes: Option<usize>,
-    pub(super) latency: Option<usize>,
-    pub(super) sample_count: Option<usize>,
+    pub(crate) named: bool,
+    pub(crate) stamp: usize,
+    pub(crate) elapsed: usize,
+    pub(crate) label: usize,
+    pub(crate) message: Option<usize>,
+    pub(crate) thread: Option<usize>,
+    pub(crate) success: Option<usize>,
+    pub(crate) bytes: Option<usize>,
+    pub(crate) latency: Option<usize>,
+    pub(crate) sample_count: Option<usize>,
     /// Read when stamps are ends only.
-    pub(super) idle: Option<usize>,
-    pub(super) stamps_are_ends: bool,
+    pub(crate) idle: Option<usize>,
+    pub(crate) stamps_are_ends: bool,
 }
 
 impl Columns {
     /// The columns of a log that begins with `head`, of which only the first row counts.
-    pub(super) fn of(head: &[u8]) -> Result<Columns, LogError> {
+    pub(crate) fn of(head: &[u8]) -> Result<Columns, LogError> {
         // A line feed within quotes belongs to the cell.
         let mut quoted = false;
         let is_end = |byte: &u8| {
@@ -67,12 +74,30 @@ impl Columns {
         Columns::unnamed(line)
     }
 
+    /// The columns of rows without names, by the configuration of whoever wrote them; the row that `head` begins with must
+    /// fit it.
+    pub(crate) fn of_config(config: &SaveConfig, head: &[u8]) -> Result<Columns, LogError> {
+        let names = config.column_names();
+        let delimiter = u8::try_from(config.delimiter).map_err(|_| LogError::NoNames)?;
+        let columns = Columns::from_names(&names, delimiter, false)?;
+        let mut first = CsvRows::new(head, delimiter, false, HEAD_CELLS_MAX);
+        match first.next(&mut |_| {})? {
+            // Values of variables may follow, which nobody names.
+            Some(row) if row.count >= columns.count && cells::stamp_ns(row.cell(columns.stamp)).is_some() => {
+                Ok(columns)
+            }
+            Some(row) => Err(LogError::Properties { columns: row.count, asked: columns.count }),
+            None => Err(LogError::Empty),
+        }
+    }
+
     fn from_names(names: &[&str], delimiter: u8, named: bool) -> Result<Columns, LogError> {
         // Names in quotes are variables of the plan.
         let place = |name: &str| names.iter().position(|column| *column == name);
         let need = |name: &'static str| place(name).ok_or(LogError::Column(name));
         let columns = Columns {
             delimiter,
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
             count: names.len(),
             last: 0,
             named,
@@ -92,7 +117,7 @@ impl Columns {
     }
 
     /// The same for stamps that are ends of samples, or starts.
-    pub(super) fn with_stamps(mut self, are_ends: bool) -> Columns {
+    pub(crate) fn with_stamps(mut self, are_ends: bool) -> Columns {
         self.stamps_are_ends = are_ends;
         let idle = self.idle.filter(|_| are_ends);
         self.last = self.places().chain(idle).max().unwrap_or_default();
@@ -102,9 +127,9 @@ impl Columns {
     /// A first line that is a row already.
     fn unnamed(line: &[u8]) -> Result<Columns, LogError> {
         let split = |delimiter| {
-            let mut row = crate::jtl::Cells::default();
+            let mut row = crate::jtl_cells::Cells::default();
             row.line.extend_from_slice(line);
-            crate::jtl::split(&mut row, delimiter);
+            crate::jtl_cells::split(&mut row, delimiter);
             row
         };
         let begins = |delimiter: &u8| cells::stamp_ns(split(*delimiter).get(0).as_bytes()).is_some();

@@ -1,12 +1,12 @@
 //! When samplers started, from any log: what the statistics of arrivals need of each row, and no more.
 //!
-//! [`crate::JtlReader`] reads whole rows into [`crate::Sample`]s; a [`Log`] reads the few columns that tell about
-//! arrivals, some ten times as fast, from files that [`crate::JtlReader`] does not know: without column names, XML,
-//! and run directories of ours.
+//! [`crate::Results`] reads whole rows into [`crate::Sample`]s; a [`Log`] reads the few columns that tell about
+//! arrivals, and puts rows into the order of their starts.
 
-mod cells;
+pub(crate) mod cells;
 mod columns;
 mod csv;
+mod csv_rows;
 mod in_order;
 mod problem;
 mod rows;
@@ -21,12 +21,15 @@ pub use in_order::{HELD_ROWS_MAX, OutOfOrder};
 pub use problem::{BadRow, LogError, RowPlace};
 pub use rows::{LogFacts, LogForm, LogLabels, LogRow};
 
-use columns::Columns;
+pub(crate) use cells::Stamps;
+pub(crate) use columns::Columns;
+pub(crate) use csv_rows::{CsvRow, CsvRows};
+
 use in_order::InOrder;
 use rows::Seen;
 
 /// Most bytes of the first line.
-const HEAD_MAX: u64 = 1 << 20;
+pub(crate) const HEAD_MAX: u64 = 1 << 20;
 
 /// What a log is, with what reading it needs to know.
 #[derive(Debug, Clone)]

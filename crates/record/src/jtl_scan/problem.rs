@@ -28,19 +28,21 @@ pub enum RowPlace {
     Line(u64),
     /// In this sample of an XML log, from 1; those inside other ones count too.
     Sample(u64),
+    /// In the sample of an XML log whose tag ends on this line, from 1.
+    Element(u64),
 }
 
 impl std::fmt::Display for RowPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            RowPlace::Line(line) => write!(f, "line {line}"),
+            RowPlace::Line(line) | RowPlace::Element(line) => write!(f, "line {line}"),
             RowPlace::Sample(number) => write!(f, "sample {number}"),
         }
     }
 }
 
 impl BadRow {
-    pub(super) fn new(place: RowPlace, column: &'static str, cell: &[u8], problem: &'static str) -> BadRow {
+    pub(crate) fn new(place: RowPlace, column: &'static str, cell: &[u8], problem: &'static str) -> BadRow {
         let text = String::from_utf8_lossy(cell).chars().take(40).collect();
         BadRow { place, column, text, problem }
     }
@@ -71,6 +73,17 @@ pub enum LogError {
     Unnamed {
         /// How many there are.
         columns: usize,
+    },
+    /// The first row does not fit what the properties say of rows without names.
+    #[error(
+        "line 1: {columns} columns without names, the first row with its time stamp elsewhere than the properties \
+         jmeter.save.saveservice.* say, or too short: they make {asked} columns"
+    )]
+    Properties {
+        /// How many there are.
+        columns: usize,
+        /// How many the properties make.
+        asked: usize,
     },
     /// A column is missing without which nothing can be said.
     #[error("line 1: there is no column {0}")]
@@ -119,9 +132,10 @@ impl LogError {
         match self {
             LogError::NoRun => "name the files in it, for instance with /*.jtl at the end",
             LogError::NoFile => "write the log into a file first",
-            LogError::NoNames | LogError::Unnamed { .. } => {
+            LogError::NoNames | LogError::Unnamed { .. } | LogError::Properties { .. } => {
                 "put a line with the names of the columns in front, as JMeter does with \
-                 jmeter.save.saveservice.print_field_names=true"
+                 jmeter.save.saveservice.print_field_names=true; `busyhour report` also takes the properties \
+                 jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE"
             }
             LogError::Column(_) => "timeStamp, elapsed and label are needed",
             LogError::BadRows { .. } | LogError::Quote { .. } => {

@@ -1,0 +1,49 @@
+//! How far reading is, for whoever waits for it.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use crate::progress::columns;
+
+/// How often the line of progress moves.
+const STEP: Duration = Duration::from_millis(200);
+
+/// A line that tells how far reading is, on a terminal.
+pub(crate) struct ReadingProgress<'n> {
+    name: &'n str,
+    next: Instant,
+    shown: bool,
+    on_terminal: bool,
+}
+
+impl<'n> ReadingProgress<'n> {
+    pub(crate) fn new(name: &'n str) -> ReadingProgress<'n> {
+        let on_terminal = std::io::stderr().is_terminal();
+        // Short files are read before anybody has read a line about them.
+        ReadingProgress { name, next: Instant::now() + STEP, shown: false, on_terminal }
+    }
+
+    /// Shows that so many bytes were read, of so many when that is known.
+    pub(crate) fn show(&mut self, bytes: u64, of: Option<u64>) {
+        if !self.on_terminal || Instant::now() < self.next {
+            return;
+        }
+        self.next = Instant::now() + STEP;
+        self.shown = true;
+        let mib = bytes as f64 / f64::from(1 << 20);
+        let share = match of {
+            Some(of) if of >= bytes => format!("{:.0} %", bytes as f64 * 100.0 / of.max(1) as f64),
+            _ => String::new(),
+        };
+        let line = format!("reading {}: {mib:.0} MiB {share}", self.name);
+        let width = columns().unwrap_or(80).saturating_sub(1);
+        let line: String = line.chars().take(width).collect();
+        let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
+    }
+
+    pub(crate) fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! `busyhour report`: what came of a test, from any result files of it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use busyhour_analysis::Summary;
+use busyhour_diagnostic::Diagnostic;
+use busyhour_record::{ApdexLimits, ReadSettings, ResultsFrom, ResultsInput, RunDir, SaveConfig};
+use busyhour_report::{
+    LogLoad, Look, ReportError, ResultsOptions, ResultsPart, end_of_run, html_report, summarise_results,
+};
+use clap::{Args, ValueEnum};
+
+use crate::exit::{Exit, complain, print, say};
+use crate::progress::columns;
+use crate::reading::ReadingProgress;
+use crate::run::chain;
+use crate::run_request::FlagSettings;
+use crate::settings;
+
+/// JMeter's properties for the limits of its Application Performance Index, in ms.
+const APDEX_PROPERTIES: [&str; 2] =
+    ["jmeter.reportgenerator.apdex_satisfied_threshold", "jmeter.reportgenerator.apdex_tolerated_threshold"];
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Results are run directories, and JTL files as JMeter writes them: CSV with or without names of columns, XML, \
+    packed with gzip or Zstandard or not; what a file is, its bytes tell. Several are those of several generators of one \
+    test: their samples are put together, label by label. Percentiles are of all samples, within 0.1 %.\n\n\
+    Examples:\n  busyhour report results.jtl -o report.html\n  busyhour report busyhour-runs/plan-20260101-120000\n  \
+    busyhour report --steady auto generator-*.jtl.gz -o report.html\n  \
+    busyhour report --window 60,660 --apdex 300,1200 results.jtl\n  zstdcat results.jtl.zst | busyhour report -\n\n\
+    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 an input cannot be read"
+)]
+pub(crate) struct ReportArgs {
+    /// JTL files and run directories; - is standard input.
+    #[arg(required = true, value_name = "FILE|DIR")]
+    inputs: Vec<PathBuf>,
+    /// Write the page into this file.
+    #[arg(short = 'o', long = "output", value_name = "FILE.html")]
+    output: Option<PathBuf>,
+    /// Write the summary as JSON into this file; - is standard output, without the table.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Count what starts from FROM until TO, in seconds from the start.
+    #[arg(long, value_name = "FROM,TO", value_parser = window, conflicts_with = "steady")]
+    window: Option<(f64, f64)>,
+    /// Look for ramps at the beginning and the end, and leave them out.
+    #[arg(long, value_name = "HOW")]
+    steady: Option<SteadyHow>,
+    /// Response times that satisfy, and that are tolerated, in ms (default: 500,1500, or JMeter's properties).
+    #[arg(long, value_name = "SATISFIED,TOLERATED", value_parser = apdex)]
+    apdex: Option<ApdexLimits>,
+    /// Time stamps are the ends of samples (sampleresult.timestamp.start=false), not their starts.
+    #[arg(long)]
+    end_stamps: bool,
+    /// The load was an open workload: compare its arrivals with Poisson arrivals. Without this, threads are taken to wait
+    /// for each response, as JMeter's do; a run directory tells itself.
+    #[arg(long)]
+    open: bool,
+    /// Set a JMeter property, such as those with which a CSV without names of columns was written.
+    #[arg(short = 'J', value_name = "NAME=VALUE")]
+    jmeter_property: Vec<String>,
+    /// JMeter properties file; may be given several times.
+    #[arg(short = 'q', long = "addprop", value_name = "FILE")]
+    additional: Vec<PathBuf>,
+}
+
+/// How ramps are found.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SteadyHow {
+    /// By the number of users where it is known, by rate and response times.
+    Auto,
+}
+
+pub(crate) fn main(args: &ReportArgs) -> Exit {
+    let options = match args.options() {
+        Ok(options) => options,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
+    if let Some(folder) = args.output.iter().chain(&args.json).find(|path| path.is_dir()) {
+        let text = format!("{} is a directory: name the file to write", folder.display());
+        return complain(Exit::Usage, &text);
+    }
+    if args.inputs.iter().filter(|path| is_stdin(path)).count() > 1 {
+        return complain(Exit::Usage, "standard input can be read once: say - once");
+    }
+    let summary = match read(args.inputs.iter().map(|path| input(path)).collect(), &options) {
+        Ok(summary) => summary,
+        Err(error) => return refuse(&error),
+    };
+    let mut written = Vec::new();
+    let json_to_stdout = args.json.as_deref().is_some_and(is_stdin);
+    for (path, contents) in [
+        (args.output.as_ref(), args.output.as_ref().map(|_| html_report(&summary))),
+        (args.json.as_ref().filter(|_| !json_to_stdout), args.json.as_ref().map(|_| summary.to_json())),
+    ] {
+        let (Some(path), Some(contents)) = (path, contents) else { continue };
+        if let Err(error) = RunDir::write_whole(path, contents.as_bytes()) {
+            return complain(Exit::Internal, &chain(&error));
+        }
+        written.push(path);
+    }
+    print(&if json_to_stdout { summary.to_json() } else { end_of_run(&summary, &[], look()) });
+    for path in written {
+        say(&format!("wrote {}", path.display()));
+    }
+    Exit::Completed
+}
+
+impl ReportArgs {
+    fn options(&self) -> Result<ResultsOptions, String> {
+        let mut flags = FlagSettings { additional: self.additional.clone(), ..FlagSettings::default() };
+        for text in &self.jmeter_property {
+            flags.jmeter.push(settings::assignment("-J", text)?);
+        }
+        let properties = settings::load(&flags, 0)?.jmeter;
+        let mut options = options(&properties)?;
+        options.read.stamps_are_ends |= self.end_stamps;
+        options.apdex = self.apdex.unwrap_or(options.apdex);
+        options.part = match (self.window, self.steady) {
+            (Some((from_s, to_s)), _) => ResultsPart::Window(from_s, to_s),
+            (None, Some(SteadyHow::Auto)) => ResultsPart::Steady,
+            (None, None) => ResultsPart::Whole,
+        };
+        options.load = if self.open { LogLoad::Open } else { LogLoad::Closed };
+        Ok(options)
+    }
+}
+
+/// What JMeter's properties say of reading results.
+pub(crate) fn options(properties: &HashMap<String, String>) -> Result<ResultsOptions, String> {
+    let get = |name: &str| properties.get(name).map(String::as_str);
+    let save = SaveConfig::from_properties(get).map_err(|error| error.to_string())?;
+    // Without a word about columns those that JMeter writes by default are tried, of several releases.
+    let told = properties.keys().any(|name| name.starts_with("jmeter.save.saveservice."));
+    Ok(ResultsOptions {
+        read: ReadSettings {
+            stamps_are_ends: !save.timestamp_is_start,
+            unnamed: told.then_some(save),
+            ..ReadSettings::default()
+        },
+        apdex: apdex_limits(properties)?,
+        ..ResultsOptions::default()
+    })
+}
+
+/// The limits of the Application Performance Index that JMeter's properties set.
+pub(crate) fn apdex_limits(properties: &HashMap<String, String>) -> Result<ApdexLimits, String> {
+    let mut limits = ApdexLimits::default();
+    let [satisfied, tolerated] = APDEX_PROPERTIES.map(|name| {
+        let Some(text) = properties.get(name) else { return Ok(None) };
+        let ms: Option<f64> = text.trim().parse().ok().filter(|ms| (0.0..1e12).contains(ms));
+        ms.map(Some).ok_or_else(|| format!("{name}={text}: this is no number of ms"))
+    });
+    let ns = |ms: f64| (ms * 1e6).round() as u64;
+    if let Some(ms) = satisfied? {
+        limits.satisfied_ns = ns(ms);
+    }
+    if let Some(ms) = tolerated? {
+        limits.tolerated_ns = ns(ms);
+    }
+    Ok(limits)
+}
+
+/// Reads the inputs, and shows how far that is.
+pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReportError> {
+    let name = match &inputs[..] {
+        [one] => one.name.clone(),
+        several => format!("{} inputs", several.len()),
+    };
+    let mut progress = ReadingProgress::new(&name);
+    let summary = summarise_results(inputs, options, &mut |bytes, of| progress.show(bytes, of));
+    progress.clear();
+    summary
+}
+
+/// Says why results cannot be read.
+pub(crate) fn refuse(error: &ReportError) -> Exit {
+    let mut diagnostic = Diagnostic::error("results", error.to_string());
+    if let Some(cause) = std::error::Error::source(error) {
+        diagnostic = diagnostic.with_error(cause);
+    }
+    if !error.hint().is_empty() {
+        diagnostic = diagnostic.with_hint(error.hint());
+    }
+    say(&diagnostic.to_string());
+    Exit::Refused
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn input(path: &Path) -> ResultsInput {
+    if !is_stdin(path) {
+        return ResultsInput::path(path);
+    }
+    ResultsInput { name: "standard input".into(), from: ResultsFrom::Stream(Box::new(std::io::stdin())) }
+}
+
+/// How standard output looks.
+fn look() -> Look {
+    let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
+    let colour = on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    Look { width: columns().filter(|_| on_terminal), colour }
+}
+
+/// Two numbers, the second above the first.
+fn two(text: &str) -> Option<(f64, f64)> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
+    let (from, to) = text.split_once(',')?;
+    Some((number(from)?, number(to)?)).filter(|(from, to)| to > from)
+}
+
+fn window(text: &str) -> Result<(f64, f64), String> {
+    two(text).ok_or_else(|| {
+        "two numbers of seconds from the start are needed, as in 60,660: from where to where".into()
+    })
+}
+
+fn apdex(text: &str) -> Result<ApdexLimits, String> {
+    let (satisfied, tolerated) = two(text).ok_or(
+        "two numbers of ms are needed, as in 500,1500: up to which a user is satisfied, and up to which it is tolerated",
+    )?;
+    let ns = |ms: f64| (ms * 1e6).round() as u64;
+    Ok(ApdexLimits { satisfied_ns: ns(satisfied), tolerated_ns: ns(tolerated) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_numbers() {
+        assert_eq!(window("60, 660"), Ok((60.0, 660.0)));
+        for wrong in ["60", "660,60", "a,b", "-1,5", "5,5", "nan,1"] {
+            assert!(window(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(apdex("0.5,2").map(|limits| limits.satisfied_ns), Ok(500_000));
+    }
+
+    #[test]
+    fn properties_say_how_files_were_written() {
+        let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let properties = HashMap::from([
+            property(APDEX_PROPERTIES[0], "300"),
+            property("jmeter.save.saveservice.url", "false"),
+            property("sampleresult.timestamp.start", "false"),
+        ]);
+        let made = options(&properties).unwrap_or_default();
+        assert_eq!((made.apdex.satisfied_ns, made.apdex.tolerated_ns), (300_000_000, 1_500_000_000));
+        assert!(made.read.stamps_are_ends && made.read.unnamed.is_some_and(|save| !save.url));
+        assert!(options(&HashMap::new()).is_ok_and(|made| made.read.unnamed.is_none()));
+        assert!(options(&HashMap::from([property(APDEX_PROPERTIES[1], "x")])).is_err());
+    }
+}

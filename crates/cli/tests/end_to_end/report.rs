@@ -1,0 +1,286 @@
+//! `busyhour report`: whatever form results have, the same report; whatever is wrong with them, it is said where.
+
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+
+use crate::plans::{get, group, plan};
+use crate::program::{Room, Running, wait_for};
+use crate::servers::Server;
+
+const NAMES: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,failureMessage,bytes,sentBytes,allThreads\n";
+
+/// Ten minutes of a test with a ramp of two minutes up and one down, 20 users at its height: the rows.
+fn rows() -> String {
+    let mut state = 5_u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut rows = Vec::new();
+    for second in 0..600u64 {
+        let users = (second / 6 + 1).min(20).min((600 - second) / 3 + 1);
+        for _ in 0..users {
+            let start = 1_700_000_000_000 + second * 1_000 + random(1_000);
+            let label = ["Home", "Search, \"all\"", "Buy"][random(3) as usize];
+            let failed = label == "Buy" && random(20) == 0;
+            let elapsed = if failed { 3_000 } else { 20 + random(200) + 40 * users };
+            let label = if label.contains('"') {
+                format!("\"{}\"", label.replace('"', "\"\""))
+            } else {
+                label.into()
+            };
+            let (code, message) = if failed { (503, "Service Unavailable") } else { (200, "OK") };
+            let row = format!(
+                "{start},{elapsed},{label},{code},{message},Users 1-1,{},,{},120,{users}\n",
+                !failed,
+                elapsed * 3
+            );
+            rows.push((start + elapsed, row));
+        }
+    }
+    // As JMeter writes them: in the order of their ends.
+    rows.sort();
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+#[test]
+fn a_report_of_a_result_file() {
+    let room = Room::new();
+    room.file("results.jtl", format!("{NAMES}{}", rows()));
+    let ended = room.type_in("report results.jtl -o page.html --json summary.json").expect(0);
+    assert_snapshot!(ended.stdout);
+    let ended = ended.says(&["wrote page.html", "wrote summary.json"]);
+    assert!(!ended.stderr.contains("error"));
+    let page = room.read("page.html");
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    let summary: serde_json::Value = serde_json::from_str(&room.read("summary.json")).unwrap();
+    assert_eq!(summary["version"], 2);
+    let samples = summary["total"]["samples"].as_u64().unwrap();
+    let heat: u64 = summary["heat"]["columns"].as_array().unwrap().iter().map(ended_in).sum();
+    let started: u64 =
+        summary["series"]["started"].as_array().unwrap().iter().filter_map(|n| n.as_u64()).sum();
+    assert_eq!([heat, started], [samples; 2]);
+    assert_eq!(summary["slowest"].as_array().unwrap().len(), 20);
+    let apdex = &summary["total"]["apdex"];
+    let counted = ["satisfied", "tolerating", "frustrated"].map(|part| apdex[part].as_u64().unwrap());
+    assert_eq!(counted.iter().sum::<u64>(), samples);
+}
+
+/// How many requests ended in a slice.
+fn ended_in(column: &serde_json::Value) -> u64 {
+    column.as_array().unwrap().iter().map(|band| band[1].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn ramps_are_left_out_of_tables_and_verdict() {
+    let room = Room::new();
+    room.file("results.jtl", format!("{NAMES}{}", rows()));
+    let steady = room.type_in("report results.jtl --steady auto --json -").expect(0);
+    let summary: serde_json::Value = serde_json::from_str(&steady.stdout).unwrap();
+    let window = &summary["window"];
+    assert_eq!(window["how"], "steady");
+    let (from, to) = (window["from_s"].as_f64().unwrap(), window["to_s"].as_f64().unwrap());
+    assert!((105.0..=130.0).contains(&from) && (530.0..=550.0).contains(&to), "{window}");
+    let left_out = window["before"].as_u64().unwrap() + window["after"].as_u64().unwrap();
+    let started: Vec<u64> =
+        summary["series"]["started"].as_array().unwrap().iter().filter_map(|n| n.as_u64()).collect();
+    let (counted, all) = (summary["total"]["samples"].as_u64().unwrap(), started.iter().sum::<u64>());
+    assert_eq!(counted + left_out, all, "what is left out is counted");
+    // 20 a second start while the load is steady.
+    let rate = summary["total"]["rate_per_s"].as_f64().unwrap();
+    assert!((rate - 20.0).abs() < 0.5, "{rate}");
+    assert_eq!(summary["arrivals"][0]["observed"]["arrivals"].as_u64(), Some(counted));
+    // The same part, asked for.
+    let line = format!("report results.jtl --window {from},{to} --json -");
+    let asked: serde_json::Value = serde_json::from_str(&room.type_in(&line).expect(0).stdout).unwrap();
+    assert_eq!((&asked["total"], &asked["window"]["how"]), (&summary["total"], &"asked".into()));
+    room.type_in(&format!("report results.jtl --window {from},{to}"))
+        .expect(0)
+        .prints(&["Part: the tables are of"]);
+}
+
+/// Runs the program with `input` as its standard input.
+fn with_input(room: &Room, arguments: &[&str], input: &str) -> std::process::Output {
+    let input = std::fs::File::open(room.path().join(input)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_busyhour"));
+    command.args(arguments).current_dir(room.path()).stdin(Stdio::from(input)).output().unwrap()
+}
+
+#[test]
+fn every_form_gives_the_same_table() {
+    let room = Room::new();
+    let rows = rows();
+    room.file("named", format!("{NAMES}{rows}"));
+    let expected = room.type_in("report named").expect(0).stdout;
+    let same = |told: &str, name: &str| {
+        let words = told.replacen(name, "named", 1);
+        // The first line names the file.
+        assert_eq!(words, expected, "{name}");
+    };
+    let columns = [
+        "jmeter.save.saveservice.data_type=false",
+        "jmeter.save.saveservice.url=false",
+        "jmeter.save.saveservice.latency=false",
+        "jmeter.save.saveservice.idle_time=false",
+        "jmeter.save.saveservice.connect_time=false",
+    ];
+    // JMeter writes grpThreads together with allThreads.
+    let row = |row: &str| match row.rsplit_once(',') {
+        Some((head, users)) => format!("{head},{users},{users}\n"),
+        None => String::new(),
+    };
+    room.file("unnamed", rows.lines().map(row).collect::<String>());
+    room.file("user.properties", columns.join("\n"));
+    let ended = room.type_in("report unnamed -q user.properties").expect(0);
+    same(&ended.stdout, "unnamed");
+    let flags: Vec<String> = columns.iter().map(|column| format!("-J{column}")).collect();
+    let ended = room.run(["report", "unnamed"].into_iter().chain(flags.iter().map(String::as_str))).expect(0);
+    same(&ended.stdout, "unnamed");
+    let refused = room.type_in("report unnamed").expect(3);
+    let refused = refused.says(&["cannot read unnamed", "line 1: 13 columns without names", "-J NAME=VALUE"]);
+    assert!(refused.stdout.is_empty());
+
+    let output = with_input(&room, &["report", "-"], "named");
+    assert!(output.status.success());
+    same(&String::from_utf8_lossy(&output.stdout), "standard input");
+    let output = with_input(&room, &["report", "-", "--steady", "auto"], "named");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("write it to a file first"));
+
+    // Two generators' files: the same samples, label by label.
+    let (one, two): (Vec<_>, Vec<_>) = rows.lines().enumerate().partition(|(at, _)| at % 3 == 0);
+    for (name, part) in [("one", one), ("two", two)] {
+        let lines: String = part.into_iter().flat_map(|(_, line)| [line, "\n"]).collect();
+        room.file(name, format!("{NAMES}{lines}"));
+    }
+    let both = room.type_in("report one two --json -").expect(0).stdout;
+    let whole = room.type_in("report named --json -").expect(0).stdout;
+    let [both, whole] = [both, whole].map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap());
+    for key in ["total", "errors", "slowest", "distribution", "heat", "span_s"] {
+        assert_eq!(both[key], whole[key], "{key}");
+    }
+    assert_eq!(both["run"]["source"], "one and two");
+    assert_eq!(both["labels"].as_array().map(Vec::len), whole["labels"].as_array().map(Vec::len));
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_its_place() {
+    let room = Room::new();
+    room.file("empty", "");
+    room.file("page", "<html></html>");
+    room.file("text", "hello, world\n");
+    room.file(
+        "damaged",
+        format!("{NAMES}1,2,a,200,OK,T 1-1,true,,1,1,1\n3,x,a,200,OK,T 1-1,true,,1,1,1\n5,6,cu"),
+    );
+    for (line, words) in [
+        ("report missing", "No such file"),
+        ("report empty", "the file is empty"),
+        ("report page", "it begins with <html>"),
+        ("report text", "neither names of JMeter's columns"),
+        ("report .", "no samples.bhs"),
+        ("report damaged empty", "cannot read empty"),
+    ] {
+        let ended = room.type_in(line).expect(3).says(&["error", words]);
+        assert!(ended.stdout.is_empty(), "{line}");
+    }
+    for line in [
+        "report",
+        "report damaged --window 5,1",
+        "report damaged --apdex 5",
+        "report damaged --window 1,2 --steady auto",
+        "report damaged -o .",
+        "report - -",
+        "report damaged -Jjmeter.reportgenerator.apdex_satisfied_threshold=soon",
+    ] {
+        room.type_in(line).expect(2);
+    }
+    // A part of it is better than nothing, as long as the report says that it is a part.
+    let ended = room.type_in("report damaged").expect(0);
+    ended.prints(&[
+        "1 row of damaged cannot be read and are left out; the first: line 3, column elapsed: \"x\" is no length",
+        "the tail of the record is missing",
+    ]);
+}
+
+#[test]
+fn jmeters_own_form_goes_through_the_same_reader() {
+    let room = Room::new();
+    room.file("results.jtl", format!("{NAMES}{}", rows()));
+    room.type_in("-g results.jtl -o dashboard")
+        .expect(0)
+        .prints(&["dashboard/index.html", "dashboard/statistics.json"]);
+    let statistics: serde_json::Value =
+        serde_json::from_str(&room.read("dashboard/statistics.json")).unwrap();
+    let summary = room.type_in("report results.jtl --json -").expect(0).stdout;
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(statistics["Total"]["sampleCount"], summary["total"]["samples"]);
+    room.type_in("-g missing.jtl -o other").expect(3).says(&["cannot read missing.jtl", "No such file"]);
+}
+
+/// Moments chosen by a seed: how many requests more.
+struct Moments(u64);
+
+impl Moments {
+    fn next(&mut self, below: u64) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % below) as usize
+    }
+}
+
+fn endless(room: &Room, server: &Server) -> Running {
+    room.file("plan.jmx", plan(&group("4", "-1", &get("page", "/"))));
+    room.start(["run", "plan.jmx", &format!("-JPORT={}", server.port())])
+}
+
+#[test]
+fn a_run_killed_at_any_moment_gives_its_report() {
+    let mut moments = Moments(20_261_122);
+    for round in 0..4 {
+        let (room, server) = (Room::new(), Server::quick());
+        let running = endless(&room, &server);
+        let reached = |count: usize| wait_for("requests", || (server.requests() >= count).then_some(()));
+        reached(1 + moments.next(3_000));
+        // What has been answered by now reaches the disk while the run goes on, nobody having asked for it.
+        let answered = (server.requests() - 4) as u64;
+        let dir = room.run_dir();
+        let on_disk = || dir.replay().map_or(0, |replay| replay.totals.total.samples);
+        wait_for("the record on disk", || (on_disk() >= answered).then_some(()));
+        reached(server.requests() + moments.next(5_000));
+        running.signal(rustix::process::Signal::KILL);
+        drop(running);
+        let path = dir.path().display().to_string();
+        let ended = room.run(["report", &path, "-o", "page.html", "--json", "summary.json"]).expect(0);
+        ended
+            .prints(&["the run was cut off: its manifest does not say how it ended"])
+            .says(&["wrote page.html"]);
+        assert!(room.read("page.html").ends_with("</html>\n"));
+        let summary: serde_json::Value = serde_json::from_str(&room.read("summary.json")).unwrap();
+        let recorded = summary["total"]["samples"].as_u64().unwrap();
+        assert!(
+            recorded >= answered,
+            "round {round}: {recorded} recorded, {answered} answered before the last flush"
+        );
+        assert!(recorded <= server.requests() as u64, "round {round}: nothing is made up");
+    }
+}
+
+#[test]
+fn a_run_killed_at_its_very_beginning_is_read_or_refused_in_words() {
+    let server = Server::quick();
+    for _ in 0..3 {
+        let room = Room::new();
+        let running = endless(&room, &server);
+        wait_for("the run directory", || room.has_run_dir().then_some(()));
+        running.signal(rustix::process::Signal::KILL);
+        drop(running);
+        let path = room.run_dir().path().display().to_string();
+        let ended = room.run(["report", &path]);
+        match ended.status.code() {
+            Some(0) => assert!(ended.stdout.contains("the run was cut off"), "{}", ended.all()),
+            Some(3) => assert!(ended.stderr.contains("error"), "{}", ended.all()),
+            _ => panic!("{}", ended.all()),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The rows of a CSV file, as fast as they can be found.
+
+use std::io::{self, Read};
+
+use super::problem::LogError;
+use crate::jtl_cells::{Cells, split};
+
+/// Bytes that are read at once.
+const PART: usize = 1 << 20;
+
+/// Longest row, quoted line ends included.
+const ROW_MAX: usize = 16 << 20;
+
+/// A last row that was cut off within quotes has no more lines; otherwise it is a stray quote that swallows rows.
+const CUT_LINES_MAX: u64 = 100;
+
+/// Finds whole lines in a file that is read part by part.
+struct Lines<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// What of the buffer is not used up.
+    from: usize,
+    to: usize,
+    read: u64,
+    ended: bool,
+    /// Lines from a quote that is not closed to the end of the file.
+    open_lines: u64,
+}
+
+impl<R: Read> Lines<R> {
+    fn new(input: R) -> Lines<R> {
+        Lines { input, buffer: vec![0; PART], from: 0, to: 0, read: 0, ended: false, open_lines: 0 }
+    }
+
+    /// Reads more behind what is there; false at the end of the file.
+    fn more(&mut self) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        if self.from > 0 {
+            self.buffer.copy_within(self.from..self.to, 0);
+            self.to -= self.from;
+            self.from = 0;
+        }
+        if self.to == self.buffer.len() {
+            self.buffer.resize(self.to * 2, 0);
+        }
+        loop {
+            match self.input.read(&mut self.buffer[self.to..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    return Ok(false);
+                }
+                Ok(read) => {
+                    self.to += read;
+                    self.read += read as u64;
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The length of the row at the beginning without its line feed, how many lines it has, and whether a quote is in
+    /// it: a line feed within quotes belongs to its cell. `None` when the file ends before, or `ROW_MAX` is passed.
+    fn row(&mut self, progress: &mut dyn FnMut(u64)) -> io::Result<Option<(usize, u64, bool)>> {
+        let (mut searched, mut lines, mut quotes) = (0, 1, 0usize);
+        loop {
+            let rest = &self.buffer[self.from + searched..self.to];
+            match memchr::memchr2(b'\n', b'"', rest) {
+                Some(at) if rest[at] == b'"' => {
+                    quotes += 1;
+                    searched += at + 1;
+                }
+                Some(at) if quotes.is_multiple_of(2) => return Ok(Some((searched + at, lines, quotes > 0))),
+                Some(at) => {
+                    lines += 1;
+                    searched += at + 1;
+                }
+                None => {
+                    searched = self.to - self.from;
+                    if searched > ROW_MAX || !self.more()? {
+                        self.open_lines = if quotes.is_multiple_of(2) { 0 } else { lines };
+                        return Ok(None);
+                    }
+                    progress(self.read);
+                }
+            }
+        }
+    }
+}
+
+/// The rows of a CSV file, one after the other.
+pub(crate) struct CsvRows<R> {
+    lines: Lines<R>,
+    delimiter: u8,
+    /// Whether the first line names the columns.
+    named: bool,
+    /// The last cell that anybody looks at.
+    last: usize,
+    /// Number of the line at which the next row begins.
+    line: u64,
+    ends: Vec<usize>,
+    quoted: Cells,
+    /// Bytes and lines of the row that was given last.
+    given: (usize, u64),
+}
+
+/// One row.
+pub(crate) struct CsvRow<'r> {
+    /// The line at which it begins, from 1.
+    pub(crate) line: u64,
+    /// How many cells it has, as far as anybody looks.
+    pub(crate) count: usize,
+    cells: RowCells<'r>,
+}
+
+enum RowCells<'r> {
+    Plain { row: &'r [u8], ends: &'r [usize] },
+    Quoted(&'r Cells),
+}
+
+impl<'r> CsvRow<'r> {
+    /// Cell number `at`, empty where there is none.
+    #[inline]
+    pub(crate) fn cell(&self, at: usize) -> &'r [u8] {
+        match self.cells {
+            RowCells::Plain { row, ends } => {
+                let from = if at == 0 { 0 } else { ends.get(at - 1).map_or(row.len(), |end| end + 1) };
+                row.get(from..ends.get(at).copied().unwrap_or(row.len())).unwrap_or_default()
+            }
+            RowCells::Quoted(cells) => cells.get(at).as_bytes(),
+        }
+    }
+}
+
+impl<R: Read> CsvRows<R> {
+    /// Cells beyond number `last` are not looked for.
+    pub(crate) fn new(input: R, delimiter: u8, named: bool, last: usize) -> CsvRows<R> {
+        CsvRows {
+            lines: Lines::new(input),
+            delimiter,
+            named,
+            last,
+            line: 1,
+            ends: Vec::with_capacity(last + 1),
+            quoted: Cells::default(),
+            given: (0, 0),
+        }
+    }
+
+    /// The next row that is not empty; `None` at the end. `progress` is called now and then with the bytes read so far.
+    ///
+    /// # Errors
+    /// The system's, and a quote that is not closed.
+    #[inline]
+    pub(crate) fn next(&mut self, progress: &mut dyn FnMut(u64)) -> Result<Option<CsvRow<'_>>, LogError> {
+        let (from, to, has_quotes) = loop {
+            let (bytes, lines) = std::mem::take(&mut self.given);
+            self.lines.from += bytes;
+            self.line += lines;
+            let Some((len, lines, has_quotes)) = self.lines.row(progress)? else {
+                return self.end().map(|()| None);
+            };
+            self.given = (len + 1, lines);
+            let mut from = self.lines.from;
+            let mut to = from + len;
+            // What some writers put around a row.
+            if self.lines.buffer[from..to].ends_with(b"\r") {
+                to -= 1;
+            }
+            if self.line == 1 && self.lines.buffer[from..to].starts_with(b"\xef\xbb\xbf") {
+                from += 3;
+            }
+            if !(self.line == 1 && self.named || from == to) {
+                break (from, to, has_quotes);
+            }
+        };
+        let row = &self.lines.buffer[from..to];
+        if has_quotes {
+            self.quoted.line.clear();
+            self.quoted.line.extend_from_slice(row);
+            split(&mut self.quoted, self.delimiter);
+            let (line, count) = (self.line, self.quoted.len());
+            return Ok(Some(CsvRow { line, count, cells: RowCells::Quoted(&self.quoted) }));
+        }
+        self.ends.clear();
+        self.ends.extend(memchr::memchr_iter(self.delimiter, row).take(self.last + 1));
+        let count = self.ends.len() + usize::from(self.ends.len() <= self.last);
+        Ok(Some(CsvRow { line: self.line, count, cells: RowCells::Plain { row, ends: &self.ends } }))
+    }
+
+    fn end(&self) -> Result<(), LogError> {
+        if self.lines.open_lines > CUT_LINES_MAX || self.lines.to - self.lines.from > ROW_MAX {
+            return Err(LogError::Quote { line: self.line });
+        }
+        Ok(())
+    }
+
+    /// The offset of a row within which the file ended: every writer ends a row with a line feed. To be asked at the end.
+    pub(crate) const fn cut_at(&self) -> Option<u64> {
+        let rest = self.lines.to - self.lines.from;
+        if rest > 0 { Some(self.lines.read - rest as u64) } else { None }
+    }
+}

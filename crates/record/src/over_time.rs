@@ -1,0 +1,320 @@
+//! Response times over the run, in slices of equal length that double when there are too many: of all requests in the
+//! bands of a heat map, of each row of the book as counts, means and percentiles.
+//!
+//! It is filled when the book closes a second, from the times the book has anyway; a sample costs nothing while it is added.
+
+use crate::bands::{self, BANDS, PER_DECADE};
+
+/// Most slices of the heat map.
+const HEAT_SLICES_MAX: u64 = 480;
+
+/// Most slices of a row.
+const ROW_SLICES_MAX: u64 = 120;
+
+/// Bands of the heat map to a decade.
+pub const HEAT_BANDS_PER_DECADE: usize = 16;
+
+/// How many bands of ours make one of the heat map.
+const FINE: usize = PER_DECADE / HEAT_BANDS_PER_DECADE;
+
+/// Response times of requests over the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heat {
+    /// The second in which the first slice begins.
+    pub from_second: u64,
+    /// Length of a slice in seconds.
+    pub step_s: u64,
+    /// By slice: bands in ascending order and how many requests ended in them. Band `b` begins at 10^(b/16) µs.
+    pub columns: Vec<Vec<(u16, u64)>>,
+}
+
+/// One row over the run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LabelSeries {
+    /// The second in which the first slice begins.
+    pub from_second: u64,
+    /// Length of a slice in seconds.
+    pub step_s: u64,
+    /// The slices.
+    pub slices: Vec<SlicePoint>,
+}
+
+/// One slice of a row.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SlicePoint {
+    /// Samples that ended.
+    pub samples: u64,
+    /// Failed ones among them.
+    pub errors: u64,
+    /// Mean and 95th percentile of the response time in ms; `None` when none ended. The percentile is the middle of a
+    /// band 3.7 % wide.
+    pub response_ms: Option<(f64, f64)>,
+}
+
+/// A row's slice while it is being filled.
+#[derive(Debug, Default)]
+struct Slice {
+    /// Its number.
+    at: u64,
+    samples: u64,
+    errors: u64,
+    response_us: u64,
+    /// Bands in ascending order, and how many times are in them.
+    bands: Vec<(u16, u32)>,
+}
+
+impl Slice {
+    fn merge(&mut self, other: &Slice) {
+        self.samples += other.samples;
+        self.errors += other.errors;
+        self.response_us += other.response_us;
+        merge(&mut self.bands, &other.bands, |a, b| *a = a.saturating_add(b));
+    }
+
+    fn point(&self) -> SlicePoint {
+        let times: u64 = self.bands.iter().map(|(_, count)| u64::from(*count)).sum();
+        // The least band that at least 95 % do not exceed.
+        let wanted = (times * 95).div_ceil(100);
+        let mut seen = 0;
+        let band = self.bands.iter().find(|(_, count)| {
+            seen += u64::from(*count);
+            seen >= wanted
+        });
+        let response_ms = band.map(|(band, _)| {
+            let band = usize::from(*band);
+            let p95_us = (bands::edge_us(band) * bands::edge_us(band + 1)).sqrt();
+            (self.response_us as f64 / times as f64 / 1e3, p95_us / 1e3)
+        });
+        SlicePoint { samples: self.samples, errors: self.errors, response_ms }
+    }
+}
+
+/// Adds the sorted list `more` to the sorted list `into`.
+fn merge<N: Copy>(into: &mut Vec<(u16, N)>, more: &[(u16, N)], add: impl Fn(&mut N, N)) {
+    let mut at = 0;
+    for (band, count) in more {
+        at += into[at..].partition_point(|(known, _)| known < band);
+        match into.get_mut(at) {
+            Some((known, sum)) if known == band => add(sum, *count),
+            _ => into.insert(at, (*band, *count)),
+        }
+    }
+}
+
+/// What a second tells of one row.
+pub(crate) struct RowSecond<'s> {
+    /// Number of the row.
+    pub(crate) row: usize,
+    /// Whether its samples are requests.
+    pub(crate) is_request: bool,
+    pub(crate) samples: u64,
+    pub(crate) errors: u64,
+    /// Service and response times in µs.
+    pub(crate) times: &'s [(u64, u64)],
+}
+
+/// The slices of a run that goes on.
+#[derive(Debug)]
+pub(crate) struct OverTime {
+    /// The first second; every other one is later.
+    from: Option<u64>,
+    heat: Vec<Vec<(u16, u64)>>,
+    heat_step: u64,
+    rows: Vec<Vec<Slice>>,
+    row_step: u64,
+    /// Counts by band, all 0 between uses.
+    counts: Vec<u32>,
+    heat_counts: Vec<u32>,
+    found: Vec<(u16, u32)>,
+    heat_found: Vec<(u16, u64)>,
+}
+
+impl OverTime {
+    pub(crate) fn new() -> OverTime {
+        OverTime {
+            from: None,
+            heat: Vec::new(),
+            heat_step: 1,
+            rows: Vec::new(),
+            row_step: 1,
+            counts: vec![0; BANDS],
+            heat_counts: vec![0; BANDS / FINE],
+            found: Vec::new(),
+            heat_found: Vec::new(),
+        }
+    }
+
+    /// Adds the second `number`, not before the first that was added.
+    pub(crate) fn add<'s>(&mut self, number: u64, rows: impl Iterator<Item = RowSecond<'s>>) {
+        let since = number.saturating_sub(*self.from.get_or_insert(number));
+        while since / self.row_step >= ROW_SLICES_MAX {
+            self.row_step *= 2;
+            self.rows.iter_mut().for_each(double);
+        }
+        while since / self.heat_step >= HEAT_SLICES_MAX {
+            self.heat_step *= 2;
+            let pairs = self.heat.len().div_ceil(2);
+            for at in 0..pairs {
+                let mut pair = std::mem::take(&mut self.heat[2 * at]);
+                if let Some(second) = self.heat.get(2 * at + 1) {
+                    merge(&mut pair, second, |a, b| *a += b);
+                }
+                self.heat[at] = pair;
+            }
+            self.heat.truncate(pairs);
+        }
+        let mut heat_bands = (usize::MAX, 0);
+        for row in rows {
+            self.add_row(since / self.row_step, &row, &mut heat_bands);
+        }
+        if heat_bands.0 > heat_bands.1 {
+            return;
+        }
+        self.heat_found.clear();
+        for band in heat_bands.0..=heat_bands.1 {
+            let count = std::mem::take(&mut self.heat_counts[band]);
+            if count > 0 {
+                self.heat_found.push((band as u16, u64::from(count)));
+            }
+        }
+        let at = (since / self.heat_step) as usize;
+        if self.heat.len() <= at {
+            self.heat.resize_with(at + 1, Vec::new);
+        }
+        merge(&mut self.heat[at], &self.heat_found, |a, b| *a += b);
+    }
+
+    fn add_row(&mut self, at: u64, row: &RowSecond<'_>, heat_bands: &mut (usize, usize)) {
+        let (mut least, mut most, mut sum) = (usize::MAX, 0, 0u64);
+        for (_, response_us) in row.times {
+            let band = bands::band(*response_us);
+            self.counts[band] += 1;
+            least = least.min(band);
+            most = most.max(band);
+            sum = sum.saturating_add(*response_us);
+        }
+        if least > most {
+            return;
+        }
+        self.found.clear();
+        for band in least..=most {
+            let count = std::mem::take(&mut self.counts[band]);
+            if count > 0 {
+                self.found.push((band as u16, count));
+                if row.is_request {
+                    self.heat_counts[band / FINE] += count;
+                }
+            }
+        }
+        if row.is_request {
+            *heat_bands = (heat_bands.0.min(least / FINE), heat_bands.1.max(most / FINE));
+        }
+        if self.rows.len() <= row.row {
+            self.rows.resize_with(row.row + 1, Vec::new);
+        }
+        let slices = &mut self.rows[row.row];
+        if slices.last().is_none_or(|slice| slice.at < at) {
+            slices.push(Slice { at, ..Slice::default() });
+        }
+        // Seconds come in order: it is the last slice.
+        let Some(slice) = slices.last_mut() else { return };
+        slice.samples += row.samples;
+        slice.errors += row.errors;
+        slice.response_us = slice.response_us.saturating_add(sum);
+        merge(&mut slice.bands, &self.found, |a, b| *a = a.saturating_add(b));
+    }
+
+    /// The heat map; `None` when no request ended.
+    pub(crate) fn heat(&self) -> Option<Heat> {
+        let from_second = self.from.filter(|_| !self.heat.is_empty())?;
+        Some(Heat { from_second, step_s: self.heat_step, columns: self.heat.clone() })
+    }
+
+    /// The series of row number `row`; `None` when nothing of it ended.
+    pub(crate) fn row(&self, row: usize) -> Option<LabelSeries> {
+        let slices = self.rows.get(row).filter(|slices| !slices.is_empty())?;
+        let last = slices.last()?.at;
+        let mut points = vec![SlicePoint::default(); last as usize + 1];
+        for slice in slices {
+            points[slice.at as usize] = slice.point();
+        }
+        Some(LabelSeries { from_second: self.from?, step_s: self.row_step, slices: points })
+    }
+}
+
+/// Joins pairs of slices.
+fn double(slices: &mut Vec<Slice>) {
+    let mut joined: Vec<Slice> = Vec::with_capacity(slices.len().div_ceil(2));
+    for slice in slices.drain(..) {
+        let at = slice.at / 2;
+        match joined.last_mut() {
+            Some(last) if last.at == at => last.merge(&slice),
+            _ => joined.push(Slice { at, ..slice }),
+        }
+    }
+    *slices = joined;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn second(times: &[(u64, u64)]) -> RowSecond<'_> {
+        let samples = times.len() as u64;
+        RowSecond { row: 0, is_request: true, samples, errors: samples / 2, times }
+    }
+
+    #[test]
+    fn slices_double_and_nothing_is_lost() {
+        let mut over = OverTime::new();
+        let times: Vec<(u64, u64)> = (1..=100).map(|ms| (0, ms * 1_000)).collect();
+        for number in 1_000..2_000 {
+            over.add(number, [second(&times)].into_iter());
+        }
+        let heat = over.heat().unwrap();
+        assert_eq!((heat.from_second, heat.step_s, heat.columns.len()), (1_000, 4, 250));
+        let count: u64 = heat.columns.iter().flatten().map(|(_, count)| count).sum();
+        assert_eq!(count, 100_000);
+        let series = over.row(0).unwrap();
+        assert_eq!((series.step_s, series.slices.len()), (16, 63));
+        assert_eq!(series.slices.iter().map(|slice| slice.errors).sum::<u64>(), 50_000);
+        for slice in &series.slices {
+            let (mean, p95) = slice.response_ms.unwrap();
+            assert!((mean - 50.5).abs() < 1e-9 && (p95 / 95.0 - 1.0).abs() < 0.02, "{mean} {p95}");
+        }
+        assert_eq!(over.row(1), None);
+    }
+
+    #[test]
+    fn a_pause_leaves_empty_slices() {
+        let mut over = OverTime::new();
+        for number in [5, 9] {
+            over.add(number, [second(&[(1, 7)])].into_iter());
+        }
+        let series = over.row(0).unwrap();
+        assert_eq!(series.slices.iter().map(|slice| slice.samples).collect::<Vec<_>>(), [1, 0, 0, 0, 1]);
+        assert_eq!(series.slices[1].response_ms, None);
+        assert_eq!(over.heat().unwrap().columns[2], []);
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_kept_whatever_the_gaps(gaps in prop::collection::vec(1u64..5_000, 1..60)) {
+            let mut over = OverTime::new();
+            let mut number = 0;
+            for gap in &gaps {
+                over.add(number, [second(&[(0, 3), (0, 5_000_000)])].into_iter());
+                number += gap;
+            }
+            let heat = over.heat().unwrap();
+            let series = over.row(0).unwrap();
+            prop_assert!(heat.columns.len() <= HEAT_SLICES_MAX as usize);
+            prop_assert!(series.slices.len() <= ROW_SLICES_MAX as usize);
+            let counted: u64 = heat.columns.iter().flatten().map(|(_, count)| count).sum();
+            prop_assert_eq!(counted, 2 * gaps.len() as u64);
+            prop_assert_eq!(series.slices.iter().map(|slice| slice.samples).sum::<u64>(), counted);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The results of one test, from any number of files, as one stream of samples.
+//!
+//! A file is a JTL in CSV (with or without names of columns) or XML, gzipped or packed with Zstandard or neither, a stream
+//! of the same, or a run directory of ours; its bytes tell which. Several are what several generators of one test wrote:
+//! they are read side by side, so that the samples come in the order of their ends, roughly, as they stand in one file.
+//!
+//! Instants count from an origin that is known before the first sample is: a day before the first row, because one further
+//! down may have started earlier. [`Results::add_up`] moves them to the run's start at the end.
+
+mod columns;
+mod facts;
+mod run;
+mod source;
+mod unpack;
+mod xml;
+
+use std::io::Read;
+use std::path::PathBuf;
+
+pub use facts::{BAD_ROWS_NAMED, InputFacts};
+pub use unpack::Packing;
+
+use crate::book::{Book, BookSettings};
+use crate::config::SaveConfig;
+use crate::jtl_scan::LogError;
+use crate::labels::Labels;
+use crate::recorder::RunNames;
+use crate::replay::Replay;
+use crate::sample::{Nanos, Sample};
+use crate::samples_file::SamplesEnd;
+use crate::totals::ApdexLimits;
+use source::Source;
+
+/// How long before the first row a sample may have started, in s: a day.
+const BEFORE_S: u64 = 86_400;
+
+/// How far ahead of the others a file is read, in ns.
+const AHEAD_NS: u64 = 100_000_000;
+
+/// One of the files or streams.
+pub struct ResultsInput {
+    /// What the person calls it.
+    pub name: String,
+    /// Where it is.
+    pub from: ResultsFrom,
+}
+
+/// Where results come from.
+pub enum ResultsFrom {
+    /// A file or a run directory.
+    Path(PathBuf),
+    /// A stream, which can be read once.
+    Stream(Box<dyn Read>),
+}
+
+impl ResultsInput {
+    /// What stands at `path`.
+    #[must_use]
+    pub fn path(path: impl Into<PathBuf>) -> ResultsInput {
+        let path = path.into();
+        ResultsInput { name: path.display().to_string(), from: ResultsFrom::Path(path) }
+    }
+
+    /// The same once more; `None` of a stream, which can be read once.
+    #[must_use]
+    pub fn again(&self) -> Option<ResultsInput> {
+        match &self.from {
+            ResultsFrom::Path(path) => {
+                Some(ResultsInput { name: self.name.clone(), from: ResultsFrom::Path(path.clone()) })
+            }
+            ResultsFrom::Stream(_) => None,
+        }
+    }
+}
+
+/// How results are read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadSettings {
+    /// With what configuration CSV files without names of columns were written; without one, the orders that JMeter writes
+    /// by default are tried.
+    pub unnamed: Option<SaveConfig>,
+    /// Whether time stamps are the ends of samples (`sampleresult.timestamp.start=false`).
+    pub stamps_are_ends: bool,
+    /// Whether all columns are wanted; otherwise those that totals are made of.
+    pub all_columns: bool,
+    /// The run's start in ms since 1970, where an earlier reading has found it.
+    pub start_ms: Option<i64>,
+}
+
+/// How they are added up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AddUpSettings {
+    /// What satisfies and what is tolerated.
+    pub apdex: ApdexLimits,
+    /// In seconds from the run's start: samples that start from the first on, and before the second, count. `None` for
+    /// all.
+    pub window_s: Option<(f64, f64)>,
+}
+
+/// Results that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}")]
+pub struct ResultsError {
+    /// Which.
+    pub name: String,
+    /// Why.
+    #[source]
+    pub source: LogError,
+}
+
+/// Opened results, ready to be read once.
+pub struct Results {
+    sources: Vec<Source>,
+    labels: Labels,
+    origin_ns: i64,
+    /// From the origin to the run's start, as far as that is known, in s.
+    start_s: u64,
+    /// Whether the start is surely that.
+    start_known: bool,
+}
+
+/// What reading found beside the samples.
+#[derive(Debug, Clone)]
+pub struct ResultsEnd {
+    /// Of each input.
+    pub inputs: Vec<InputFacts>,
+    /// The names in them; those of a JTL's groups only where all columns were read.
+    pub names: RunNames,
+}
+
+/// Who is told what is read.
+pub(crate) struct Hears<'h> {
+    pub(crate) sample: &'h mut dyn FnMut(&Sample<'_>),
+    /// When an arrival of an open workload was scheduled.
+    pub(crate) scheduled: &'h mut dyn FnMut(Nanos),
+}
+
+impl Results {
+    /// Looks at the inputs.
+    ///
+    /// # Errors
+    /// One of them cannot be read, or is nothing that is understood.
+    pub fn open(inputs: Vec<ResultsInput>, settings: &ReadSettings) -> Result<Results, ResultsError> {
+        let labels = Labels::new();
+        let mut sources = Vec::new();
+        for input in inputs {
+            let name = input.name.clone();
+            let opened = Source::open(input, settings, &labels);
+            sources.push(opened.map_err(|source| ResultsError { name, source })?);
+        }
+        let alone = match &sources[..] {
+            [source] => source.run_anchor_ns(),
+            _ => None,
+        };
+        let first_ns = sources.iter().filter_map(|source| source.first_ns).min();
+        let start_ns = settings.start_ms.map(|ms| ms.saturating_mul(1_000_000));
+        let (origin_ns, start_s) = match (alone, start_ns.or(first_ns)) {
+            // A run knows its own start.
+            (Some(anchor_ns), _) => (anchor_ns, 0),
+            (None, Some(first_ns)) => (first_ns.saturating_sub_unsigned(BEFORE_S * 1_000_000_000), BEFORE_S),
+            (None, None) => (0, 0),
+        };
+        let start_known = alone.is_some() || start_ns.is_some();
+        Ok(Results { sources, labels, origin_ns, start_s, start_known })
+    }
+
+    /// The labels, which fill while the samples are read.
+    #[must_use]
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// What stamps count from, in ms since 1970.
+    #[must_use]
+    pub const fn wall_anchor_ms(&self) -> i64 {
+        self.origin_ns / 1_000_000
+    }
+
+    /// Size of the files in bytes, packed as they are; `None` when one is a stream.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        self.sources.iter().map(|source| source.bytes).sum()
+    }
+
+    /// Whether every input has one clock, in whole ms: then response times are service times.
+    #[must_use]
+    pub fn one_clock(&self) -> bool {
+        self.sources.iter().all(|source| source.run_anchor_ns().is_none())
+    }
+
+    /// Calls `see` with every sample, and `progress` now and then with the bytes read so far.
+    ///
+    /// # Errors
+    /// An input cannot be read further, or holds nothing that can be understood.
+    pub fn read(
+        self,
+        see: &mut dyn FnMut(&Sample<'_>),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<ResultsEnd, ResultsError> {
+        self.read_all(&mut Hears { sample: see, scheduled: &mut |_| {} }, progress)
+    }
+
+    fn read_all(
+        mut self,
+        hears: &mut Hears<'_>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<ResultsEnd, ResultsError> {
+        let several = self.sources.len() > 1;
+        // The one that is least far is read next, until it is ahead of the others.
+        while let Some((at, _)) = self.least_far(None) {
+            let until = self.least_far(Some(at)).map_or(Nanos::MAX, |(_, end)| end + AHEAD_NS);
+            // The users of several generators are users of one test.
+            let others = self.sources.iter().enumerate().filter(|(other, _)| *other != at);
+            let others = others.fold(0u32, |users, (_, source)| users.saturating_add(source.users));
+            let source = &mut self.sources[at];
+            let advanced = if several {
+                let mut sample = |sample: &Sample<'_>| {
+                    (hears.sample)(&Sample { users_all: sample.users_all.saturating_add(others), ..*sample });
+                };
+                let mut hears = Hears { sample: &mut sample, scheduled: &mut *hears.scheduled };
+                source.advance(self.origin_ns, until, &mut hears)
+            } else {
+                source.advance(self.origin_ns, until, hears)
+            };
+            advanced.map_err(|error| ResultsError { name: source.facts.name.clone(), source: error })?;
+            progress(self.sources.iter().map(|source| source.read.get()).sum());
+        }
+        let mut names = RunNames::default();
+        let mut inputs = Vec::new();
+        for source in self.sources {
+            let (facts, more) = source.finish();
+            let facts = facts.check().map_err(|(name, source)| ResultsError { name, source })?;
+            names.groups.extend(more.groups);
+            names.variables.extend(more.variables);
+            names.set_up_and_tear_down.extend(more.set_up_and_tear_down);
+            if names.hostname.is_empty() {
+                names.hostname = more.hostname;
+            }
+            inputs.push(facts);
+        }
+        Ok(ResultsEnd { inputs, names })
+    }
+
+    /// The input that is to be read further and has come least far, and how far; `but` is passed over.
+    fn least_far(&self, but: Option<usize>) -> Option<(usize, Nanos)> {
+        let going = self.sources.iter().enumerate().filter(|(at, source)| !source.ended && Some(*at) != but);
+        going.map(|(at, source)| (at, source.latest_end)).min_by_key(|(_, end)| *end)
+    }
+
+    /// Adds everything up; `see` is called with each request that counts, whose instants count from the origin.
+    ///
+    /// Where the start of the run turns out to be another than it seemed, and a window was asked for, the window was not
+    /// the one that was meant: [`Replay::wall_anchor_ms`] differs from [`Results::start_ms`] then, and the results have to
+    /// be read again with the right [`ReadSettings::start_ms`].
+    ///
+    /// # Errors
+    /// As for [`Results::read`].
+    pub fn add_up(
+        self,
+        settings: &AddUpSettings,
+        mut see: impl FnMut(&Sample<'_>),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Replay, ResultsError> {
+        let start_s = self.start_s;
+        let at = |s: f64| Nanos::from_secs(start_s) + (s * 1e9).round() as u64;
+        let one_clock = self.one_clock();
+        let window = settings.window_s.map(|(from_s, to_s)| (at(from_s), at(to_s)));
+        let (origin_ms, start_known) = (self.wall_anchor_ms(), self.start_known);
+        let book = Book::new(self.labels.clone(), BookSettings { one_clock, apdex: settings.apdex, window });
+        let book = std::cell::RefCell::new(book);
+        let mut sample = |sample: &Sample<'_>| {
+            let mut book = book.borrow_mut();
+            if book.add(sample) {
+                see(sample);
+            }
+            // Nobody waits for the histograms of a second here.
+            while let Some(second) = book.next_closed() {
+                book.recycle(second);
+            }
+        };
+        let mut scheduled = |at| book.borrow_mut().offer(at);
+        let end = self.read_all(&mut Hears { sample: &mut sample, scheduled: &mut scheduled }, progress)?;
+        let mut book = book.into_inner();
+        book.close_all();
+        let mut totals = book.finish(Vec::new());
+        let start_s = if start_known { start_s } else { totals.first_second().unwrap_or(start_s) };
+        totals.move_origin(start_s);
+        let mut end = end;
+        for (first, last) in end.inputs.iter_mut().filter_map(|facts| facts.ends.as_mut()) {
+            let start_ns = Nanos::from_secs(start_s).0;
+            (*first, *last) = (*first - start_ns, *last - start_ns);
+        }
+        let cut_at = end.inputs.iter().find_map(|facts| facts.cut_at);
+        let samples = end.inputs.iter().map(|facts| facts.samples).sum();
+        Ok(Replay {
+            totals,
+            end: SamplesEnd { samples, cut_at },
+            names: end.names,
+            wall_anchor_ms: origin_ms.saturating_add_unsigned(start_s * 1_000),
+            inputs: end.inputs,
+        })
+    }
+
+    /// The run's start in ms since 1970, as far as it is known before everything is read.
+    #[must_use]
+    pub fn start_ms(&self) -> i64 {
+        self.wall_anchor_ms().saturating_add_unsigned(self.start_s * 1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! One input.
+
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read as _};
+
+use super::columns::{Found, RowSamples, SampleColumns};
+use super::facts::InputFacts;
+use super::run::RunSamples;
+use super::unpack::{Bytes, ReadBytes, unpacked};
+use super::xml::{Step, XmlSamples};
+use super::{Hears, ReadSettings, ResultsFrom, ResultsInput};
+use crate::jtl_scan::{BadRow, Columns, CsvRows, HEAD_MAX, LogError, LogForm, RowPlace};
+use crate::labels::Labels;
+use crate::recorder::RunNames;
+use crate::sample::Nanos;
+
+/// Rows that are read in one go at most, so that progress can be told between.
+const ROWS_AT_ONCE: usize = 8_192;
+
+/// One input.
+pub(super) struct Source {
+    rows: Rows,
+    /// A first start, in ns since 1970: of the first row, or of the run.
+    pub(super) first_ns: Option<i64>,
+    pub(super) facts: InputFacts,
+    /// The latest end so far.
+    pub(super) latest_end: Nanos,
+    /// Active users that the last sample saw; 0 at the end.
+    pub(super) users: u32,
+    pub(super) ended: bool,
+    /// Size of the file.
+    pub(super) bytes: Option<u64>,
+    /// Bytes read so far.
+    pub(super) read: ReadBytes,
+}
+
+enum Rows {
+    Csv(Box<(CsvRows<Bytes>, RowSamples)>),
+    Xml(Box<XmlSamples<BufReader<Bytes>>>),
+    Run(Box<RunSamples>),
+}
+
+impl Source {
+    pub(super) fn open(
+        input: ResultsInput,
+        settings: &ReadSettings,
+        labels: &Labels,
+    ) -> Result<Source, LogError> {
+        let (bytes, raw): (Option<u64>, Bytes) = match input.from {
+            ResultsFrom::Stream(stream) => (None, stream),
+            ResultsFrom::Path(path) => {
+                let mut path = path;
+                if std::fs::metadata(&path)?.is_dir() {
+                    path = crate::RunDir::open(path).samples_path();
+                    if !path.exists() {
+                        return Err(LogError::NoRun);
+                    }
+                }
+                let file = File::open(path)?;
+                let found = file.metadata()?;
+                (found.is_file().then_some(found.len()), Box::new(file))
+            }
+        };
+        let (mut input_bytes, packing, read) = unpacked(raw)?;
+        let mut head = Vec::new();
+        (&mut input_bytes).take(HEAD_MAX).read_to_end(&mut head)?;
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+        let begin = text.trim_ascii_start();
+        let ends = settings.stamps_are_ends;
+        let whole = |head: Vec<u8>| -> Bytes { Box::new(Cursor::new(head).chain(input_bytes)) };
+        let (form, rows, first_ns) = if head.starts_with(crate::samples_file::MAGIC) {
+            let run = RunSamples::new(whole(head), labels.clone())?;
+            let anchor_ns = run.anchor_ns();
+            (LogForm::Run, Rows::Run(Box::new(run)), Some(anchor_ns))
+        } else if begin.is_empty() {
+            return Err(LogError::Empty);
+        } else if begin.starts_with(b"<") {
+            let first_ns = first_of_xml(&head, ends);
+            let input = BufReader::with_capacity(1 << 18, whole(head));
+            (LogForm::Xml, Rows::Xml(Box::new(XmlSamples::new(input, labels.clone(), ends))), first_ns)
+        } else {
+            let columns = columns(text, settings)?;
+            let form = LogForm::Csv { names: columns.named, columns: columns.count };
+            let first_ns = first_of_csv(&head, &columns, ends);
+            let places = SampleColumns::new(&columns, settings.all_columns, ends);
+            let rows = CsvRows::new(whole(head), columns.delimiter, columns.named, places.last());
+            (form, Rows::Csv(Box::new((rows, RowSamples::new(places, labels.clone())))), first_ns)
+        };
+        Ok(Source {
+            rows,
+            first_ns,
+            facts: InputFacts::new(input.name, form, packing),
+            latest_end: Nanos::ZERO,
+            users: 0,
+            ended: false,
+            bytes,
+            read,
+        })
+    }
+
+    /// The start of the run, when it is one of ours, in ns since 1970.
+    pub(super) fn run_anchor_ns(&self) -> Option<i64> {
+        match &self.rows {
+            Rows::Run(run) => Some(run.anchor_ns()),
+            Rows::Csv(_) | Rows::Xml(_) => None,
+        }
+    }
+
+    /// Reads on until a sample ends after `until`, and not too much at once.
+    pub(super) fn advance(
+        &mut self,
+        origin_ns: i64,
+        until: Nanos,
+        hears: &mut Hears<'_>,
+    ) -> Result<(), LogError> {
+        for _ in 0..ROWS_AT_ONCE {
+            if !self.step(origin_ns, hears)? {
+                (self.ended, self.users) = (true, 0);
+                break;
+            }
+            if self.latest_end > until {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a row, a sample or a piece of a record; false at the end.
+    #[inline]
+    fn step(&mut self, origin_ns: i64, hears: &mut Hears<'_>) -> Result<bool, LogError> {
+        let facts = &mut self.facts;
+        match &mut self.rows {
+            Rows::Csv(csv) => {
+                let (rows, samples) = &mut **csv;
+                let last = samples.last;
+                let Some(row) = rows.next(&mut |_| {})? else {
+                    facts.cut_at = rows.cut_at();
+                    return Ok(false);
+                };
+                if row.count <= last {
+                    const FEW: &str = "begins a row with too few columns";
+                    facts.bad(BadRow::new(RowPlace::Line(row.line), "timeStamp", row.cell(0), FEW));
+                    return Ok(true);
+                }
+                let users = &mut self.users;
+                let mut see = |sample: &crate::Sample<'_>| {
+                    *users = sample.users_all;
+                    (hears.sample)(sample);
+                };
+                match samples.take(&row, origin_ns, &mut see) {
+                    Found::Sample { end } => {
+                        facts.add(1, end);
+                        self.latest_end = self.latest_end.max(end);
+                    }
+                    Found::Names => {}
+                    Found::Bad(row) => facts.bad(row),
+                }
+            }
+            Rows::Xml(xml) => match xml.next()? {
+                Step::Whole(read) => {
+                    let users = &mut self.users;
+                    let mut see = |sample: &crate::Sample<'_>| {
+                        *users = sample.users_all;
+                        (hears.sample)(sample);
+                    };
+                    match xml.tell(&read, origin_ns, &mut see) {
+                        Ok((end, samples)) => {
+                            facts.add(samples, end);
+                            self.latest_end = self.latest_end.max(end);
+                        }
+                        Err(row) => facts.bad(row),
+                    }
+                }
+                Step::Bad(row) => facts.bad(row),
+                Step::End { cut_at } => {
+                    facts.cut_at = cut_at;
+                    return Ok(false);
+                }
+            },
+            Rows::Run(run) => match run.next(origin_ns, hears)? {
+                Some((samples, end, users)) => {
+                    facts.add(samples, end);
+                    self.latest_end = self.latest_end.max(end);
+                    if samples > 0 {
+                        self.users = users;
+                    }
+                }
+                None => {
+                    facts.cut_at = run.cut_at();
+                    return Ok(false);
+                }
+            },
+        }
+        Ok(true)
+    }
+
+    /// What was found, and the names in it.
+    pub(super) fn finish(self) -> (InputFacts, RunNames) {
+        let names = match self.rows {
+            Rows::Csv(csv) => {
+                let samples = csv.1;
+                let variables = samples.columns.variables.into_iter().map(|(name, _)| name).collect();
+                RunNames {
+                    groups: samples.groups.names,
+                    variables,
+                    hostname: samples.hostname,
+                    ..RunNames::default()
+                }
+            }
+            Rows::Xml(xml) => RunNames {
+                groups: xml.groups.names,
+                variables: xml.variables,
+                hostname: xml.hostname,
+                ..RunNames::default()
+            },
+            Rows::Run(run) => run.into_names(),
+        };
+        (self.facts, names)
+    }
+}
+
+/// The columns of a CSV: as its first line says, as the settings say, or as JMeter writes them.
+fn columns(text: &[u8], settings: &ReadSettings) -> Result<Columns, LogError> {
+    match (Columns::of(text), &settings.unnamed) {
+        (Ok(columns), _) if columns.named => Ok(columns),
+        (Err(error @ LogError::Column(_)), _) => Err(error),
+        (_, Some(config)) => Columns::of_config(config, text),
+        (found, None) => found,
+    }
+}
+
+fn first_of_csv(head: &[u8], columns: &Columns, stamps_are_ends: bool) -> Option<i64> {
+    let places = SampleColumns::new(columns, false, stamps_are_ends);
+    let mut rows = CsvRows::new(head, columns.delimiter, columns.named, places.last());
+    let mut samples = RowSamples::new(places, Labels::new());
+    while let Ok(Some(row)) = rows.next(&mut |_| {}) {
+        let mut first_ns = None;
+        let mut see = |sample: &crate::Sample<'_>| first_ns = i64::try_from(sample.start.0).ok();
+        samples.take(&row, 0, &mut see);
+        if first_ns.is_some() {
+            return first_ns;
+        }
+    }
+    None
+}
+
+fn first_of_xml(head: &[u8], stamps_are_ends: bool) -> Option<i64> {
+    let mut samples = XmlSamples::new(head, Labels::new(), stamps_are_ends);
+    loop {
+        match samples.next() {
+            Ok(Step::Whole(read)) => return Some(read.start_ns()),
+            Ok(Step::Bad(_)) => {}
+            Ok(Step::End { .. }) | Err(_) => return None,
+        }
+    }
+}

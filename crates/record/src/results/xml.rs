@@ -1,0 +1,421 @@
+//! Reading JMeter's XML result files: samples with those inside them.
+//!
+//! Other than in CSV, what stands inside a sampler's sample is known to be a sub-result, and what stands inside a
+//! transaction's to be a request of the plan.
+
+use std::cell::Cell;
+use std::io::BufRead;
+use std::rc::Rc;
+
+use quick_xml::Reader;
+use quick_xml::errors::IllFormedError;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
+
+use super::unpack::LineCounted;
+use crate::jtl_cells::{Groups, TRANSACTION};
+use crate::jtl_scan::{BadRow, LogError, RowPlace, cells};
+use crate::labels::Labels;
+use crate::sample::{DataType, Nanos, Sample, SampleFlags};
+
+/// What is wrong with a stamp.
+const NO_STAMP: &str = "is no time in ms since 1970";
+
+/// Results inside one another that are told apart; what is deeper counts as one level.
+const DEPTH_MAX: usize = 64;
+
+/// Reads an XML result file sample by sample; what is held is one sample with those inside it.
+pub(super) struct XmlSamples<R> {
+    reader: Reader<LineCounted<R>>,
+    lines: Rc<Cell<u64>>,
+    buffer: Vec<u8>,
+    /// The samples that are not closed yet.
+    open: Vec<Read>,
+    /// Samples deeper than [`DEPTH_MAX`] that are not closed yet.
+    deeper: usize,
+    rooted: bool,
+    closed: bool,
+    text: Option<Text>,
+    stamps_are_ends: bool,
+    labels: Labels,
+    pub(super) groups: Groups,
+    /// Names of the plan's variables, as they come.
+    pub(super) variables: Vec<String>,
+    pub(super) hostname: String,
+}
+
+/// What stands between two places of the file.
+pub(super) enum Step {
+    /// A sample with those inside it.
+    Whole(Box<Read>),
+    /// One that cannot be understood, with those inside it.
+    Bad(BadRow),
+    /// The end, or where the file was cut off.
+    End { cut_at: Option<u64> },
+}
+
+/// A sample as it is being read.
+#[derive(Default)]
+pub(super) struct Read {
+    /// What is wrong with it, or with one inside it.
+    bad: Option<BadRow>,
+    label: String,
+    stamp_ns: i64,
+    elapsed_ns: u64,
+    idle_ns: u64,
+    latency_ns: u64,
+    connect_ns: u64,
+    success: bool,
+    code: String,
+    message: String,
+    thread: String,
+    data_type: DataType,
+    encoding: String,
+    bytes: u64,
+    sent_bytes: u64,
+    sample_count: Option<u32>,
+    error_count: Option<u32>,
+    users_group: u32,
+    users_all: u32,
+    hostname: String,
+    url: Option<String>,
+    failure: Option<String>,
+    /// Attributes that are none of JMeter's own.
+    variables: Vec<(String, String)>,
+    children: Vec<Read>,
+}
+
+/// Which text is being read.
+enum Text {
+    Url,
+    FailureMessage,
+}
+
+impl<R: BufRead> XmlSamples<R> {
+    pub(super) fn new(input: R, labels: Labels, stamps_are_ends: bool) -> Self {
+        let (input, lines) = LineCounted::new(input);
+        XmlSamples {
+            reader: Reader::from_reader(input),
+            lines,
+            buffer: Vec::new(),
+            open: Vec::new(),
+            deeper: 0,
+            rooted: false,
+            closed: false,
+            text: None,
+            stamps_are_ends,
+            labels,
+            groups: Groups::default(),
+            variables: Vec::new(),
+            hostname: String::new(),
+        }
+    }
+
+    fn line(&self) -> u64 {
+        self.lines.get() + 1
+    }
+
+    /// The next sample that stands in no other.
+    pub(super) fn next(&mut self) -> Result<Step, LogError> {
+        loop {
+            let mut buffer = std::mem::take(&mut self.buffer);
+            buffer.clear();
+            let step = self.event(&mut buffer);
+            self.buffer = buffer;
+            if let Some(step) = step? {
+                return Ok(step);
+            }
+        }
+    }
+
+    fn event(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Step>, LogError> {
+        let event = match self.reader.read_event_into(buffer) {
+            Ok(event) => event,
+            Err(quick_xml::Error::Io(error)) => {
+                return Err(std::io::Error::new(error.kind(), error.to_string()).into());
+            }
+            // A run that was killed leaves its elements open, perhaps within a tag or an entity.
+            Err(
+                quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
+            ) if self.rooted && at_end(&mut self.reader) => {
+                return Ok(Some(Step::End { cut_at: Some(self.reader.buffer_position()) }));
+            }
+            Err(error) => {
+                let at = self.reader.error_position();
+                return Err(LogError::Xml { line: self.line(), at, problem: error.to_string() });
+            }
+        };
+        match event {
+            Event::Start(element) if !self.rooted => self.root(&element)?,
+            Event::Empty(element) if !self.rooted => {
+                self.root(&element)?;
+                self.closed = true;
+            }
+            Event::Start(element) => match element.name().as_ref() {
+                b"sample" | b"httpSample" if self.open.len() >= DEPTH_MAX => self.deeper += 1,
+                b"sample" | b"httpSample" => {
+                    let read = self.begun(&element);
+                    self.open.push(read);
+                }
+                b"java.net.URL" => self.text = Some(Text::Url),
+                // As in CSV: the message of the first that has one.
+                b"failureMessage" if self.open.last().is_some_and(|read| read.failure.is_none()) => {
+                    self.text = Some(Text::FailureMessage);
+                }
+                _ => self.text = None,
+            },
+            Event::Empty(element) if matches!(element.name().as_ref(), b"sample" | b"httpSample") => {
+                let read = self.begun(&element);
+                return Ok(self.ended(read));
+            }
+            Event::End(element) => {
+                self.text = None;
+                match element.name().as_ref() {
+                    b"sample" | b"httpSample" if self.deeper > 0 => self.deeper -= 1,
+                    b"sample" | b"httpSample" => {
+                        if let Some(read) = self.open.pop() {
+                            return Ok(self.ended(read));
+                        }
+                    }
+                    b"testResults" => self.closed = true,
+                    _ => {}
+                }
+            }
+            Event::Text(piece) => {
+                if let (Some(text), Some(read)) = (&self.text, self.open.last_mut()) {
+                    read.text(text, &String::from_utf8_lossy(&piece));
+                }
+            }
+            Event::GeneralRef(name) => {
+                if let (Some(text), Some(read)) = (&self.text, self.open.last_mut()) {
+                    let name = String::from_utf8_lossy(&name);
+                    read.text(text, &unescape(&format!("&{name};")).unwrap_or_default());
+                }
+            }
+            Event::Eof if !self.rooted => {
+                return Err(LogError::Xml {
+                    line: self.line(),
+                    at: 0,
+                    problem: "there is no element".into(),
+                });
+            }
+            Event::Eof => {
+                let cut_at = (!self.closed).then(|| self.reader.buffer_position());
+                return Ok(Some(Step::End { cut_at }));
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn root(&mut self, element: &BytesStart<'_>) -> Result<(), LogError> {
+        if element.name().as_ref() != b"testResults" {
+            let name = String::from_utf8_lossy(element.name().as_ref()).into_owned();
+            return Err(LogError::XmlRoot(name));
+        }
+        self.rooted = true;
+        Ok(())
+    }
+
+    /// Puts a sample into the one around it, or gives it when there is none.
+    fn ended(&mut self, mut read: Read) -> Option<Step> {
+        match (self.open.last_mut(), read.bad.take()) {
+            (Some(outer), None) => outer.children.push(read),
+            (Some(outer), Some(bad)) => {
+                outer.bad.get_or_insert(bad);
+            }
+            (None, None) => return Some(Step::Whole(Box::new(read))),
+            (None, Some(bad)) => return Some(Step::Bad(bad)),
+        }
+        None
+    }
+
+    /// A sample from its attributes.
+    fn begun(&self, element: &BytesStart<'_>) -> Read {
+        let mut read = Read { success: true, ..Read::default() };
+        let line = self.line();
+        let mut stamped = false;
+        for attribute in element.attributes().with_checks(false).flatten() {
+            let key = attribute.key.as_ref();
+            let raw = String::from_utf8_lossy(&attribute.value);
+            let text = unescape(&raw).map_or_else(|_| raw.clone().into_owned(), std::borrow::Cow::into_owned);
+            match key {
+                b"t" => read.elapsed_ns = read.span(line, "t", &text),
+                b"it" => read.idle_ns = read.span(line, "it", &text),
+                b"lt" => read.latency_ns = read.span(line, "lt", &text),
+                b"ct" => read.connect_ns = read.span(line, "ct", &text),
+                b"ts" => {
+                    stamped = true;
+                    match cells::stamp_ns(text.as_bytes()) {
+                        Some(stamp_ns) => read.stamp_ns = stamp_ns,
+                        None => read.complain(line, "ts", &text, NO_STAMP),
+                    }
+                }
+                b"s" => read.success = text.eq_ignore_ascii_case("true"),
+                b"lb" => read.label = text,
+                b"rc" | b"rs" => read.code = text,
+                b"rm" => read.message = text,
+                b"tn" => read.thread = text,
+                b"dt" => {
+                    read.data_type = match text.as_str() {
+                        "text" => DataType::Text,
+                        "bin" => DataType::Binary,
+                        _ => DataType::Unknown,
+                    }
+                }
+                b"de" => read.encoding = text,
+                b"by" => read.bytes = read.number(line, "by", &text),
+                b"sby" => read.sent_bytes = read.number(line, "sby", &text),
+                b"sc" => read.sample_count = Some(count(read.number(line, "sc", &text))),
+                b"ec" => read.error_count = Some(count(read.number(line, "ec", &text))),
+                b"ng" => read.users_group = count(read.number(line, "ng", &text)),
+                b"na" => read.users_all = count(read.number(line, "na", &text)),
+                b"hn" => read.hostname = text,
+                _ => read.variables.push((decoded_name(&String::from_utf8_lossy(key)), text)),
+            }
+        }
+        if !stamped {
+            read.complain(line, "ts", "", NO_STAMP);
+        }
+        if self.stamps_are_ends {
+            let length_ns = read.elapsed_ns.saturating_add(read.idle_ns);
+            read.stamp_ns = read.stamp_ns.saturating_sub_unsigned(length_ns);
+        }
+        read
+    }
+
+    /// Calls `see` with a sample and those inside it, each behind the one it is in; instants count from `origin_ns` since
+    /// 1970. Gives the latest end and how many there were.
+    pub(super) fn tell(
+        &mut self,
+        read: &Read,
+        origin_ns: i64,
+        see: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<(Nanos, u64), BadRow> {
+        if read.stamp_ns < origin_ns {
+            let stamp = (read.stamp_ns / 1_000_000).to_string();
+            let problem = "lies more than a day before the first sample";
+            return Err(BadRow::new(RowPlace::Element(self.line()), "ts", stamp.as_bytes(), problem));
+        }
+        let mut told = (Nanos::ZERO, 0);
+        self.tell_all(read, origin_ns, SampleFlags::NONE, see, &mut told);
+        Ok(told)
+    }
+
+    fn tell_all(
+        &mut self,
+        read: &Read,
+        origin_ns: i64,
+        kind: SampleFlags,
+        see: &mut dyn FnMut(&Sample<'_>),
+        told: &mut (Nanos, u64),
+    ) {
+        let start = Nanos(u64::try_from(read.stamp_ns.saturating_sub(origin_ns)).unwrap_or(0));
+        let end = start + read.elapsed_ns.saturating_add(read.idle_ns);
+        let (group, user) = self.groups.of(&read.thread);
+        if self.hostname.is_empty() {
+            self.hostname.clone_from(&read.hostname);
+        }
+        for (name, _) in &read.variables {
+            if !self.variables.contains(name) {
+                self.variables.push(name.clone());
+            }
+        }
+        let value = |name: &String| read.variables.iter().find(|(known, _)| known == name);
+        let variables: Vec<&str> =
+            self.variables.iter().map(|name| value(name).map_or("", |(_, value)| value.as_str())).collect();
+        let mut flags = kind;
+        if read.message.starts_with(TRANSACTION) && !kind.contains(SampleFlags::SUB_RESULT) {
+            flags = flags | SampleFlags::TRANSACTION;
+        }
+        if read.url.is_none() {
+            flags = flags | SampleFlags::NO_URL;
+        }
+        see(&Sample {
+            label: self.labels.intern(&read.label),
+            group,
+            user,
+            intended: start,
+            start,
+            end,
+            connect_ns: read.connect_ns,
+            latency_ns: read.latency_ns,
+            idle_ns: read.idle_ns,
+            code: &read.code,
+            message: &read.message,
+            data_type: read.data_type,
+            encoding: &read.encoding,
+            success: read.success,
+            failure_message: read.failure.as_deref().unwrap_or_default(),
+            bytes: read.bytes,
+            sent_bytes: read.sent_bytes,
+            users_group: read.users_group,
+            users_all: read.users_all,
+            url: read.url.as_deref().unwrap_or_default(),
+            sample_count: read.sample_count.unwrap_or(1),
+            error_count: read.error_count.unwrap_or(u32::from(!read.success)),
+            flags,
+            listeners: 0,
+            variables: &variables,
+        });
+        *told = (told.0.max(end), told.1 + 1);
+        let inside = if flags.contains(SampleFlags::TRANSACTION) {
+            SampleFlags::TRANSACTION_CHILD
+        } else {
+            SampleFlags::SUB_RESULT
+        };
+        for child in &read.children {
+            self.tell_all(child, origin_ns, inside, see, told);
+        }
+    }
+}
+
+fn count(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Whether nothing is left to read.
+fn at_end<R: BufRead>(reader: &mut Reader<R>) -> bool {
+    reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty)
+}
+
+/// The name of a variable from that of its attribute.
+fn decoded_name(name: &str) -> String {
+    name.replace("__", "\0").replace("_-", "$").replace('\0', "_")
+}
+
+impl Read {
+    fn complain(&mut self, line: u64, attribute: &'static str, text: &str, problem: &'static str) {
+        self.bad
+            .get_or_insert_with(|| BadRow::new(RowPlace::Element(line), attribute, text.as_bytes(), problem));
+    }
+
+    fn span(&mut self, line: u64, attribute: &'static str, text: &str) -> u64 {
+        cells::span_ns(text.as_bytes()).unwrap_or_else(|| {
+            self.complain(line, attribute, text, "is no length of time in ms");
+            0
+        })
+    }
+
+    fn number(&mut self, line: u64, attribute: &'static str, text: &str) -> u64 {
+        cells::number(text.as_bytes()).unwrap_or_else(|| {
+            self.complain(line, attribute, text, "is no number");
+            0
+        })
+    }
+
+    /// Its start, in ns since 1970.
+    pub(super) const fn start_ns(&self) -> i64 {
+        self.stamp_ns
+    }
+
+    fn text(&mut self, text: &Text, piece: &str) {
+        match text {
+            Text::Url => self.url.get_or_insert_default().push_str(piece),
+            Text::FailureMessage => self.failure.get_or_insert_default().push_str(piece),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

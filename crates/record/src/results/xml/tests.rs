@@ -1,0 +1,116 @@
+use super::*;
+
+const LOG: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testResults version="1.2">
+<httpSample t="40" it="0" lt="9" ct="3" ts="1700000000100" s="false" lb="one &amp; &lt;two&gt;" rc="500" rm="No" tn="a &quot;b&quot; 1-2" dt="text" de="utf-8" by="96" sby="129" sc="1" ec="1" ng="1" na="4" hn="box" my__v="x&#xa;y">
+  <assertionResult>
+    <name>held</name>
+    <failure>false</failure>
+    <error>false</error>
+  </assertionResult>
+  <assertionResult>
+    <name>no</name>
+    <failure>true</failure>
+    <error>false</error>
+    <failureMessage>wanted &lt;&amp;&gt;</failureMessage>
+  </assertionResult>
+  <assertionResult>
+    <failureMessage>another</failureMessage>
+  </assertionResult>
+  <httpSample t="10" ts="1700000000100" s="true" lb="one-0" rc="302" rm="Found" tn="a &quot;b&quot; 1-2" by="9"/>
+  <responseHeader class="java.lang.String">HTTP/1.1 500 No</responseHeader>
+  <java.net.URL>http://h/one?a=1&amp;b=2</java.net.URL>
+</httpSample>
+<sample t="5" it="2" ts="1700000000050" s="true" lb="t" rc="200" rm="Number of samples in transaction : 1, number of failing samples : 0" tn="c 2-1">
+  <sample t="5" ts="1700000000050" s="true" lb="in" tn="c 2-1"/>
+</sample>
+"#;
+
+struct Seen {
+    rows: Vec<String>,
+    bad: Vec<String>,
+    cut_off: bool,
+    variables: Vec<String>,
+    groups: Groups,
+    hostname: String,
+}
+
+fn seen(text: &str) -> Result<Seen, LogError> {
+    let labels = Labels::new();
+    let mut xml = XmlSamples::new(text.as_bytes(), labels.clone(), false);
+    let (mut rows, mut bad) = (Vec::new(), Vec::new());
+    let cut_off = loop {
+        match xml.next()? {
+            Step::Whole(read) => {
+                let told = xml.tell(&read, 1_700_000_000_050_000_000, &mut |sample| {
+                    rows.push(format!(
+                        "{}..{} {} {} {:?} {:?} {:?} {:?} {:?} flags {}",
+                        sample.start.0 / 1_000_000,
+                        sample.end.0 / 1_000_000,
+                        labels.name(sample.label),
+                        sample.code,
+                        (sample.group, sample.user, sample.users_all),
+                        sample.url,
+                        sample.failure_message,
+                        sample.variables,
+                        (sample.bytes, sample.error_count),
+                        sample.flags.0,
+                    ));
+                });
+                told.unwrap();
+            }
+            Step::Bad(row) => bad.push(row.to_string()),
+            Step::End { cut_at } => break cut_at.is_some(),
+        }
+    };
+    Ok(Seen { rows, bad, cut_off, variables: xml.variables, groups: xml.groups, hostname: xml.hostname })
+}
+
+#[test]
+fn samples_come_with_those_inside_them() {
+    let whole = format!("{LOG}\n</testResults>\n");
+    let seen = seen(&whole).unwrap();
+    let expected = [
+        r#"50..90 one & <two> 500 (0, 2, 4) "http://h/one?a=1&b=2" "wanted <&>" ["x\ny"] (96, 1) flags 0"#,
+        r#"50..60 one-0 302 (0, 2, 0) "" "" [""] (9, 0) flags 10"#,
+        r#"0..7 t 200 (1, 1, 0) "" "" [""] (0, 0) flags 9"#,
+        r#"0..5 in  (1, 1, 0) "" "" [""] (0, 0) flags 24"#,
+    ];
+    assert_eq!(seen.rows, expected);
+    assert!(!seen.cut_off && seen.bad.is_empty());
+    assert_eq!(seen.variables, ["my_v"]);
+    assert_eq!(seen.hostname, "box");
+    let group = &seen.groups.names[0];
+    assert_eq!((group.name.as_str(), group.number), ("a \"b\"", 1));
+}
+
+#[test]
+fn a_file_that_was_cut_off_gives_what_is_whole() {
+    let all = seen(&format!("{LOG}\n</testResults>\n")).unwrap().rows.len();
+    for cut in (66..LOG.len()).filter(|cut| LOG.is_char_boundary(*cut)) {
+        let seen = seen(&LOG[..cut]).unwrap_or_else(|error| panic!("cut at {cut}: {error}"));
+        assert!(seen.cut_off && seen.rows.len() <= all, "cut at {cut}");
+    }
+}
+
+#[test]
+fn what_is_no_result_file_is_told() {
+    let told = |text: &str| seen(text).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(told("<html></html>").contains("<html>"));
+    assert!(told("<testResults>\n<sample ts=\"1\"></httpSample></testResults>").starts_with("line 2: "));
+    assert!(told("").contains("no element"));
+}
+
+#[test]
+fn samples_that_make_no_sense_are_told_with_their_lines() {
+    let text = "<testResults>\n<sample t=\"x\" ts=\"1\"/>\n<sample t=\"1\"/>\n\n<sample t=\"1\"\n ts=\"1\"><sample ts=\"1\" \
+                by=\"-\"/></sample>\n<sample t=\"1\" ts=\"1700000000050\" lb=\"good\"/></testResults>";
+    let seen = seen(text).unwrap();
+    let expected = [
+        "line 2, attribute t: \"x\" is no length of time in ms",
+        "line 3, attribute ts: \"\" is no time in ms since 1970",
+        "line 6, attribute by: \"-\" is no number",
+    ];
+    assert_eq!(seen.bad, expected);
+    assert_eq!(seen.rows.len(), 1);
+}

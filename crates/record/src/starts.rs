@@ -1,0 +1,61 @@
+//! How many requests started in each second.
+
+use std::collections::VecDeque;
+
+/// Most seconds that are kept apart; a run is shorter than this (48 days), and a stamp that is not does not cost memory.
+const SECONDS_MAX: u64 = 1 << 22;
+
+/// Counts by the second, over seconds without gaps.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecondCounts {
+    /// Number of the first second.
+    pub first: u64,
+    /// The counts from it on.
+    pub counts: VecDeque<u64>,
+}
+
+impl SecondCounts {
+    /// Adds `count` to the second `number`; false when it lies too far from the others.
+    #[inline]
+    pub(crate) fn add(&mut self, number: u64, count: u64) -> bool {
+        let at = number.wrapping_sub(self.first) as usize;
+        if let Some(known) = self.counts.get_mut(at) {
+            *known += count;
+            return true;
+        }
+        self.widen(number) && self.add(number, count)
+    }
+
+    #[cold]
+    fn widen(&mut self, number: u64) -> bool {
+        if self.counts.is_empty() {
+            self.first = number;
+        }
+        let last = self.first + self.counts.len() as u64;
+        if number.max(last) - number.min(self.first) >= SECONDS_MAX {
+            return false;
+        }
+        while number < self.first {
+            self.counts.push_front(0);
+            self.first -= 1;
+        }
+        while number >= self.first + self.counts.len() as u64 {
+            self.counts.push_back(0);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_come_in_any_order() {
+        let mut counts = SecondCounts::default();
+        for number in [7, 9, 9, 5, u64::MAX] {
+            counts.add(number, 1);
+        }
+        assert_eq!((counts.first, Vec::from(counts.counts)), (5, vec![1, 0, 1, 0, 2]));
+    }
+}

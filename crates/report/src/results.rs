@@ -1,0 +1,155 @@
+//! From results of any kind to a summary: files, streams and run directories, whole or a part of the time.
+
+use busyhour_analysis::arrivals::{
+    ArrivalTally, ArrivalVerdict, Asked, Circumstances, Resolution, Scope, TallySettings, judge,
+};
+use busyhour_analysis::{RunFacts, Summary, WindowHow, steady_part};
+use busyhour_record::{
+    AddUpSettings, ApdexLimits, ReadSettings, Replay, Results, ResultsFrom, ResultsInput, RunDir,
+};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::files::{ReportError, add_arrivals, add_thresholds};
+use crate::log_arrivals::LogLoad;
+use crate::start_order::StartOrder;
+
+/// Seed of the simulations inside tests: the same results have the same verdict each time.
+const SEED: u64 = 0;
+
+/// Which part of the results counts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum ResultsPart {
+    /// All.
+    #[default]
+    Whole,
+    /// What started from the first instant on, and before the second, in seconds from the start of the run.
+    Window(f64, f64),
+    /// The steady part, which is looked for ([`busyhour_analysis::steady_part`]).
+    Steady,
+}
+
+/// How a summary is made of results.
+#[derive(Debug, Clone, Default)]
+pub struct ResultsOptions {
+    /// How they are read.
+    pub read: ReadSettings,
+    /// What response times count for the Application Performance Index.
+    pub apdex: ApdexLimits,
+    /// What counts.
+    pub part: ResultsPart,
+    /// What kind of load it was, where no run directory tells.
+    pub load: LogLoad,
+}
+
+/// The summary of `inputs`, which are results of one test; `progress` is called now and then with the bytes read so far
+/// and the bytes there are, where that is known.
+///
+/// # Errors
+/// An input cannot be read, or would have to be read a second time and is a stream.
+pub fn summarise_results(
+    inputs: Vec<ResultsInput>,
+    options: &ResultsOptions,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Summary, ReportError> {
+    let again = |inputs: &[ResultsInput]| inputs.iter().map(ResultsInput::again).collect::<Option<Vec<_>>>();
+    let next = again(&inputs);
+    let run = match &inputs[..] {
+        [ResultsInput { from: ResultsFrom::Path(path), .. }] if path.is_dir() => Some(RunDir::open(path)),
+        _ => None,
+    };
+    let manifest = run.as_ref().map(RunDir::read_manifest).transpose()?;
+    let facts = |replay: &Replay| match &manifest {
+        Some(manifest) => {
+            RunFacts { record_cut: replay.end.cut_at.is_some(), ..RunFacts::from_manifest(manifest) }
+        }
+        None => RunFacts::from_results(replay),
+    };
+    let asked = match options.part {
+        ResultsPart::Window(from_s, to_s) => Some((from_s, to_s)),
+        ResultsPart::Whole | ResultsPart::Steady => None,
+    };
+    let first = Reading::of(inputs, options, asked, None, progress)?;
+    let steady = match options.part {
+        ResultsPart::Steady => {
+            Some(steady_part(&Summary::new(facts(&first.replay), &first.replay.totals).series))
+        }
+        ResultsPart::Whole | ResultsPart::Window(..) => None,
+    };
+    let window = steady.as_ref().and_then(|steady| steady.window_s).or(asked);
+    // What was read with a window that was not the one that was meant, or with none, is read once more.
+    let misread = window.is_some() && (asked.is_none() || first.moved);
+    let reading = match (misread, next) {
+        (false, _) => first,
+        (true, Some(inputs)) => {
+            let start_ms = Some(first.replay.wall_anchor_ms);
+            Reading::of(inputs, options, window, start_ms, progress)?
+        }
+        (true, None) => return Err(ReportError::Stream),
+    };
+    let mut summary = Summary::new(facts(&reading.replay), &reading.replay.totals);
+    if let Some(steady) = steady {
+        summary.tell_window(WindowHow::Steady, steady.words);
+    }
+    match (&run, &manifest, window) {
+        // A run knows its workloads, their schedules and its thresholds; a part of it is judged as any log.
+        (Some(dir), Some(manifest), None) => {
+            add_arrivals(dir, &mut summary)?;
+            add_thresholds(dir, manifest, &mut summary)?;
+        }
+        _ => {
+            let verdict = reading.verdict(&summary, options.load);
+            summary.add_arrivals(verdict);
+        }
+    }
+    Ok(summary)
+}
+
+/// What one reading of the inputs came to.
+struct Reading {
+    replay: Replay,
+    starts: StartOrder,
+    /// Whether the run began at another time than its first row said.
+    moved: bool,
+}
+
+impl Reading {
+    fn of(
+        inputs: Vec<ResultsInput>,
+        options: &ResultsOptions,
+        window_s: Option<(f64, f64)>,
+        start_ms: Option<i64>,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> Result<Reading, ReportError> {
+        let results = Results::open(inputs, &ReadSettings { start_ms, ..options.read.clone() })?;
+        let resolution = if results.one_clock() { Resolution::Millisecond } else { Resolution::Nanosecond };
+        let mut starts = StartOrder::new(ArrivalTally::new(TallySettings::new(resolution)));
+        let (supposed_ms, bytes) = (results.start_ms(), results.bytes());
+        let settings = AddUpSettings { apdex: options.apdex, window_s };
+        let replay = results
+            .add_up(&settings, |sample| starts.add(sample.start.0), &mut |read| progress(read, bytes))?;
+        let moved = replay.wall_anchor_ms != supposed_ms;
+        Ok(Reading { replay, starts, moved })
+    }
+
+    /// On the starts of samplers; nothing without any.
+    fn verdict(self, summary: &Summary, load: LogLoad) -> Vec<ArrivalVerdict> {
+        let tally = self.starts.finish();
+        if tally.arrivals() == 0 {
+            return Vec::new();
+        }
+        let open = load == LogLoad::Open || !summary.run.open.is_empty();
+        let asked = if open {
+            Asked::Unknown
+        } else {
+            Asked::Closed {
+                users: (summary.users_max > 0).then_some(f64::from(summary.users_max)),
+                response_s: Some(summary.total.service.mean / 1e3),
+                think_s: None,
+            }
+        };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+        let circumstances = Circumstances { scope: Scope::SamplerStarts, ..Circumstances::default() };
+        vec![judge(tally.finish(&mut random), asked, &circumstances)]
+    }
+}
