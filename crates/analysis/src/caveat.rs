@@ -228,7 +228,7 @@ impl fmt::Display for Caveat {
             }
             Caveat::BadRows { file, rows, first } => {
                 let rows = times(*rows, "row", "rows");
-                write!(f, "{rows} of {file} cannot be read and are left out; the first: {}", first.join("; "))
+                write!(f, "{rows} of {file} could not be read; the first: {}", first.join("; "))
             }
             Caveat::NotTogether => {
                 f.write_str("the files do not overlap in time: rates are over all of it, pauses included")

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Meaning};
-use busyhour_analysis::{RunFacts, Summary};
 use busyhour_record::{
     LogError, Manifest, ResultsError, ResultsInput, RunDir, RunDirError, SamplesError, SnapshotError,
 };

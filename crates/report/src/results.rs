@@ -58,6 +58,8 @@ pub fn summarise_results(
         [ResultsInput { from: ResultsFrom::Path(path), .. }] if path.is_dir() => Some(RunDir::open(path)),
         _ => None,
     };
+    // Of a directory without a record it is said below that it is no run.
+    let run = run.filter(|dir| dir.samples_path().exists());
     let manifest = run.as_ref().map(RunDir::read_manifest).transpose()?;
     let facts = |replay: &Replay| match &manifest {
         Some(manifest) => {

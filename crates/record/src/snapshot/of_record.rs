@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use super::{Snapshot, SnapshotMaker};
-use crate::jtl::{JtlError, JtlReader};
-use crate::jtl_xml::XmlReader;
 use crate::labels::Labels;
 use crate::live_arrivals::RecentStarts;
 use crate::recorder::RunNames;
+use crate::results::{ReadSettings, Results, ResultsError, ResultsInput};
 use crate::run_dir::RunDir;
 use crate::sample::{Nanos, Sample};
 use crate::samples_file::{SamplesEnd, SamplesError, SamplesReader};
@@ -38,7 +37,7 @@ pub enum SnapshotError {
     Samples(#[from] SamplesError),
     /// A result file's.
     #[error("cannot read the result file")]
-    Rows(#[from] JtlError),
+    Rows(#[from] ResultsError),
 }
 
 /// Makes the snapshots of the run at `path` again, a run directory or a result file in JMeter's CSV or XML format, and
@@ -74,16 +73,27 @@ pub fn read_snapshots(path: &Path, mut see: impl FnMut(Snapshot)) -> Result<Snap
         seconds.finish(see);
         (names.names, names.wall_anchor_ms, end)
     } else {
-        let labels = Labels::new();
-        let mut seconds = Seconds::new(labels.clone());
-        let row = |sample: &Sample<'_>| seconds.sample(sample, &mut see);
         // Rows are in the order of their ends: which one started first is known at the end only.
-        let first = first_start_ms(path)?.unwrap_or(0);
-        let (end, names) = match JtlReader::open(path) {
-            Ok(rows) => rows.read(first, &labels, row)?,
-            Err(JtlError::Xml) => XmlReader::open(path)?.read(first, &labels, row)?,
-            Err(error) => return Err(error.into()),
+        let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
+        let open = || Results::open(vec![ResultsInput::path(path)], &settings);
+        let mut first = None;
+        let mut earliest = |sample: &Sample<'_>| {
+            first = Some(first.map_or(sample.start, |first: Nanos| first.min(sample.start)))
         };
+        open()?.read(&mut earliest, &mut |_| {})?;
+        let first_ns = first.map_or(0, |first| first.0);
+        let results = open()?;
+        let first_ms = results.wall_anchor_ms().saturating_add_unsigned(first_ns / 1_000_000);
+        let mut seconds = Seconds::new(results.labels().clone());
+        let mut row = |sample: &Sample<'_>| {
+            let (intended, start, end) =
+                (sample.intended - first_ns, sample.start - first_ns, sample.end - first_ns);
+            seconds.sample(&Sample { intended, start, end, ..*sample }, &mut see);
+        };
+        let read = results.read(&mut row, &mut |_| {})?;
+        let samples = read.inputs.iter().map(|input| input.samples).sum();
+        let cut_at = read.inputs.iter().find_map(|input| input.cut_at);
+        let (first, end, names) = (first_ms, SamplesEnd { samples, cut_at }, read.names);
         seconds.finish(&mut see);
         (names, first, end)
     };
