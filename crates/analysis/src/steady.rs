@@ -84,7 +84,7 @@ pub fn steady_part(series: &Series) -> SteadyPart {
     };
     SteadyPart {
         window_s: Some((from_s as f64, to_s as f64)),
-        words: format!("from {from_s} s to {to_s} s {by}; what started before or after is left out"),
+        words: format!("from {from_s} s to {to_s} s {by}"),
     }
 }
 

@@ -38,10 +38,7 @@ impl Window {
         let (from, to) = left_out.window;
         let (from_s, to_s) = (from.as_secs_f64(), to.min(last_end.max(from)).as_secs_f64());
         let LeftOut { before, after, .. } = *left_out;
-        let words = format!(
-            "the tables are of the requests that started from {from_s:.0} s to {to_s:.0} s; {before} before and {after} \
-             after are left out"
-        );
+        let words = format!("the tables are of the requests that started from {from_s} s to {to_s} s");
         Window { from_s, to_s, how: WindowHow::Asked, before, after, words }
     }
 }

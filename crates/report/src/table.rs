@@ -56,7 +56,12 @@ impl Look {
 pub fn end_of_run(summary: &Summary, written: &[String], look: Look) -> String {
     let mut out = heading(summary, look);
     if let Some(window) = &summary.window {
-        out += &format!("Part: {}\n", window.words);
+        out += &format!("Part: {}", window.words);
+        if window.before + window.after > 0 {
+            let (before, after) = (thousands(window.before), thousands(window.after));
+            out += &format!("; {before} before and {after} after it are left out");
+        }
+        out.push('\n');
     }
     arrivals(summary, &mut out);
     out.push('\n');
