@@ -74,16 +74,10 @@ pub fn read_snapshots(path: &Path, mut see: impl FnMut(Snapshot)) -> Result<Snap
         (names.names, names.wall_anchor_ms, end)
     } else {
         // Rows are in the order of their ends: which one started first is known at the end only.
-        let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
-        let open = || Results::open(vec![ResultsInput::path(path)], &settings);
-        let mut first = None;
-        let mut earliest = |sample: &Sample<'_>| {
-            first = Some(first.map_or(sample.start, |first: Nanos| first.min(sample.start)))
-        };
-        open()?.read(&mut earliest, &mut |_| {})?;
-        let first_ns = first.map_or(0, |first| first.0);
-        let results = open()?;
-        let first_ms = results.wall_anchor_ms().saturating_add_unsigned(first_ns / 1_000_000);
+        let first_ms = first_start_ms(path)?;
+        let results = open(path)?;
+        let first_ms = first_ms.unwrap_or(results.wall_anchor_ms());
+        let first_ns = u64::try_from(first_ms - results.wall_anchor_ms()).unwrap_or(0) * 1_000_000;
         let mut seconds = Seconds::new(results.labels().clone());
         let mut row = |sample: &Sample<'_>| {
             let (intended, start, end) =
@@ -106,11 +100,19 @@ pub fn read_snapshots(path: &Path, mut see: impl FnMut(Snapshot)) -> Result<Snap
 /// # Errors
 /// The file cannot be read.
 pub fn first_start_ms(path: &Path) -> Result<Option<i64>, SnapshotError> {
-    match JtlReader::open(path) {
-        Ok(rows) => Ok(rows.first_ms()?),
-        Err(JtlError::Xml) => Ok(XmlReader::open(path)?.first_ms()?),
-        Err(error) => Err(error.into()),
-    }
+    let results = open(path)?;
+    let anchor_ms = results.wall_anchor_ms();
+    let mut first: Option<Nanos> = None;
+    let mut earlier = |sample: &Sample<'_>| {
+        first = Some(first.map_or(sample.start, |first| first.min(sample.start)));
+    };
+    results.read(&mut earlier, &mut |_| {})?;
+    Ok(first.map(|first| anchor_ms.saturating_add_unsigned(first.0 / 1_000_000)))
+}
+
+fn open(path: &Path) -> Result<Results, ResultsError> {
+    let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
+    Results::open(vec![ResultsInput::path(path)], &settings)
 }
 
 /// What the recorder's thread does with samples for those who follow a run, without its thread.
