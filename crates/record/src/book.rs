@@ -271,16 +271,15 @@ impl Book {
         if number < self.open_from {
             self.late += 1;
         }
-        if self.open.is_empty() && number > self.open_from {
-            self.open_from = number;
-        }
-        while self.open.len() >= OPEN_SECONDS_MAX && number >= self.open_from + OPEN_SECONDS_MAX as u64 {
+        // However long the gap is, no more seconds are open than these.
+        while !self.open.is_empty() && number >= self.open_from.saturating_add(OPEN_SECONDS_MAX as u64) {
             self.close_one();
-            // A long gap: no need to walk through it.
             if self.open.iter().all(|s| s.times.iter().all(Vec::is_empty)) {
                 self.spare.extend(self.open.drain(..));
-                self.open_from = number;
             }
+        }
+        if self.open.is_empty() && number > self.open_from {
+            self.open_from = number;
         }
         let at = number.saturating_sub(self.open_from) as usize;
         while self.open.len() <= at {
