@@ -230,7 +230,8 @@ mod tests {
     fn caches_that_warm_up_are_left_out_though_users_are_there() {
         let run = series(600, |s| (400.0, 20.0 + 200.0 * (-s / 20.0).exp(), Some(50.0)));
         let (from, to) = steady_part(&run).window_s.unwrap();
-        assert!((40.0..=130.0).contains(&from) && to == 600.0, "{from} {to}");
+        // At 60 s there are 10 ms in 20 too many, at 180 s 0.02 ms, far below the noise.
+        assert!((60.0..=180.0).contains(&from) && to == 600.0, "{from} {to}");
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) fn band(us: u64) -> usize {
     let fraction = (us << (63 - exponent) << 1 >> (64 - HEAD_BITS)) as usize;
     let table = &*TABLE;
     let mut band = usize::from(table.heads[(exponent as usize) << HEAD_BITS | fraction]);
-    while table.edges_us[band + 1] <= us {
+    while band + 1 < BANDS && table.edges_us[band + 1] <= us {
         band += 1;
     }
     band
