@@ -167,7 +167,7 @@ fn a_slower_system_is_found_slower_and_an_equal_one_alike() {
     // Of equal systems nothing is claimed, and with enough runs that they are alike.
     let equal = compare(&base, &base, (12, 12), false, 7);
     assert_eq!(equal.count(Verdict::Worse) + equal.count(Verdict::Better), 0);
-    assert_eq!(verdict(&equal, Measure::Throughput), Verdict::Alike);
+    assert_eq!(verdict(&equal, Measure::Mean), Verdict::Alike);
 }
 
 #[test]

@@ -20,6 +20,9 @@ const STRETCHES_MIN: f64 = 5.0;
 /// Resamples of a run for the standard error of each of its measures. With 400 the error of a standard error itself is 3.5 %.
 pub const RESAMPLES: usize = 400;
 
+/// Batches of neighbouring slices that the drawn stretches are held against.
+const BATCHES: usize = 10;
+
 /// There are at least this many stretches: longer dependence is corrected for.
 const DRAWN_MIN: f64 = 8.0;
 
@@ -159,9 +162,43 @@ impl<'r, R: RandomSource + ?Sized> Bootstrap<'r, R> {
         let (slices, random) = (self.slices, &mut *self.random);
         let resamples =
             self.drawn.entry(at).or_insert_with(|| Resamples::stationary(slices, length, RESAMPLES, random));
-        let standard_error = dependence.correction * resamples.standard_error(statistic)?;
-        Some(Within { standard_error, freedom: stretches - 1.0, stretch_s: length * self.step_s })
+        let mut standard_error = dependence.correction * resamples.standard_error(statistic)?;
+        let mut freedom = stretches - 1.0;
+        // Dependence that is weak but long hides from the choice of length, not from a few long batches: the drawn stretches
+        // must vary as much as those do.
+        let linear = |times: &[u32]| {
+            Some(influence.iter().zip(times).map(|(part, times)| part * f64::from(*times)).sum::<f64>())
+        };
+        let drawn = dependence.correction * resamples.standard_error(linear)?;
+        if let Some(batches) = error_of_batches(influence).filter(|error| drawn > 0.0 && *error > drawn) {
+            standard_error *= batches / drawn;
+            freedom = freedom.min(BATCHES as f64 - 1.0);
+        }
+        Some(Within { standard_error, freedom, stretch_s: length * self.step_s })
     }
+}
+
+/// The standard error of the sum of `influence` by the method of batch means: [`BATCHES`] batches of neighbours, taken for
+/// independent (Law and Kelton, *Simulation Modeling and Analysis*, 9.5.3); `None` when there are too few parts.
+fn error_of_batches(influence: &[f64]) -> Option<f64> {
+    let length = influence.len() / BATCHES;
+    if length < 2 {
+        return None;
+    }
+    // The first batches are longer by one where the length does not come out even.
+    let longer = influence.len() % BATCHES;
+    let mut rest = influence;
+    let sums: Vec<f64> = (0..BATCHES)
+        .map(|at| {
+            let (batch, behind) = rest.split_at(length + usize::from(at < longer));
+            rest = behind;
+            batch.iter().sum()
+        })
+        .collect();
+    let count = BATCHES as f64;
+    let mean = sums.iter().sum::<f64>() / count;
+    let squares: f64 = sums.iter().map(|sum| (sum - mean).powi(2)).sum();
+    Some((squares / (count - 1.0) * count).sqrt())
 }
 
 /// What is measured of one label.
