@@ -350,7 +350,7 @@ impl Book {
     pub(crate) fn finish(self, events: Vec<RecorderEvent>) -> RunTotals {
         let labels = self.labels;
         let name = |id: LabelId| name(&labels, id).to_string();
-        let (errors, errors_other) = self.errors.finish(&name);
+        let (errors, errors_other) = self.errors.finish(name);
         let over_time = self.over_time;
         let mut total = Totals::new();
         // The total is that of the rows: adding each sample to it as well would cost as much again.
