@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rquickjs::context::EvalOptions;
@@ -66,14 +67,9 @@ thread_local! {
 }
 
 fn with_engine<T>(imitated: Imitated, work: impl FnOnce(&mut Engine) -> Result<T, Stop>) -> Result<T, Stop> {
-    ENGINES.with_borrow_mut(|engines| {
-        if !engines.contains_key(&imitated) {
-            engines.insert(imitated, Engine::new(imitated)?);
-        }
-        match engines.get_mut(&imitated) {
-            Some(engine) => work(engine),
-            None => Err(Stop::Broken("no JavaScript engine".into())),
-        }
+    ENGINES.with_borrow_mut(|engines| match engines.entry(imitated) {
+        Entry::Occupied(engine) => work(engine.into_mut()),
+        Entry::Vacant(place) => work(place.insert(Engine::new(imitated)?)),
     })
 }
 

@@ -141,10 +141,7 @@ impl Parser<'_> {
         let mut chain = 0_u32;
         // JEXL does not chain comparisons: `a == b == c` is an error there.
         let mut strongest = u8::MAX;
-        loop {
-            let Some((precedence, operator)) = self.operator() else {
-                break;
-            };
+        while let Some((precedence, operator)) = self.operator() {
             if precedence < weakest || precedence > strongest {
                 break;
             }
