@@ -22,7 +22,7 @@ pub fn trend_table(trend: &Trend, look: Look) -> String {
         jiff::Timestamp::from_millisecond(ms)
             .map_or_else(|_| "unknown".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
     };
-    let mut out = format!("{}", counted(trend.runs.len() as u64, "run"));
+    let mut out = counted(trend.runs.len() as u64, "run").to_string();
     if let [first, .., last] = &trend.runs[..] {
         out += &format!(
             ": from {} ({}) to {} ({})",
