@@ -4,7 +4,7 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use busyhour_analysis::{Series, SteadyPart, steady_part};
+use busyhour_analysis::{Series, steady_part};
 
 /// A run by the second: rate, response time and users, with noise.
 fn series(length: u64, at: impl Fn(f64) -> (f64, f64, Option<f64>)) -> Series {

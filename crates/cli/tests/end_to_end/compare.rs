@@ -96,8 +96,8 @@ fn json(ended: &Ended) -> Value {
 
 /// The effect on one measure of one label.
 fn effect<'v>(comparison: &'v Value, label: &str, measure: &str) -> &'v Value {
-    let rows = comparison["labels"].as_array().unwrap().iter().chain([&comparison["total"]]);
-    let row = rows.filter(|row| row["label"] == label).next_back().unwrap();
+    let mut rows = comparison["labels"].as_array().unwrap().iter().chain([&comparison["total"]]);
+    let row = rows.rfind(|row| row["label"] == label).unwrap();
     row["effects"].as_array().unwrap().iter().find(|effect| effect["measure"] == measure).unwrap()
 }
 

@@ -103,10 +103,10 @@ pub fn summary(wanted: Wanted) -> Summary {
     let transaction = labels.intern("Visit");
     let samples = samples(wanted);
     for (label, sample) in &samples {
-        writer.record(&Sample { label: ids[*label], ..sample.clone() }).unwrap();
+        writer.record(&Sample { label: ids[*label], ..*sample }).unwrap();
         if *label == 0 && wanted.labels > 1 {
             let flags = SampleFlags::TRANSACTION;
-            writer.record(&Sample { label: transaction, flags, ..sample.clone() }).unwrap();
+            writer.record(&Sample { label: transaction, flags, ..*sample }).unwrap();
         }
     }
     writer.flush(Nanos::from_secs(wanted.seconds + 2));
