@@ -119,13 +119,7 @@ pub fn exposition_text(exposition: &Exposition) -> String {
             "counter",
             "Arrivals of open workloads, by what became of them.",
         );
-        let fates = [
-            ("scheduled", arrivals.scheduled),
-            ("begun", arrivals.begun),
-            ("waited", arrivals.waited),
-            ("dropped", arrivals.dropped),
-        ];
-        for (fate, count) in fates {
+        for (fate, count) in arrivals.fates() {
             let _ = writeln!(out, "busyhour_arrivals_total{{fate=\"{fate}\"}} {count}");
         }
     }

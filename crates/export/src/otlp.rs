@@ -92,13 +92,8 @@ impl OtlpExporter {
             ));
         }
         if let Some(arrivals) = &self.run.arrivals {
-            let fates = [
-                ("scheduled", arrivals.scheduled),
-                ("begun", arrivals.begun),
-                ("waited", arrivals.waited),
-                ("dropped", arrivals.dropped),
-            ];
-            let points = fates.map(|(fate, count)| span.point(count, vec![text("fate", fate)])).to_vec();
+            let points =
+                arrivals.fates().map(|(fate, count)| span.point(count, vec![text("fate", fate)])).to_vec();
             metrics.push(counter("busyhour.arrivals", "Arrivals of open workloads", "{arrival}", points));
         }
         if let Some(cov) = self.run.cov {

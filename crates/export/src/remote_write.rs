@@ -79,13 +79,7 @@ impl RemoteWriteExporter {
             series.add("busyhour_users", &[], f64::from(users));
         }
         if let Some(arrivals) = &self.run.arrivals {
-            let fates = [
-                ("scheduled", arrivals.scheduled),
-                ("begun", arrivals.begun),
-                ("waited", arrivals.waited),
-                ("dropped", arrivals.dropped),
-            ];
-            for (fate, count) in fates {
+            for (fate, count) in arrivals.fates() {
                 series.add("busyhour_arrivals_total", &[("fate", fate)], count as f64);
             }
         }

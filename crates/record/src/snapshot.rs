@@ -187,6 +187,17 @@ pub struct SecondArrivals {
 }
 
 impl SecondArrivals {
+    /// What became of them, by name, as exporters tell it.
+    #[must_use]
+    pub const fn fates(&self) -> [(&'static str, u64); 4] {
+        [
+            ("scheduled", self.scheduled),
+            ("begun", self.begun),
+            ("waited", self.waited),
+            ("dropped", self.dropped),
+        ]
+    }
+
     /// Adds another second's, or another generator's.
     pub fn merge(&mut self, other: &SecondArrivals) {
         self.scheduled += other.scheduled;
