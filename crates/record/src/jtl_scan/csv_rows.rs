@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::marks::{BLOCK, Marks};
 use super::problem::LogError;
 use crate::jtl_cells::{Cells, split};
 
@@ -95,13 +96,16 @@ impl<R: Read> Lines<R> {
 pub(crate) struct CsvRows<R> {
     lines: Lines<R>,
     delimiter: u8,
+    /// Delimiters, line feeds and quotes.
+    marks: Marks,
     /// Whether the first line names the columns.
     named: bool,
     /// The last cell that anybody looks at.
     last: usize,
     /// Number of the line at which the next row begins.
     line: u64,
-    ends: Vec<usize>,
+    /// Where the cells of a row without quotes begin, and one behind the end of the last: one more than there are cells.
+    bounds: Vec<usize>,
     quoted: Cells,
     /// Bytes and lines of the row that was given last.
     given: (usize, u64),
@@ -117,7 +121,7 @@ pub(crate) struct CsvRow<'r> {
 }
 
 enum RowCells<'r> {
-    Plain { row: &'r [u8], ends: &'r [usize] },
+    Plain { row: &'r [u8], bounds: &'r [usize] },
     Quoted(&'r Cells),
 }
 
@@ -126,10 +130,10 @@ impl<'r> CsvRow<'r> {
     #[inline]
     pub(crate) fn cell(&self, at: usize) -> &'r [u8] {
         match self.cells {
-            RowCells::Plain { row, ends } => {
-                let from = if at == 0 { 0 } else { ends.get(at - 1).map_or(row.len(), |end| end + 1) };
-                row.get(from..ends.get(at).copied().unwrap_or(row.len())).unwrap_or_default()
-            }
+            RowCells::Plain { row, bounds } => match bounds.get(at..).and_then(<[usize]>::first_chunk) {
+                Some([from, next]) => row.get(*from..next - 1).unwrap_or_default(),
+                None => b"",
+            },
             RowCells::Quoted(cells) => cells.get(at).as_bytes(),
         }
     }
@@ -141,10 +145,11 @@ impl<R: Read> CsvRows<R> {
         CsvRows {
             lines: Lines::new(input),
             delimiter,
+            marks: Marks::new([delimiter, b'\n', b'"']),
             named,
             last,
             line: 1,
-            ends: Vec::with_capacity(last + 1),
+            bounds: vec![0; last + 2],
             quoted: Cells::default(),
             given: (0, 0),
         }
@@ -156,6 +161,59 @@ impl<R: Read> CsvRows<R> {
     /// The system's, and a quote that is not closed.
     #[inline]
     pub(crate) fn next(&mut self, progress: &mut dyn FnMut(u64)) -> Result<Option<CsvRow<'_>>, LogError> {
+        let (bytes, lines) = std::mem::take(&mut self.given);
+        self.lines.from += bytes;
+        self.line += lines;
+        // The first line may begin with a byte order mark, or name the columns: the slower way knows.
+        if self.line > 1
+            && let Some((len, cells)) = self.plain_row()
+        {
+            self.given = (len + 1, 1);
+            let (row, line) = (&self.lines.buffer[self.lines.from..self.lines.from + len], self.line);
+            let bounds = &self.bounds[..=cells];
+            return Ok(Some(CsvRow { line, count: cells, cells: RowCells::Plain { row, bounds } }));
+        }
+        self.any_row(progress)
+    }
+
+    /// The length of the row at the beginning without its line feed, and how many of its cells anybody looks at.
+    /// `None` when it is empty, has quotes or a carriage return, or is not yet read to its end.
+    #[inline]
+    fn plain_row(&mut self) -> Option<(usize, usize)> {
+        let rest = &self.lines.buffer[self.lines.from..self.lines.to];
+        // One pass finds the cells and the end: cells are short, and a search for each would cost more than it finds.
+        let mut cells = 0;
+        let mut blocks = rest.chunks_exact(BLOCK);
+        let mut from = 0;
+        for block in &mut blocks {
+            let mut marks = self.marks.of(block.try_into().ok()?);
+            while marks != 0 {
+                let at = from + marks.trailing_zeros() as usize;
+                marks &= marks - 1;
+                let byte = rest[at];
+                if byte == self.delimiter {
+                    if cells <= self.last {
+                        cells += 1;
+                        self.bounds[cells] = at + 1;
+                    }
+                    continue;
+                }
+                if byte == b'"' || at == 0 || rest[at - 1] == b'\r' {
+                    return None;
+                }
+                if cells <= self.last {
+                    cells += 1;
+                    self.bounds[cells] = at + 1;
+                }
+                return Some((at, cells));
+            }
+            from += BLOCK;
+        }
+        None
+    }
+
+    /// The next row, whatever it looks like.
+    fn any_row(&mut self, progress: &mut dyn FnMut(u64)) -> Result<Option<CsvRow<'_>>, LogError> {
         let (from, to, has_quotes) = loop {
             let (bytes, lines) = std::mem::take(&mut self.given);
             self.lines.from += bytes;
@@ -177,18 +235,21 @@ impl<R: Read> CsvRows<R> {
                 break (from, to, has_quotes);
             }
         };
-        let row = &self.lines.buffer[from..to];
+        let (row, line) = (&self.lines.buffer[from..to], self.line);
         if has_quotes {
             self.quoted.line.clear();
             self.quoted.line.extend_from_slice(row);
             split(&mut self.quoted, self.delimiter);
-            let (line, count) = (self.line, self.quoted.len());
+            let count = self.quoted.len();
             return Ok(Some(CsvRow { line, count, cells: RowCells::Quoted(&self.quoted) }));
         }
-        self.ends.clear();
-        self.ends.extend(memchr::memchr_iter(self.delimiter, row).take(self.last + 1));
-        let count = self.ends.len() + usize::from(self.ends.len() <= self.last);
-        Ok(Some(CsvRow { line: self.line, count, cells: RowCells::Plain { row, ends: &self.ends } }))
+        let mut count = 0;
+        for end in memchr::memchr_iter(self.delimiter, row).chain([row.len()]).take(self.last + 1) {
+            count += 1;
+            self.bounds[count] = end + 1;
+        }
+        let bounds = &self.bounds[..=count];
+        Ok(Some(CsvRow { line, count, cells: RowCells::Plain { row, bounds } }))
     }
 
     fn end(&self) -> Result<(), LogError> {

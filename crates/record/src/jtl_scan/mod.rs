@@ -8,6 +8,7 @@ mod columns;
 mod csv;
 mod csv_rows;
 mod in_order;
+mod marks;
 mod problem;
 mod rows;
 mod run;

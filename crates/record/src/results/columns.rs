@@ -130,6 +130,17 @@ pub(super) struct RowSamples {
     stamps: Stamps,
     pub(super) groups: Groups,
     pub(super) hostname: String,
+    texts: Texts,
+}
+
+/// Cells of the last row as texts. Neighbours mostly say the same, and comparing is cheaper than checking UTF-8.
+#[derive(Default)]
+struct Texts {
+    code: String,
+    message: String,
+    failure: String,
+    encoding: String,
+    url: String,
 }
 
 impl RowSamples {
@@ -142,6 +153,7 @@ impl RowSamples {
             stamps: Stamps::default(),
             groups: Groups::default(),
             hostname: String::new(),
+            texts: Texts::default(),
         }
     }
 
@@ -219,10 +231,14 @@ impl RowSamples {
         if self.hostname.is_empty() && columns.hostname != NOWHERE {
             self.hostname.push_str(&String::from_utf8_lossy(row.cell(columns.hostname)));
         }
-        let (code, message) = (text(row.cell(columns.code)), text(message));
-        let failure_message = text(row.cell(columns.failure));
-        let (encoding, url) = (text(row.cell(columns.encoding)), text(url));
-        let values: Vec<_> = columns.variables.iter().map(|(_, at)| text(row.cell(*at))).collect();
+        let texts = &mut self.texts;
+        remember(&mut texts.code, row.cell(columns.code));
+        remember(&mut texts.message, message);
+        remember(&mut texts.failure, row.cell(columns.failure));
+        remember(&mut texts.encoding, row.cell(columns.encoding));
+        remember(&mut texts.url, if flags.contains(SampleFlags::NO_URL) { b"" } else { url });
+        let values: Vec<_> =
+            columns.variables.iter().map(|(_, at)| String::from_utf8_lossy(row.cell(*at))).collect();
         let variables: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
         let start = Nanos(start_ns);
         let end = start + length_ns;
@@ -236,21 +252,21 @@ impl RowSamples {
             connect_ns,
             latency_ns,
             idle_ns,
-            code: &code,
-            message: &message,
+            code: &texts.code,
+            message: &texts.message,
             data_type: match row.cell(columns.data_type) {
                 b"text" => DataType::Text,
                 b"bin" => DataType::Binary,
                 _ => DataType::Unknown,
             },
-            encoding: &encoding,
+            encoding: &texts.encoding,
             success,
-            failure_message: &failure_message,
+            failure_message: &texts.failure,
             bytes,
             sent_bytes,
             users_group: count(columns.users_group, 0),
             users_all: count(columns.users_all, 0),
-            url: if flags.contains(SampleFlags::NO_URL) { "" } else { &url },
+            url: &texts.url,
             sample_count: count(columns.sample_count, 1),
             error_count: count(columns.error_count, u32::from(!success)),
             flags,
@@ -261,9 +277,13 @@ impl RowSamples {
     }
 }
 
+/// Makes `text` that of the cell.
 #[inline]
-fn text(cell: &[u8]) -> std::borrow::Cow<'_, str> {
-    String::from_utf8_lossy(cell)
+fn remember(text: &mut String, cell: &[u8]) {
+    if text.as_bytes() != cell {
+        text.clear();
+        text.push_str(&String::from_utf8_lossy(cell));
+    }
 }
 
 /// The number of a label that is met for the first time.
