@@ -11,6 +11,7 @@
 pub mod closed_loop;
 pub mod cycle;
 pub mod mva;
+pub mod network;
 pub mod planning;
 pub mod superposition;
 pub mod web_users;

@@ -1,0 +1,90 @@
+//! Classes of customers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::class_file::ClassFile;
+use super::law::TimeLaw;
+
+/// A class of customers: those who ask for the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "ClassFile", into = "ClassFile")]
+#[schemars(with = "ClassFile")]
+pub struct CustomerClass {
+    /// Its name.
+    pub name: String,
+    /// How many there are, or how often one arrives.
+    pub load: ClassLoad,
+    /// Whom stations with priorities serve first: the greater number. 0 unless said.
+    pub priority: i32,
+}
+
+/// How a class makes load.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClassLoad {
+    /// A fixed number of customers, each of whom thinks outside between two passes.
+    Closed {
+        /// How many.
+        users: u64,
+        /// How long one thinks; zero for batch work.
+        think: TimeLaw,
+    },
+    /// Customers who arrive from outside and leave.
+    Open {
+        /// The time between two arrivals; exponential for a Poisson process.
+        interarrival: TimeLaw,
+    },
+}
+
+impl CustomerClass {
+    /// A closed class with exponential think times of that mean.
+    #[must_use]
+    pub fn closed(name: impl Into<String>, users: u64, think_s: f64) -> Self {
+        let think = if think_s == 0.0 {
+            TimeLaw::Deterministic { mean_s: 0.0 }
+        } else {
+            TimeLaw::Exponential { mean_s: think_s }
+        };
+        Self { name: name.into(), load: ClassLoad::Closed { users, think }, priority: 0 }
+    }
+
+    /// An open class with Poisson arrivals.
+    #[must_use]
+    pub fn open(name: impl Into<String>, rate_per_s: f64) -> Self {
+        let interarrival = TimeLaw::Exponential { mean_s: 1.0 / rate_per_s };
+        Self { name: name.into(), load: ClassLoad::Open { interarrival }, priority: 0 }
+    }
+
+    /// Whether its customers are a fixed number.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.load, ClassLoad::Closed { .. })
+    }
+
+    /// Customers of a closed class; `None` of an open one.
+    #[must_use]
+    pub fn users(&self) -> Option<u64> {
+        match self.load {
+            ClassLoad::Closed { users, .. } => Some(users),
+            ClassLoad::Open { .. } => None,
+        }
+    }
+
+    /// Mean think time Z of a closed class in seconds; `None` of an open one.
+    #[must_use]
+    pub fn think_s(&self) -> Option<f64> {
+        match &self.load {
+            ClassLoad::Closed { think, .. } => Some(think.mean_s()),
+            ClassLoad::Open { .. } => None,
+        }
+    }
+
+    /// Arrivals per second of an open class; `None` of a closed one.
+    #[must_use]
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match &self.load {
+            ClassLoad::Closed { .. } => None,
+            ClassLoad::Open { interarrival } => Some(1.0 / interarrival.mean_s()),
+        }
+    }
+}

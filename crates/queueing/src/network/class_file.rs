@@ -1,0 +1,105 @@
+//! A class as the file has it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::class::{ClassLoad, CustomerClass};
+use super::law::TimeLaw;
+use super::quantity::PerSecond;
+
+/// A class of customers: closed with `users`, or open with `rate` or `interarrival`.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Class")]
+pub(super) struct ClassFile {
+    /// Its name.
+    name: String,
+    /// Closed: how many customers there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    users: Option<u64>,
+    /// Closed: how long each of them thinks between two passes; 0 unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    think: Option<TimeLaw>,
+    /// Open: arrivals per second of a Poisson process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<PerSecond>,
+    /// Open, instead of `rate`: the law of the time between two arrivals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interarrival: Option<TimeLaw>,
+    /// Whom stations with priorities serve first: the greater number; 0 unless said.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    priority: i32,
+}
+
+fn is_zero(priority: &i32) -> bool {
+    *priority == 0
+}
+
+impl TryFrom<ClassFile> for CustomerClass {
+    type Error = String;
+
+    fn try_from(file: ClassFile) -> Result<Self, String> {
+        let name = &file.name;
+        let open = file.rate.is_some() || file.interarrival.is_some();
+        let load = match (file.users, open) {
+            (Some(users), false) => ClassLoad::Closed {
+                users,
+                think: file.think.unwrap_or(TimeLaw::Deterministic { mean_s: 0.0 }),
+            },
+            (None, true) if file.think.is_some() => {
+                return Err(format!("the open class {name:?} has a think time; only closed classes think"));
+            }
+            (None, true) => match (file.rate, file.interarrival) {
+                (Some(PerSecond(rate)), None) if rate > 0.0 => {
+                    ClassLoad::Open { interarrival: TimeLaw::Exponential { mean_s: 1.0 / rate } }
+                }
+                (Some(_), None) => {
+                    return Err(format!("the rate of the class {name:?} must be greater than 0"));
+                }
+                (None, Some(interarrival)) => ClassLoad::Open { interarrival },
+                _ => {
+                    return Err(format!(
+                        "the class {name:?} has a rate and an interarrival law; one of them says it all"
+                    ));
+                }
+            },
+            (Some(_), true) => {
+                return Err(format!(
+                    "the class {name:?} has users and a rate: a closed class has `users`, an open one has `rate`"
+                ));
+            }
+            (None, false) => {
+                return Err(format!(
+                    "the class {name:?} makes no load: it needs `users` (closed) or `rate` (open)"
+                ));
+            }
+        };
+        Ok(Self { name: file.name, load, priority: file.priority })
+    }
+}
+
+impl From<CustomerClass> for ClassFile {
+    fn from(class: CustomerClass) -> Self {
+        let mut file = Self {
+            name: class.name,
+            users: None,
+            think: None,
+            rate: None,
+            interarrival: None,
+            priority: class.priority,
+        };
+        match class.load {
+            ClassLoad::Closed { users, think } => {
+                file.users = Some(users);
+                file.think = Some(think).filter(|think| think.mean_s() != 0.0);
+            }
+            ClassLoad::Open { interarrival: TimeLaw::Exponential { mean_s } }
+                if 1.0 / (1.0 / mean_s) == mean_s =>
+            {
+                file.rate = Some(PerSecond(1.0 / mean_s));
+            }
+            ClassLoad::Open { interarrival } => file.interarrival = Some(interarrival),
+        }
+        file
+    }
+}

@@ -1,0 +1,368 @@
+//! Laws as text: `exponential(50ms)`, `erlang(50ms, phases=4)`, or a bare time for the exponential law of that mean.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::law::TimeLaw;
+use super::quantity::{number, rate_per_s, seconds, seconds_text, text_or_number, text_or_number_schema};
+
+/// What a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Time,
+    Rate,
+    Number,
+    Count,
+}
+
+use Kind::{Count, Number, Rate, Time};
+
+/// The forms in which laws are written: name, parameters in their order.
+const FORMS: [(&str, &[(&str, Kind)]); 14] = [
+    ("exponential", &[("mean", Time)]),
+    ("constant", &[("mean", Time)]),
+    ("deterministic", &[("mean", Time)]),
+    ("erlang", &[("mean", Time), ("phases", Count)]),
+    ("hyperexponential", &[("mean", Time), ("cv", Number)]),
+    ("hyperexponential", &[("p", Number), ("first", Time), ("second", Time)]),
+    ("coxian", &[("first", Time), ("second", Time), ("continue", Number)]),
+    ("gamma", &[("mean", Time), ("cv", Number)]),
+    ("lognormal", &[("mean", Time), ("cv", Number)]),
+    ("normal", &[("mean", Time), ("sd", Time)]),
+    ("pareto", &[("mean", Time), ("shape", Number)]),
+    ("uniform", &[("from", Time), ("to", Time)]),
+    ("weibull", &[("mean", Time), ("shape", Number)]),
+    ("mmpp2", &[("rate0", Rate), ("rate1", Rate), ("leave0", Rate), ("leave1", Rate)]),
+];
+
+/// How a form is written, for messages.
+fn usage(name: &str) -> String {
+    let forms: Vec<String> = FORMS
+        .iter()
+        .filter(|(form, _)| *form == name)
+        .map(|(form, parameters)| {
+            let names: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
+            format!("{form}({})", names.join(", "))
+        })
+        .collect();
+    forms.join(" or ")
+}
+
+impl FromStr for TimeLaw {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let Some((name, rest)) = text.split_once('(') else {
+            return match seconds(text) {
+                Ok(mean_s) => Ok(Self::Exponential { mean_s }),
+                Err(_) if text.starts_with(char::is_alphabetic) => Err(format!(
+                    "{text:?} is neither a time nor a law; a law is written such as exponential(50ms)"
+                )),
+                Err(error) => Err(error),
+            };
+        };
+        let name = name.trim();
+        let inside = rest
+            .strip_suffix(')')
+            .ok_or_else(|| format!("the closing parenthesis is missing in {text:?}"))?;
+        if name == "replay" {
+            let file = inside.trim().trim_matches(['"', '\'']);
+            if file.is_empty() {
+                return Err("replay needs the name of a file: replay(times.txt)".into());
+            }
+            return Ok(Self::Replay { file: file.to_owned(), values_s: Vec::new() });
+        }
+        let arguments: Vec<(Option<&str>, &str)> = inside
+            .split(',')
+            .map(|argument| match argument.split_once('=') {
+                Some((key, value)) => (Some(key.trim()), value.trim()),
+                None => (None, argument.trim()),
+            })
+            .filter(|argument| *argument != (None, ""))
+            .collect();
+        let (name, parameters) = form(name, &arguments)?;
+        let values = fill(name, parameters, &arguments)?;
+        build(name, &values)
+    }
+}
+
+/// The form of that name that has all keys that are used.
+fn form(
+    name: &str,
+    arguments: &[(Option<&str>, &str)],
+) -> Result<(&'static str, &'static [(&'static str, Kind)]), String> {
+    let mut forms = FORMS.iter().filter(|(form, _)| *form == name).peekable();
+    if forms.peek().is_none() {
+        let known = FORMS.iter().map(|(form, _)| *form).chain(["replay"]);
+        return Err(match nearest(name, known.clone()) {
+            Some(near) => format!("{name:?} is no law; did you mean {near:?}?"),
+            None => {
+                let mut names: Vec<&str> = known.collect();
+                names.dedup();
+                format!("{name:?} is no law; there are {}", names.join(", "))
+            }
+        });
+    }
+    let has_all = |(_, parameters): &&&(&str, &'static [(&str, Kind)])| {
+        arguments
+            .iter()
+            .filter_map(|(key, _)| *key)
+            .all(|key| parameters.iter().any(|(name, _)| *name == key))
+    };
+    match forms.find(|form| has_all(&form)) {
+        Some((name, parameters)) => Ok((name, parameters)),
+        None => {
+            let keys: Vec<&str> = arguments.iter().filter_map(|(key, _)| *key).collect();
+            Err(format!("{name} has no parameters {}; it is written {}", keys.join(", "), usage(name)))
+        }
+    }
+}
+
+/// The values of the parameters, in the order of the form.
+fn fill(
+    name: &str,
+    parameters: &[(&str, Kind)],
+    arguments: &[(Option<&str>, &str)],
+) -> Result<Vec<f64>, String> {
+    let mut values: Vec<Option<f64>> = vec![None; parameters.len()];
+    for (key, text) in arguments {
+        let at = match key {
+            Some(key) => parameters.iter().position(|(name, _)| name == key),
+            None => values.iter().position(Option::is_none),
+        };
+        let Some(at) = at else {
+            return Err(format!("{name} has too many parameters; it is written {}", usage(name)));
+        };
+        let (parameter, kind) = parameters[at];
+        let value = match kind {
+            Time => seconds(text),
+            Rate => rate_per_s(text),
+            Number => number(text),
+            Count => number(text).and_then(|value| {
+                if value.fract() == 0.0 && (1.0..=1e6).contains(&value) {
+                    Ok(value)
+                } else {
+                    Err(format!("{text} is not a whole number from 1 to 1000000"))
+                }
+            }),
+        };
+        let value = value.map_err(|error| format!("{parameter} of {name}: {error}"))?;
+        if values[at].replace(value).is_some() {
+            return Err(format!("{parameter} of {name} is given twice"));
+        }
+    }
+    match values.iter().position(Option::is_none) {
+        Some(at) => Err(format!("{} of {name} is missing; it is written {}", parameters[at].0, usage(name))),
+        None => Ok(values.into_iter().flatten().collect()),
+    }
+}
+
+/// The law of that name with the values of its form.
+fn build(name: &str, values: &[f64]) -> Result<TimeLaw, String> {
+    Ok(match (name, values) {
+        ("exponential", &[mean_s]) => TimeLaw::Exponential { mean_s },
+        ("constant" | "deterministic", &[mean_s]) => TimeLaw::Deterministic { mean_s },
+        ("erlang", &[mean_s, phases]) => TimeLaw::Erlang { mean_s, phases: phases as u32 },
+        ("hyperexponential", &[mean_s, cv]) if cv >= 1.0 => TimeLaw::hyperexponential(mean_s, cv),
+        ("hyperexponential", &[_, cv]) => {
+            return Err(format!(
+                "the coefficient of variation of a hyperexponential law is at least 1, not {cv}"
+            ));
+        }
+        ("hyperexponential", &[first_probability, first_mean_s, second_mean_s]) => {
+            TimeLaw::Hyperexponential { first_probability, first_mean_s, second_mean_s }
+        }
+        ("coxian", &[first_mean_s, second_mean_s, second_probability]) => {
+            TimeLaw::Coxian { first_mean_s, second_mean_s, second_probability }
+        }
+        ("gamma", &[mean_s, cv]) => TimeLaw::Gamma { mean_s, cv },
+        ("lognormal", &[mean_s, cv]) => TimeLaw::Lognormal { mean_s, cv },
+        ("normal", &[untruncated_mean_s, untruncated_sd_s]) => {
+            TimeLaw::NormalTruncated { untruncated_mean_s, untruncated_sd_s }
+        }
+        ("pareto", &[mean_s, shape]) => TimeLaw::Pareto { mean_s, shape },
+        ("uniform", &[from_s, to_s]) => TimeLaw::Uniform { from_s, to_s },
+        ("weibull", &[mean_s, shape]) => TimeLaw::Weibull { mean_s, shape },
+        ("mmpp2", &[r0, r1, l0, l1]) => TimeLaw::Mmpp2 { rates_per_s: [r0, r1], leave_per_s: [l0, l1] },
+        _ => return Err(format!("{name} is written {}", usage(name))),
+    })
+}
+
+/// As it is written in a model; it reads back the same.
+impl fmt::Display for TimeLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |value_s: &f64| seconds_text(*value_s);
+        match self {
+            Self::Deterministic { mean_s } => write!(f, "constant({})", time(mean_s)),
+            Self::Exponential { mean_s } => write!(f, "exponential({})", time(mean_s)),
+            Self::Erlang { mean_s, phases } => write!(f, "erlang({}, phases={phases})", time(mean_s)),
+            Self::Hyperexponential { first_probability: p, first_mean_s, second_mean_s } => {
+                write!(
+                    f,
+                    "hyperexponential(p={p}, first={}, second={})",
+                    time(first_mean_s),
+                    time(second_mean_s)
+                )
+            }
+            Self::Coxian { first_mean_s, second_mean_s, second_probability: p } => {
+                write!(
+                    f,
+                    "coxian(first={}, second={}, continue={p})",
+                    time(first_mean_s),
+                    time(second_mean_s)
+                )
+            }
+            Self::Gamma { mean_s, cv } => write!(f, "gamma({}, cv={cv})", time(mean_s)),
+            Self::Lognormal { mean_s, cv } => write!(f, "lognormal({}, cv={cv})", time(mean_s)),
+            Self::NormalTruncated { untruncated_mean_s, untruncated_sd_s } => {
+                write!(f, "normal({}, sd={})", time(untruncated_mean_s), time(untruncated_sd_s))
+            }
+            Self::Pareto { mean_s, shape } => write!(f, "pareto({}, shape={shape})", time(mean_s)),
+            Self::Uniform { from_s, to_s } => write!(f, "uniform({}, {})", time(from_s), time(to_s)),
+            Self::Weibull { mean_s, shape } => write!(f, "weibull({}, shape={shape})", time(mean_s)),
+            Self::Mmpp2 { rates_per_s: [r0, r1], leave_per_s: [l0, l1] } => {
+                write!(f, "mmpp2(rate0={r0}/s, rate1={r1}/s, leave0={l0}/s, leave1={l1}/s)")
+            }
+            Self::Replay { file, .. } => write!(f, "replay({file})"),
+        }
+    }
+}
+
+impl Serialize for TimeLaw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Exponential { mean_s } => serializer.serialize_str(&seconds_text(*mean_s)),
+            law => serializer.collect_str(law),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeLaw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        text_or_number(
+            deserializer,
+            "a time such as \"50ms\" or a law such as \"erlang(50ms, 4)\"",
+            Self::from_str,
+        )
+    }
+}
+
+impl JsonSchema for TimeLaw {
+    fn schema_name() -> Cow<'static, str> {
+        "TimeLaw".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let forms: Vec<String> = FORMS.iter().map(|(name, _)| usage(name)).collect();
+        let mut forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+        forms.dedup();
+        text_or_number_schema(&format!(
+            "A time, which is the mean of an exponential law: \"50ms\". Or a law: {}, replay(file).",
+            forms.join(", ")
+        ))
+    }
+}
+
+/// The nearest of the known names, when it is near enough to be meant.
+pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let name = name.to_lowercase();
+    known
+        .map(|candidate| (edits(&name, &candidate.to_lowercase()), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters must be put in, taken out or changed (Levenshtein) to make one text of the other.
+fn edits(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_reads_back_the_same() {
+        for text in [
+            "exponential(50ms)",
+            "constant(700ms)",
+            "erlang(50ms, phases=4)",
+            "hyperexponential(p=0.9, first=10ms, second=90ms)",
+            "coxian(first=10ms, second=20ms, continue=0.25)",
+            "gamma(50ms, cv=0.5)",
+            "lognormal(50ms, cv=1.5)",
+            "normal(50ms, sd=10ms)",
+            "pareto(50ms, shape=2.5)",
+            "uniform(10ms, 90ms)",
+            "weibull(50ms, shape=0.7)",
+            "mmpp2(rate0=20/s, rate1=100/s, leave0=1/s, leave1=3/s)",
+            "replay(times.txt)",
+        ] {
+            let law: TimeLaw = text.parse().unwrap();
+            assert_eq!(law.to_string(), text);
+        }
+        assert_eq!("50ms".parse(), Ok(TimeLaw::Exponential { mean_s: 0.05 }));
+        assert_eq!("deterministic(1)".parse(), Ok(TimeLaw::Deterministic { mean_s: 1.0 }));
+        assert_eq!("erlang( phases = 3 , 1s )".parse(), Ok(TimeLaw::Erlang { mean_s: 1.0, phases: 3 }));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let told = |text: &str| text.parse::<TimeLaw>().unwrap_err();
+        assert_eq!(told("exponental(50ms)"), "\"exponental\" is no law; did you mean \"exponential\"?");
+        assert!(told("fancy(50ms)").starts_with("\"fancy\" is no law; there are exponential, constant"));
+        assert_eq!(told("erlang(50ms)"), "phases of erlang is missing; it is written erlang(mean, phases)");
+        assert_eq!(
+            told("erlang(50ms, 2.5)"),
+            "phases of erlang: 2.5 is not a whole number from 1 to 1000000"
+        );
+        assert_eq!(
+            told("uniform(1s, 2s, 3s)"),
+            "uniform has too many parameters; it is written uniform(from, to)"
+        );
+        assert_eq!(told("gamma(1s, mean=2s)"), "mean of gamma is given twice");
+        assert_eq!(
+            told("hyperexponential(1s, cw=2)"),
+            "hyperexponential has no parameters cw; it is written hyperexponential(mean, cv) or \
+             hyperexponential(p, first, second)"
+        );
+        assert!(told("uniform(1s, 2s").contains("closing parenthesis"));
+        assert!(told("fast").contains("neither a time nor a law"));
+        assert!(told("5 years").contains("no unit of time"));
+    }
+
+    #[test]
+    fn moments_are_those_of_the_law() {
+        let law: TimeLaw = "hyperexponential(2s, cv=3)".parse().unwrap();
+        assert!((law.mean_s() - 2.0).abs() < 1e-12 && (law.scv() - 9.0).abs() < 1e-12);
+        // An MMPP2 with the same rate in both states is a Poisson process.
+        let law: TimeLaw = "mmpp2(5, 5, 1, 2)".parse().unwrap();
+        assert!((law.mean_s() - 0.2).abs() < 1e-12 && law.scv() == 1.0 && law.is_exponential());
+        // A Weibull of shape 2 is a Rayleigh law: scv = 4/π − 1.
+        let law: TimeLaw = "weibull(1, shape=2)".parse().unwrap();
+        assert!((law.scv() - (4.0 / std::f64::consts::PI - 1.0)).abs() < 1e-12);
+        // A normal law that is cut at its mean is half-normal: mean σ√(2/π).
+        let law: TimeLaw = "normal(0, sd=1)".parse().unwrap();
+        assert!((law.mean_s() - (2.0 / std::f64::consts::PI).sqrt()).abs() < 1e-12);
+        assert!((law.scaled(3.0).mean_s() - 3.0 * law.mean_s()).abs() < 1e-12);
+        let law: TimeLaw = "coxian(1s, 2s, 0.5)".parse().unwrap();
+        assert!((law.mean_s() - 2.0).abs() < 1e-12 && (law.scv() - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,188 @@
+//! Times and rates as people write them: `"50ms"`, `"20/s"`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Units of time and how many seconds they are.
+const UNITS: [(&str, f64); 6] =
+    [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3_600.0)];
+
+/// A time in seconds: `0.05`, `50ms`, `2s`, `1.5min`.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
+    let unit = text[digits.len()..].replace('µ', "u");
+    let factor = match UNITS.iter().find(|(name, _)| *name == unit) {
+        Some((_, factor)) => *factor,
+        None if unit.is_empty() => 1.0,
+        None => return Err(format!("{unit:?} is no unit of time; there are ns, us, ms, s, min, h")),
+    };
+    Ok(number(digits)? * factor)
+}
+
+/// A rate per second: `20`, `20/s`, `1200/min`, `3600/h`.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn rate_per_s(text: &str) -> Result<f64, String> {
+    let (digits, unit) = text.trim().split_once('/').unwrap_or((text.trim(), "s"));
+    let factor = match unit.trim() {
+        "s" | "sec" => 1.0,
+        "min" => 60.0,
+        "h" => 3_600.0,
+        other => return Err(format!("{other:?} is no unit of a rate; there are /s, /min, /h")),
+    };
+    Ok(number(digits)? / factor)
+}
+
+/// A number that is at least 0 and finite.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn number(text: &str) -> Result<f64, String> {
+    let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is no number", text.trim()))?;
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number, at least 0".into()) }
+}
+
+/// A time as it is written in a model: the unit in which its number is short, and the same number when it is read.
+#[must_use]
+pub fn seconds_text(value_s: f64) -> String {
+    let whole = format!("{value_s}s");
+    ["us", "ms", "s", "min", "h"]
+        .iter()
+        .filter_map(|unit| {
+            let (_, factor) = UNITS.iter().find(|(name, _)| name == unit)?;
+            // A number such as 49.99999999999999ms is not what anybody wrote.
+            let rounded = format!("{:.9}", value_s / factor);
+            let text = format!("{}{unit}", rounded.trim_end_matches('0').trim_end_matches('.'));
+            (seconds(&text) == Ok(value_s)).then_some(text)
+        })
+        .min_by_key(String::len)
+        .unwrap_or(whole)
+}
+
+/// A time in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Seconds(pub(super) f64);
+
+/// A rate per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PerSecond(pub(super) f64);
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&seconds_text(self.0))
+    }
+}
+
+impl Serialize for PerSecond {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{}/s", self.0))
+    }
+}
+
+/// Reads a text by `parse`, or takes a number as it is.
+struct TextOrNumber<T> {
+    parse: fn(&str) -> Result<T, String>,
+    expected: &'static str,
+}
+
+impl<T> Visitor<'_> for TextOrNumber<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        (self.parse)(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        (self.parse)(&number.to_string()).map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+        (self.parse)(&number.to_string()).map_err(E::custom)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        (self.parse)(&number.to_string()).map_err(E::custom)
+    }
+}
+
+/// Deserializes what is a text, or a number in place of the text that would say the same.
+pub(super) fn text_or_number<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    expected: &'static str,
+    parse: fn(&str) -> Result<T, String>,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_any(TextOrNumber { parse, expected })
+}
+
+/// The schema of what [`text_or_number`] reads.
+pub(super) fn text_or_number_schema(description: &str) -> Schema {
+    json_schema!({ "type": ["string", "number"], "description": description })
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        text_or_number(deserializer, "a time such as \"50ms\"", |text| seconds(text).map(Seconds))
+    }
+}
+
+impl<'de> Deserialize<'de> for PerSecond {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        text_or_number(deserializer, "a rate such as \"20/s\"", |text| rate_per_s(text).map(PerSecond))
+    }
+}
+
+impl JsonSchema for Seconds {
+    fn schema_name() -> Cow<'static, str> {
+        "Time".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        text_or_number_schema("A time: \"50ms\", with ns, us, ms, s, min or h; a number is seconds.")
+    }
+}
+
+impl JsonSchema for PerSecond {
+    fn schema_name() -> Cow<'static, str> {
+        "Rate".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        text_or_number_schema("A rate: \"20/s\", with /s, /min or /h; a number is per second.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_people_do_and_read_back_the_same() {
+        for (value_s, text) in [
+            (0.05, "50ms"),
+            (2.0, "2s"),
+            (90.0, "90s"),
+            (3600.0, "1h"),
+            (0.0001, "100us"),
+            (0.7, "700ms"),
+            (0.0, "0s"),
+        ] {
+            assert_eq!(seconds_text(value_s), text);
+        }
+        for value_s in [1.0 / 157.0, 1.0 / 3.0, 2.0 / 157.0, 1e-9, 123_456.789, f64::MIN_POSITIVE] {
+            assert_eq!(seconds(&seconds_text(value_s)), Ok(value_s), "{}", seconds_text(value_s));
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Where customers go next.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The name of the place that customers come from and go back to.
+pub const OUTSIDE: &str = "outside";
+
+/// Where a customer can be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// Outside: where open customers arrive from and leave to, and closed ones think.
+    Outside,
+    /// The station of that name.
+    Station(String),
+}
+
+impl Place {
+    /// The place of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        if name == OUTSIDE { Self::Outside } else { Self::Station(name.to_owned()) }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Outside => OUTSIDE,
+            Self::Station(name) => name,
+        }
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|name| Self::named(&name))
+    }
+}
+
+impl JsonSchema for Place {
+    fn schema_name() -> Cow<'static, str> {
+        "Place".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "description": "The name of a station, or \"outside\"." })
+    }
+}
+
+/// Where customers go from a place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "RouteFile", into = "RouteFile")]
+#[schemars(with = "RouteFile")]
+pub struct Route {
+    /// The place they leave.
+    pub from: Place,
+    /// The classes it is for; empty: for all that have no route of their own from there.
+    pub classes: Vec<String>,
+    /// How the next place is chosen.
+    pub strategy: Strategy,
+}
+
+/// How one of several next places is chosen. What the choice looks at is seen at the moment of the choice.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Strategy {
+    /// Each with the same probability.
+    Random(Vec<Place>),
+    /// Each with its probability; they sum to 1.
+    Probabilities(Vec<(Place, f64)>),
+    /// One after the other in their order.
+    RoundRobin(Vec<Place>),
+    /// One after the other, each as many times in a round as its weight says.
+    WeightedRoundRobin(Vec<(Place, u32)>),
+    /// The station with the fewest customers, waiting and in service.
+    JoinShortestQueue(Vec<Place>),
+    /// The station whose mean response time has been shortest so far.
+    ShortestResponseTime(Vec<Place>),
+    /// The station whose utilization has been least so far.
+    LeastUtilization(Vec<Place>),
+    /// The station whose mean service time for this class is shortest.
+    FastestService(Vec<Place>),
+    /// The station with the fewest customers among `k` that are drawn at random.
+    PowerOfK {
+        /// How many are looked at.
+        k: u32,
+        /// Whether a queue length that was seen once is remembered for the others.
+        with_memory: bool,
+        /// The places.
+        to: Vec<Place>,
+    },
+    /// By probabilities that depend on how many customers are at the place they leave.
+    LoadDependent(Vec<LoadRange>),
+}
+
+/// Probabilities from so many customers on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadRange {
+    /// The fewest customers of this range; it ends where the next begins.
+    pub from: u64,
+    /// The probability of each place.
+    pub to: BTreeMap<Place, f64>,
+}
+
+impl Strategy {
+    /// The places that can be chosen, in their order and perhaps more than once.
+    #[must_use]
+    pub fn places(&self) -> Vec<&Place> {
+        match self {
+            Self::Random(to)
+            | Self::RoundRobin(to)
+            | Self::JoinShortestQueue(to)
+            | Self::ShortestResponseTime(to)
+            | Self::LeastUtilization(to)
+            | Self::FastestService(to)
+            | Self::PowerOfK { to, .. } => to.iter().collect(),
+            Self::Probabilities(to) => to.iter().map(|(place, _)| place).collect(),
+            Self::WeightedRoundRobin(to) => to.iter().map(|(place, _)| place).collect(),
+            Self::LoadDependent(ranges) => ranges.iter().flat_map(|range| range.to.keys()).collect(),
+        }
+    }
+
+    /// The probability of each place, where that does not depend on anything.
+    #[must_use]
+    pub fn probabilities(&self) -> Option<Vec<(&Place, f64)>> {
+        match self {
+            Self::Random(to) => {
+                let share = 1.0 / to.len() as f64;
+                Some(to.iter().map(|place| (place, share)).collect())
+            }
+            Self::Probabilities(to) => Some(to.iter().map(|(place, share)| (place, *share)).collect()),
+            _ if self.places().len() == 1 => Some(vec![(self.places()[0], 1.0)]),
+            _ => None,
+        }
+    }
+
+    /// Its name in the file.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Random(_) => "random",
+            Self::Probabilities(_) => "probabilities",
+            Self::RoundRobin(_) => "round-robin",
+            Self::WeightedRoundRobin(_) => "weighted-round-robin",
+            Self::JoinShortestQueue(_) => "join-shortest-queue",
+            Self::ShortestResponseTime(_) => "shortest-response-time",
+            Self::LeastUtilization(_) => "least-utilization",
+            Self::FastestService(_) => "fastest-service",
+            Self::PowerOfK { .. } => "power-of-k",
+            Self::LoadDependent(_) => "load-dependent",
+        }
+    }
+}
+
+/// The names of the strategies.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum StrategyName {
+    Random,
+    Probabilities,
+    RoundRobin,
+    WeightedRoundRobin,
+    JoinShortestQueue,
+    ShortestResponseTime,
+    LeastUtilization,
+    FastestService,
+    PowerOfK,
+    LoadDependent,
+}
+
+/// Where a route goes to: a place, a list of places, or places with their probabilities or weights.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "`to` is a place, a list of places, or a table of places with their probabilities"
+)]
+enum Targets {
+    One(Place),
+    List(Vec<Place>),
+    Weighted(BTreeMap<Place, f64>),
+}
+
+/// A route: from a place to others.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Route")]
+struct RouteFile {
+    /// The station that customers leave, or "outside".
+    from: Place,
+    /// The classes it is for; for all when left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    classes: Vec<String>,
+    /// How the next place is chosen; left out: by the probabilities in `to`, or each place alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strategy: Option<StrategyName>,
+    /// Where they go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<Targets>,
+    /// How many places `power-of-k` looks at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    k: Option<u32>,
+    /// Whether `power-of-k` remembers what it saw.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    with_memory: bool,
+    /// What `load-dependent` goes by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ranges: Vec<LoadRange>,
+}
+
+impl TryFrom<RouteFile> for Route {
+    type Error = String;
+
+    fn try_from(file: RouteFile) -> Result<Self, String> {
+        use StrategyName as Name;
+        let name = file.strategy.unwrap_or(match file.to {
+            Some(Targets::Weighted(_)) => Name::Probabilities,
+            _ => Name::Random,
+        });
+        let from = file.from.name();
+        if name != Name::PowerOfK && (file.k.is_some() || file.with_memory) {
+            return Err(format!("the route from {from:?} is not `power-of-k`, but has `k` or `with-memory`"));
+        }
+        let is_by_load = name == Name::LoadDependent;
+        if is_by_load == file.ranges.is_empty() || is_by_load == file.to.is_some() {
+            return Err(format!(
+                "the route from {from:?}: `load-dependent` has `ranges`, every other strategy has `to`"
+            ));
+        }
+        let weighted = |targets: Option<Targets>| match targets {
+            Some(Targets::Weighted(map)) => Ok(map),
+            _ => Err(format!(
+                "the route from {from:?} needs a table in `to`, such as {{ db = 0.3, cache = 0.7 }}"
+            )),
+        };
+        let list = |targets: Option<Targets>| match targets {
+            Some(Targets::One(place)) => Ok(vec![place]),
+            Some(Targets::List(places)) if !places.is_empty() => Ok(places),
+            Some(Targets::List(_)) => Err(format!("the route from {from:?} goes nowhere")),
+            _ => Err(format!("the route from {from:?} needs a list in `to`, such as [\"a\", \"b\"]")),
+        };
+        let strategy = match name {
+            Name::Probabilities => Strategy::Probabilities(weighted(file.to)?.into_iter().collect()),
+            Name::WeightedRoundRobin => Strategy::WeightedRoundRobin(
+                weighted(file.to)?
+                    .into_iter()
+                    .map(|(place, weight)| match weight {
+                        weight if weight >= 1.0 && weight.fract() == 0.0 && weight <= f64::from(u32::MAX) => {
+                            Ok((place, weight as u32))
+                        }
+                        other => Err(format!("the weight {other} is not a whole number from 1 on")),
+                    })
+                    .collect::<Result<_, String>>()?,
+            ),
+            Name::LoadDependent => Strategy::LoadDependent(file.ranges),
+            Name::Random => Strategy::Random(list(file.to)?),
+            Name::RoundRobin => Strategy::RoundRobin(list(file.to)?),
+            Name::JoinShortestQueue => Strategy::JoinShortestQueue(list(file.to)?),
+            Name::ShortestResponseTime => Strategy::ShortestResponseTime(list(file.to)?),
+            Name::LeastUtilization => Strategy::LeastUtilization(list(file.to)?),
+            Name::FastestService => Strategy::FastestService(list(file.to)?),
+            Name::PowerOfK => Strategy::PowerOfK {
+                k: file.k.unwrap_or(2),
+                with_memory: file.with_memory,
+                to: list(file.to)?,
+            },
+        };
+        Ok(Self { from: file.from, classes: file.classes, strategy })
+    }
+}
+
+impl From<Route> for RouteFile {
+    fn from(route: Route) -> Self {
+        use StrategyName as Name;
+        let mut file = Self {
+            from: route.from,
+            classes: route.classes,
+            strategy: None,
+            to: None,
+            k: None,
+            with_memory: false,
+            ranges: Vec::new(),
+        };
+        let (name, to) = match route.strategy {
+            Strategy::Random(to) => (None, Targets::List(to)),
+            Strategy::Probabilities(to) => (None, Targets::Weighted(to.into_iter().collect())),
+            Strategy::RoundRobin(to) => (Some(Name::RoundRobin), Targets::List(to)),
+            Strategy::WeightedRoundRobin(to) => (
+                Some(Name::WeightedRoundRobin),
+                Targets::Weighted(to.into_iter().map(|(place, weight)| (place, f64::from(weight))).collect()),
+            ),
+            Strategy::JoinShortestQueue(to) => (Some(Name::JoinShortestQueue), Targets::List(to)),
+            Strategy::ShortestResponseTime(to) => (Some(Name::ShortestResponseTime), Targets::List(to)),
+            Strategy::LeastUtilization(to) => (Some(Name::LeastUtilization), Targets::List(to)),
+            Strategy::FastestService(to) => (Some(Name::FastestService), Targets::List(to)),
+            Strategy::PowerOfK { k, with_memory, to } => {
+                (file.k, file.with_memory) = (Some(k), with_memory);
+                (Some(Name::PowerOfK), Targets::List(to))
+            }
+            Strategy::LoadDependent(ranges) => {
+                file.ranges = ranges;
+                file.strategy = Some(Name::LoadDependent);
+                return file;
+            }
+        };
+        (file.strategy, file.to) = (name, Some(to));
+        file
+    }
+}

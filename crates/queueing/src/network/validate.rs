@@ -1,0 +1,361 @@
+//! What makes no sense in a network that can be written down.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::law_notation::nearest;
+use super::routing::{OUTSIDE, Place, Strategy};
+use super::station::{Queue, Scheduling, StationKind};
+use super::{ClassLoad, PerClass, QueueingNetwork, TimeLaw, VERSION};
+
+/// Probabilities are summed in binary: three thirds may be off in the last digits.
+const SUM_TOLERANCE: f64 = 1e-6;
+
+/// One thing that is wrong with a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where, as a path in the file: `station[1].service.web`.
+    pub path: String,
+    /// What is wrong, one sentence without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+struct Check<'n> {
+    network: &'n QueueingNetwork,
+    findings: Vec<Finding>,
+}
+
+impl QueueingNetwork {
+    /// What makes no sense; empty for a network that can be solved or simulated.
+    #[must_use]
+    pub fn validate(&self) -> Vec<Finding> {
+        let mut check = Check { network: self, findings: Vec::new() };
+        check.whole();
+        check.classes();
+        check.stations();
+        check.routes();
+        check.findings
+    }
+}
+
+impl Check<'_> {
+    fn find(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.findings.push(Finding { path: path.into(), message: message.into(), hint: None });
+    }
+
+    fn find_with_hint(&mut self, path: impl Into<String>, message: impl Into<String>, hint: Option<String>) {
+        self.findings.push(Finding { path: path.into(), message: message.into(), hint });
+    }
+
+    fn whole(&mut self) {
+        if self.network.version != VERSION {
+            let message =
+                format!("this is version {} of the notation; {VERSION} is known", self.network.version);
+            self.find("version", message);
+        }
+        if self.network.classes.is_empty() {
+            self.find("class", "there is no class of customers: add a [[class]]");
+        }
+        if self.network.stations.is_empty() {
+            self.find("station", "there is no station: add a [[station]]");
+        }
+    }
+
+    fn classes(&mut self) {
+        for (at, class) in self.network.classes.iter().enumerate() {
+            let path = format!("class[{at}]");
+            if class.name.is_empty() {
+                self.find(format!("{path}.name"), "a class needs a name");
+            }
+            if self.network.class(&class.name) != Some(at) {
+                self.find(
+                    format!("{path}.name"),
+                    format!("there is a class {:?} before this one", class.name),
+                );
+            }
+            match &class.load {
+                ClassLoad::Closed { think, .. } => self.law(&format!("{path}.think"), think),
+                ClassLoad::Open { interarrival } => {
+                    self.law(&format!("{path}.interarrival"), interarrival);
+                    if interarrival.mean_s() == 0.0 {
+                        self.find(
+                            format!("{path}.interarrival"),
+                            "customers would arrive all at once: the mean is 0",
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn law(&mut self, path: &str, law: &TimeLaw) {
+        if let Err(message) = law.check() {
+            self.find(path, message);
+        }
+    }
+
+    /// Whether there is such a class; a finding if not.
+    fn class_named(&mut self, path: &str, name: &str) {
+        if self.network.class(name).is_none() {
+            let known = self.network.classes.iter().map(|class| class.name.as_str());
+            let hint = nearest(name, known).map(|near| format!("did you mean {near:?}?"));
+            self.find_with_hint(path, format!("there is no class {name:?}"), hint);
+        }
+    }
+
+    fn place(&mut self, path: &str, place: &Place) {
+        if let Place::Station(name) = place
+            && self.network.station(name).is_none()
+        {
+            let known = self.network.stations.iter().map(|station| station.name.as_str()).chain([OUTSIDE]);
+            let hint = nearest(name, known).map(|near| format!("did you mean {near:?}?"));
+            self.find_with_hint(path, format!("there is no station {name:?}"), hint);
+        }
+    }
+
+    fn laws(&mut self, path: &str, laws: &PerClass<TimeLaw>) {
+        for (class, law) in laws.values() {
+            let path = class.map_or_else(|| path.to_owned(), |class| format!("{path}.{class}"));
+            if let Some(class) = class {
+                self.class_named(&path, class);
+            }
+            self.law(&path, law);
+        }
+    }
+
+    fn stations(&mut self) {
+        for (at, station) in self.network.stations.iter().enumerate() {
+            let path = format!("station[{at}]");
+            if station.name.is_empty() || station.name == OUTSIDE {
+                self.find(format!("{path}.name"), format!("a station needs a name other than {OUTSIDE:?}"));
+            }
+            if self.network.station(&station.name) != Some(at) {
+                let message = format!("there is a station {:?} before this one", station.name);
+                self.find(format!("{path}.name"), message);
+            }
+            for (class, visits) in station.visits.values() {
+                let path =
+                    class.map_or_else(|| format!("{path}.visits"), |class| format!("{path}.visits.{class}"));
+                if let Some(class) = class {
+                    self.class_named(&path, class);
+                }
+                if !(*visits >= 0.0 && visits.is_finite()) {
+                    self.find(path, format!("visits are a number of at least 0, not {visits}"));
+                } else if !self.network.routes.is_empty() && *visits != 1.0 {
+                    self.find(path, "there are routes: how often a station is visited follows from them");
+                }
+            }
+            match &station.kind {
+                StationKind::Queue(queue) => self.queue(&path, queue),
+                StationKind::Delay { service } => self.laws(&format!("{path}.service"), service),
+                StationKind::Fork { to, tasks } => {
+                    if to.is_empty() || *tasks == 0 {
+                        self.find(format!("{path}.to"), "a fork needs at least one place for its siblings");
+                    }
+                    to.iter().for_each(|place| self.place(&format!("{path}.to"), place));
+                    if to.contains(&Place::Outside) {
+                        self.find(
+                            format!("{path}.to"),
+                            "siblings must meet in a join before they go outside",
+                        );
+                    }
+                    if self.network.routes.is_empty() {
+                        self.find(&path, "a fork needs routes: add [[route]]");
+                    }
+                }
+                StationKind::Join => {
+                    let is_fork = |kind: &StationKind| matches!(kind, StationKind::Fork { .. });
+                    if !self.network.stations.iter().any(|station| is_fork(&station.kind)) {
+                        self.find(&path, "a join waits for siblings, but there is no fork");
+                    }
+                }
+                StationKind::Router => {}
+                StationKind::ClassSwitch { to } => self.switch(&path, to),
+            }
+        }
+    }
+
+    fn queue(&mut self, path: &str, queue: &Queue) {
+        self.laws(&format!("{path}.service"), &queue.service);
+        if queue.servers == 0 {
+            self.find(format!("{path}.servers"), "a queue has at least 1 server");
+        }
+        if !queue.speeds.is_empty() && queue.servers != 1 {
+            self.find(format!("{path}.speeds"), "speeds are of the station as a whole: leave `servers` out");
+        }
+        if let Some(speed) = queue.speeds.iter().find(|speed| !(**speed > 0.0 && speed.is_finite())) {
+            self.find(format!("{path}.speeds"), format!("a speed must be greater than 0, not {speed}"));
+        }
+        if let Some(capacity) = queue.capacity
+            && capacity.customers < queue.servers
+        {
+            let message =
+                format!("there is room for {}, but there are {} servers", capacity.customers, queue.servers);
+            self.find(format!("{path}.capacity"), message);
+        }
+        if let Scheduling::DiscriminatoryProcessorSharing { weights } = &queue.scheduling {
+            for (class, weight) in weights {
+                let path = format!("{path}.weights.{class}");
+                self.class_named(&path, class);
+                if !(*weight > 0.0 && weight.is_finite()) {
+                    self.find(path, format!("a weight must be greater than 0, not {weight}"));
+                }
+            }
+        }
+    }
+
+    fn switch(&mut self, path: &str, to: &BTreeMap<String, BTreeMap<String, f64>>) {
+        for (from, shares) in to {
+            let path = format!("{path}.switch.{from}");
+            self.class_named(&path, from);
+            for class in shares.keys() {
+                self.class_named(&format!("{path}.{class}"), class);
+            }
+            self.shares(&path, shares.values().copied());
+            let is_closed =
+                |name: &str| self.network.class(name).map(|class| self.network.classes[class].is_closed());
+            if let Some(other) = shares.keys().find(|class| is_closed(class) != is_closed(from)) {
+                self.find(path, format!("{from:?} and {other:?} are not both closed or both open"));
+            }
+        }
+    }
+
+    /// Probabilities must be some and sum to 1.
+    fn shares(&mut self, path: &str, shares: impl Iterator<Item = f64> + Clone) {
+        if let Some(share) = shares.clone().find(|share| !(0.0..=1.0).contains(share)) {
+            self.find(path, format!("a probability is from 0 to 1, not {share}"));
+            return;
+        }
+        let sum: f64 = shares.sum();
+        if (sum - 1.0).abs() > SUM_TOLERANCE {
+            self.find(path, format!("the probabilities sum to {sum}, not to 1"));
+        }
+    }
+
+    fn routes(&mut self) {
+        let network = self.network;
+        for (at, route) in network.routes.iter().enumerate() {
+            let path = format!("route[{at}]");
+            self.place(&format!("{path}.from"), &route.from);
+            for class in &route.classes {
+                self.class_named(&format!("{path}.classes"), class);
+            }
+            let same = |other: &&super::Route| {
+                other.from == route.from
+                    && (other.classes == route.classes
+                        || other.classes.iter().any(|class| route.classes.contains(class)))
+            };
+            if network.routes[..at].iter().any(|other| same(&other)) {
+                let message = format!(
+                    "there is a route from {:?} for the same class before this one",
+                    route.from.name()
+                );
+                self.find(format!("{path}.from"), message);
+            }
+            for place in route.strategy.places() {
+                self.place(&format!("{path}.to"), place);
+            }
+            match &route.strategy {
+                Strategy::Probabilities(to) => {
+                    self.shares(&format!("{path}.to"), to.iter().map(|(_, share)| *share));
+                }
+                Strategy::PowerOfK { k: 0, .. } => self.find(format!("{path}.k"), "k must be at least 1"),
+                Strategy::LoadDependent(ranges) => {
+                    for (number, range) in ranges.iter().enumerate() {
+                        self.shares(&format!("{path}.ranges[{number}].to"), range.to.values().copied());
+                    }
+                    if ranges.windows(2).any(|pair| pair[0].from >= pair[1].from)
+                        || ranges.first().is_none_or(|range| range.from > 1)
+                    {
+                        self.find(
+                            format!("{path}.ranges"),
+                            "ranges begin at 0 or 1 and come in ascending order",
+                        );
+                    }
+                }
+                _ => {}
+            }
+            if let Place::Station(name) = &route.from
+                && let Some(station) = network.station(name)
+                && matches!(network.stations[station].kind, StationKind::Fork { .. })
+            {
+                self.find(format!("{path}.from"), "a fork says by its own `to` where siblings go");
+            }
+        }
+        if !network.routes.is_empty() {
+            for (at, class) in network.classes.iter().enumerate() {
+                self.reach(at, &class.name);
+            }
+        }
+    }
+
+    /// Follows the routes of a class: where one is missing, and whether it comes back outside.
+    fn reach(&mut self, at: usize, class: &str) {
+        let network = self.network;
+        // A customer may change his class on the way: pairs of place and class.
+        let mut reached = vec![(Place::Outside, class.to_owned())];
+        let mut comes_back = false;
+        let mut next = 0;
+        while let Some((place, class)) = reached.get(next).cloned() {
+            next += 1;
+            let station = match &place {
+                Place::Station(name) => network.station(name).map(|at| &network.stations[at]),
+                Place::Outside => None,
+            };
+            if let Some(station) = station
+                && matches!(station.kind, StationKind::Queue(_) | StationKind::Delay { .. })
+                && station.service(&class).is_none()
+            {
+                let path = format!("station[{}].service", network.station(&station.name).unwrap_or_default());
+                self.find(path, format!("the class {class:?} comes here, but has no service time"));
+                continue;
+            }
+            let mut go = |place: &Place, class: &str| {
+                if *place == Place::Outside {
+                    comes_back = true;
+                } else if !reached.iter().any(|(known, of)| known == place && of == class) {
+                    reached.push((place.clone(), class.to_owned()));
+                }
+            };
+            let kind = station.map(|station| &station.kind);
+            if let Some(StationKind::Fork { to, .. }) = kind {
+                to.iter().for_each(|place| go(place, &class));
+                continue;
+            }
+            let leaving: Vec<String> = match kind {
+                Some(StationKind::ClassSwitch { to }) => to
+                    .get(&class)
+                    .map_or_else(|| vec![class.clone()], |shares| shares.keys().cloned().collect()),
+                _ => vec![class.clone()],
+            };
+            for class in leaving {
+                match network.route(&place, &class) {
+                    Some(route) => route.strategy.places().into_iter().for_each(|place| go(place, &class)),
+                    None => self.find_with_hint(
+                        format!("class[{at}].name"),
+                        format!("customers of the class {class:?} have no route from {:?}", place.name()),
+                        Some(format!("add a [[route]] with from = {:?}", place.name())),
+                    ),
+                }
+            }
+        }
+        if !comes_back {
+            self.find(
+                format!("class[{at}].name"),
+                format!("customers of the class {class:?} never come back to {OUTSIDE:?}: no pass ends"),
+            );
+        }
+    }
+}
