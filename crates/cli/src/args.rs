@@ -56,6 +56,8 @@ pub(crate) enum Command {
     DemoServer(ServerArgs),
     /// Show which users and think times make a wanted rate, and how random their arrivals will be.
     PlanLoad(crate::plan_load::PlanLoadArgs),
+    /// Capacity models: solve a queueing network, vary it, export it.
+    Model(crate::model::ModelArgs),
     /// Show how many real web users a measured load stands for.
     Users(crate::users::UsersArgs),
 }

@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     Internal = 1,
     /// 2: the command line cannot be understood.
     Usage = 2,
-    /// 3: the plan is refused before the first request.
+    /// 3: the plan is refused before the first request; a model cannot be used as it is.
     Refused = 3,
     /// 4: the run was stopped before its end; what was measured is written.
     Stopped = 4,
@@ -23,6 +23,8 @@ pub(crate) enum Exit {
     StoppedByThreshold = 7,
     /// 8: a comparison found that something got worse, or the last change in a history of runs is a regression.
     Worse = 8,
+    /// 9: a model has a station that cannot keep up, or measurements reject it.
+    ModelFails = 9,
 }
 
 /// The table for `--help`.
@@ -35,7 +37,8 @@ pub(crate) const TABLE: &str = "Exit codes:
   5  the run came to its end, but not all results could be written
   6  the run came to its end (or `judge` was done), but a threshold was not kept
   7  a threshold that was not kept stopped the run; what was measured is written
-  8  compare, trend: something got worse by more than the margin";
+  8  compare, trend: something got worse by more than the margin
+  9  model: a station is saturated, or measurements reject the model";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

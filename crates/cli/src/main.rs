@@ -14,6 +14,7 @@ mod jmeter_args;
 mod judge;
 mod load_args;
 mod log_file;
+mod model;
 mod notes;
 mod page_map;
 mod plan_load;
@@ -77,6 +78,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Demo(demo) => demo::main(&demo),
         Command::DemoServer(server) => demo::server(&server),
         Command::PlanLoad(plan) => plan_load::main(&plan),
+        Command::Model(model) => model::main(&model),
         Command::Users(users) => users::main(&users),
     }
 }

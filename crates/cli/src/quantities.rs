@@ -2,35 +2,8 @@
 
 use busyhour_analysis::LogWindow;
 use busyhour_analysis::comparison::RunWindow;
-
-/// Units of time and how many seconds they are.
-const UNITS: [(&str, f64); 6] =
-    [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3_600.0)];
-
-/// A time in seconds: `0.05`, `50ms`, `2s`, `1.5min`.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
-    let unit = text[digits.len()..].replace('µ', "u");
-    let factor = match UNITS.iter().find(|(name, _)| *name == unit) {
-        Some((_, factor)) => *factor,
-        None if unit.is_empty() => 1.0,
-        None => return Err(format!("{unit:?} is no unit of time; there are ns, us, ms, s, min, h")),
-    };
-    Ok(number(digits)? * factor)
-}
-
-/// A rate per second: `20`, `20/s`, `1200/min`, `3600/h`.
-pub(crate) fn rate_per_s(text: &str) -> Result<f64, String> {
-    let (digits, unit) = text.trim().split_once('/').unwrap_or((text.trim(), "s"));
-    let factor = match unit.trim() {
-        "s" | "sec" => 1.0,
-        "min" => 60.0,
-        "h" => 3_600.0,
-        other => return Err(format!("{other:?} is no unit of a rate; there are /s, /min, /h")),
-    };
-    Ok(number(digits)? / factor)
-}
+use busyhour_queueing::network::quantity::number;
+pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
 
 /// A part of a log: `120,1200` begins 120 s after its first start and lasts 1200 s.
 pub(crate) fn window(text: &str) -> Result<LogWindow, String> {
@@ -62,11 +35,6 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
             if share < 1.0 { Ok(share) } else { Err(format!("write {text}% if that is meant")) }
         }),
     }
-}
-
-fn number(text: &str) -> Result<f64, String> {
-    let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is no number", text.trim()))?;
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number, at least 0".into()) }
 }
 
 #[cfg(test)]

@@ -195,7 +195,7 @@ mod tests {
             (6, 0.0, &[0.605, 2.1, 1.35]),
             (100, 10.0, &[0.05, 0.04, 0.03]),
         ] {
-            let promised = mva::exact(u64::from(users), think_s, demands_s);
+            let promised = mva::single::exact(u64::from(users), think_s, demands_s);
             // The exact solution is the same for any law of the think time.
             for law in [ThinkLaw::Uniform, ThinkLaw::Exponential] {
                 let found = run(users, think_s, law, demands_s, 7);

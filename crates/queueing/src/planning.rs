@@ -263,7 +263,7 @@ impl LoadWish {
                 }
             }
             System::Demands(demands_s) => {
-                let found = mva::exact(users, think.mean_s, demands_s);
+                let found = mva::single::exact(users, think.mean_s, demands_s);
                 let cycle = Cycle { think, response_s: found.response_s };
                 let cov = if found.response_s <= INDEPENDENT_MAX * cycle.mean_s() {
                     independent(&cycle, users)

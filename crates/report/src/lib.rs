@@ -39,6 +39,7 @@ mod start_order;
 mod statistics;
 mod summariser;
 mod table;
+mod terminal_plot;
 mod thresholds;
 mod thresholds_junit;
 
@@ -59,5 +60,6 @@ pub use results::{ResultsOptions, ResultsPart, summarise_results};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};
 pub use table::{Look, end_of_run};
+pub use terminal_plot::{PlotLine, TerminalPlot};
 pub use thresholds::{judge_record, run_measures, summary_markdown, threshold_table};
 pub use thresholds_junit::thresholds_junit;

@@ -1,15 +1,13 @@
 //! Classes of customers.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::class_file::ClassFile;
 use super::law::TimeLaw;
 
 /// A class of customers: those who ask for the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "ClassFile", into = "ClassFile")]
-#[schemars(with = "ClassFile")]
 pub struct CustomerClass {
     /// Its name.
     pub name: String,

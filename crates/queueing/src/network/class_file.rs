@@ -1,6 +1,8 @@
 //! A class as the file has it.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::class::{ClassLoad, CustomerClass};
@@ -33,6 +35,16 @@ pub(super) struct ClassFile {
 
 fn is_zero(priority: &i32) -> bool {
     *priority == 0
+}
+
+impl JsonSchema for CustomerClass {
+    fn schema_name() -> Cow<'static, str> {
+        ClassFile::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ClassFile::json_schema(generator)
+    }
 }
 
 impl TryFrom<ClassFile> for CustomerClass {

@@ -269,7 +269,7 @@ impl JsonSchema for TimeLaw {
 }
 
 /// The nearest of the known names, when it is near enough to be meant.
-pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_lowercase();
     known
         .map(|candidate| (edits(&name, &candidate.to_lowercase()), candidate))

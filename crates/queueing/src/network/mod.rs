@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use class::{ClassLoad, CustomerClass};
 pub use law::TimeLaw;
+pub use law_notation::nearest;
 pub use per_class::PerClass;
 pub use routing::{LoadRange, OUTSIDE, Place, Route, Strategy};
 pub use station::{Capacity, Queue, Scheduling, Station, StationKind, WhenFull};

@@ -58,9 +58,8 @@ impl JsonSchema for Place {
 }
 
 /// Where customers go from a place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RouteFile", into = "RouteFile")]
-#[schemars(with = "RouteFile")]
 pub struct Route {
     /// The place they leave.
     pub from: Place,
@@ -215,6 +214,16 @@ struct RouteFile {
     /// What `load-dependent` goes by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ranges: Vec<LoadRange>,
+}
+
+impl JsonSchema for Route {
+    fn schema_name() -> Cow<'static, str> {
+        RouteFile::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        RouteFile::json_schema(generator)
+    }
 }
 
 impl TryFrom<RouteFile> for Route {

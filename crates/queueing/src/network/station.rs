@@ -11,9 +11,8 @@ use super::routing::Place;
 use super::station_file::StationFile;
 
 /// A place in the network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StationFile", into = "StationFile")]
-#[schemars(with = "StationFile")]
 pub struct Station {
     /// Its name.
     pub name: String,

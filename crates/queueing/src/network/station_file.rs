@@ -1,8 +1,9 @@
 //! A station as the file has it: all keys beside each other, each of them of use for some kinds.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::law::TimeLaw;
@@ -153,6 +154,16 @@ impl StationFile {
                 self.name
             )),
         }
+    }
+}
+
+impl JsonSchema for Station {
+    fn schema_name() -> Cow<'static, str> {
+        StationFile::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        StationFile::json_schema(generator)
     }
 }
 

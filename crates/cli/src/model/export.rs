@@ -1,0 +1,58 @@
+//! `busyhour model export`: a model for another program.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::file::ModelFile;
+use crate::exit::{Exit, complain, print, say};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  busyhour model export plans/models/web-shop.toml --to jsimg -o shop.jsimg\n  \
+    busyhour model export shop.toml --to toml"
+)]
+pub(crate) struct ExportModelArgs {
+    /// The model (TOML).
+    #[arg(value_name = "FILE")]
+    model: PathBuf,
+    /// For which program.
+    #[arg(long, value_enum)]
+    to: Format,
+    /// Where to write it (default: standard output).
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The model in its own notation, everything in its shortest form.
+    Toml,
+}
+
+pub(crate) fn main(args: &ExportModelArgs) -> Exit {
+    let model = match ModelFile::read(&args.model) {
+        Ok(model) => model,
+        Err(exit) => return exit,
+    };
+    let text = match args.to {
+        Format::Toml => toml::to_string(&model.network).map_err(|error| error.to_string()),
+    };
+    let text = match text {
+        Ok(text) => text,
+        Err(error) => return complain(Exit::Refused, &format!("{}: {error}", model.name)),
+    };
+    match &args.output {
+        None => {
+            print(&text);
+            Exit::Completed
+        }
+        Some(path) => match std::fs::write(path, text) {
+            Ok(()) => {
+                say(&format!("wrote {}", path.display()));
+                Exit::Completed
+            }
+            Err(error) => complain(Exit::Internal, &format!("cannot write {}: {error}", path.display())),
+        },
+    }
+}

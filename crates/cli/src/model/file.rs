@@ -1,0 +1,196 @@
+//! Reading model files, and saying where they are wrong.
+
+use std::path::Path;
+
+use busyhour_diagnostic::{Diagnostic, Span};
+use busyhour_queueing::network::{Finding, QueueingNetwork, nearest, quantity};
+use toml::de::{DeTable, DeValue};
+
+use crate::exit::{Exit, complain, say};
+
+/// Where the notation is described.
+const HINT: &str = "docs/capacity-models.md has the notation; `busyhour model schema` its schema";
+
+/// A model as it was read.
+pub(crate) struct ModelFile {
+    /// The network; its findings are none.
+    pub(crate) network: QueueingNetwork,
+    /// The text it was read from.
+    pub(crate) text: String,
+    /// The file, as the user named it.
+    pub(crate) name: String,
+}
+
+impl ModelFile {
+    /// Reads a model and everything it names; says what is wrong with it.
+    pub(crate) fn read(path: &Path) -> Result<Self, Exit> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| complain(Exit::Refused, &format!("cannot read the model {name}: {error}")))?;
+        let directory = path.parent().unwrap_or(Path::new(""));
+        match network(&text, &name, directory) {
+            Ok(network) => Ok(Self { network, text, name }),
+            Err(findings) => {
+                findings.iter().for_each(|finding| say(&finding.to_string()));
+                Err(Exit::Refused)
+            }
+        }
+    }
+
+    /// The network's name, or the file's.
+    pub(crate) fn title(&self) -> &str {
+        if self.network.name.is_empty() { &self.name } else { &self.network.name }
+    }
+}
+
+/// The network that a text describes; `directory` is where files that it names are looked for.
+pub(crate) fn network(text: &str, name: &str, directory: &Path) -> Result<QueueingNetwork, Vec<Diagnostic>> {
+    let network = toml::from_str(text).map_err(|error| vec![unreadable(text, name, &error)])?;
+    complete(network, name, directory, |finding| diagnostic(finding, text, name))
+}
+
+/// The network that a table says, which was changed after it was read: mistakes have no place.
+pub(crate) fn network_of(
+    table: toml::Table,
+    name: &str,
+    directory: &Path,
+) -> Result<QueueingNetwork, Vec<Diagnostic>> {
+    let network = table.try_into().map_err(|error: toml::de::Error| {
+        vec![Diagnostic::error("model-file", error.message().to_owned()).in_file(name).with_hint(HINT)]
+    })?;
+    complete(network, name, directory, |finding| {
+        Diagnostic::error("model", finding.message.clone())
+            .in_file(name)
+            .with_cause(format!("at {}", finding.path))
+    })
+}
+
+/// Reads what the network names, and looks whether it makes sense.
+fn complete(
+    mut network: QueueingNetwork,
+    name: &str,
+    directory: &Path,
+    told: impl Fn(&Finding) -> Diagnostic,
+) -> Result<QueueingNetwork, Vec<Diagnostic>> {
+    let mut findings = Vec::new();
+    for (file, values_s) in network.replays_mut() {
+        match times(&directory.join(file)) {
+            Ok(read) => *values_s = read,
+            Err(cause) => findings.push(
+                Diagnostic::error(
+                    "model-replay",
+                    format!("the times to replay from {file:?} cannot be read"),
+                )
+                .in_file(name)
+                .with_cause(cause)
+                .with_hint("the file has one time per line, in seconds or with a unit, beside the model"),
+            ),
+        }
+    }
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let found = network.validate();
+    if found.is_empty() {
+        return Ok(network);
+    }
+    Err(found.iter().map(told).collect())
+}
+
+/// The times of a file: one per line; empty lines and those that begin with # are left out.
+fn times(path: &Path) -> Result<Vec<f64>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        .map(|(at, line)| quantity::seconds(line).map_err(|error| format!("line {}: {error}", at + 1)))
+        .collect()
+}
+
+/// What serde says, at its place; for a key that is not known also which was meant.
+fn unreadable(text: &str, name: &str, error: &toml::de::Error) -> Diagnostic {
+    let at = error.span().unwrap_or_default();
+    let message = error.message();
+    let hint =
+        near_key(message).map_or_else(|| HINT.to_owned(), |near| format!("did you mean `{near}`? {HINT}"));
+    Diagnostic::error("model-file", message.to_owned())
+        .in_file(name)
+        .at(Span::locate(text, at.start, at.len()))
+        .with_hint(hint)
+}
+
+/// Of a message "unknown field `x`, expected one of `a`, `b`": which was meant.
+fn near_key(message: &str) -> Option<&str> {
+    let (unknown, known) = message.strip_prefix("unknown ")?.split_once(", expected")?;
+    let quoted = |text: &'_ str| text.split('`').nth(1).map(str::to_owned);
+    let unknown = quoted(unknown)?;
+    nearest(&unknown, known.split('`').skip(1).step_by(2))
+}
+
+fn diagnostic(finding: &Finding, text: &str, name: &str) -> Diagnostic {
+    let at = place(text, &finding.path).unwrap_or_default();
+    let mut told = Diagnostic::error("model", finding.message.clone())
+        .in_file(name)
+        .at(Span::locate(text, at.start, at.len()))
+        .with_cause(format!("at {}", finding.path));
+    if let Some(hint) = &finding.hint {
+        told = told.with_hint(hint.clone());
+    }
+    told
+}
+
+/// The place of a path such as `station[1].service.web`, or of as much of it as is there.
+fn place(text: &str, path: &str) -> Option<std::ops::Range<usize>> {
+    let table = DeTable::parse(text).ok()?;
+    let mut value: Option<&toml::Spanned<DeValue<'_>>> = None;
+    let mut at = None;
+    for step in path.split('.') {
+        let (key, index) = match step.split_once('[') {
+            Some((key, rest)) => (key, rest.strip_suffix(']').and_then(|index| index.parse::<usize>().ok())),
+            None => (step, None),
+        };
+        let here = match value {
+            None => Some(table.get_ref()),
+            Some(value) => match value.get_ref() {
+                DeValue::Table(table) => Some(table),
+                _ => None,
+            },
+        };
+        let Some(next) = here.and_then(|table| table.get(key)) else { break };
+        let next = match (index, next.get_ref()) {
+            (Some(index), DeValue::Array(array)) => match array.get(index) {
+                Some(element) => element,
+                None => break,
+            },
+            _ => next,
+        };
+        at = Some(next.span());
+        value = Some(next);
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        let found = network(text, "shop.toml", Path::new("")).unwrap_err();
+        found.iter().map(Diagnostic::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_places() {
+        let texts = [
+            "version = 1\n[[class]]\nname = \"web\"\nuser = 10\n",
+            "version = 1\n[[class]]\nname = \"web\"\nusers = 10\n\n[[station]]\nname = \"db\"\nservice = \"50 parsecs\"\n",
+            "version = 1\n[[class]]\nname = \"web\"\nusers = 10\n\n[[station]]\nname = \"db\"\n[station.service]\nwev = \"50ms\"\n",
+            "version = 1\n[[class]]\nname = \"web\"\nusers = 10\nrate = 5\n",
+            "version = 1\n[[class]]\nname = \"web\"\nusers = 10\n\n[[station]]\nname = \"db\"\nservers = 0\nservice = \"5ms\"\n\n\
+             [[route]]\nfrom = \"outside\"\nto = { db = 0.5, outside = 0.4 }\n\n[[route]]\nfrom = \"dn\"\nto = \"outside\"\n",
+            "version = 1\n[[class]]\nname = \"web\"\nusers = 10\n\n[[station]]\nname = \"db\"\nservice = \"erlang(5ms)\"\nscheduling = \"pz\"\n",
+        ];
+        let all: Vec<String> = texts.iter().map(|text| told(text)).collect();
+        insta::assert_snapshot!(all.join("\n\n"));
+    }
+}

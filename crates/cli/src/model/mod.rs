@@ -1,0 +1,43 @@
+//! `busyhour model`: capacity models in files, and what follows from them.
+
+mod export;
+mod file;
+mod numbers;
+mod solve;
+mod vary;
+mod what_if;
+
+use busyhour_queueing::network::QueueingNetwork;
+use clap::{Args, Subcommand};
+
+use crate::exit::{Exit, print};
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    verb: ModelVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum ModelVerb {
+    /// Solve a model: throughput, response time, utilization and queues, exactly where that can be done.
+    Solve(solve::SolveArgs),
+    /// Solve a model again and again while parameters vary.
+    WhatIf(what_if::WhatIfArgs),
+    /// Write a model for another program.
+    Export(export::ExportModelArgs),
+    /// Show the JSON schema of model files.
+    Schema,
+}
+
+pub(crate) fn main(args: &ModelArgs) -> Exit {
+    match &args.verb {
+        ModelVerb::Solve(args) => solve::main(args),
+        ModelVerb::WhatIf(args) => what_if::main(args),
+        ModelVerb::Export(args) => export::main(args),
+        ModelVerb::Schema => {
+            print(&format!("{:#}\n", QueueingNetwork::schema()));
+            Exit::Completed
+        }
+    }
+}

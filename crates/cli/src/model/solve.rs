@@ -1,0 +1,331 @@
+//! `busyhour model solve`: the mean values of a model.
+
+use std::path::PathBuf;
+
+use busyhour_queueing::network::ClassLoad;
+use busyhour_queueing::solve::bounds::{Bounds, Interval};
+use busyhour_queueing::solve::{ClassSolution, Method, Settings, Solution, SolveError, solve};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::file::ModelFile;
+use super::numbers::{figure, figure_or_dash, ms, percent};
+use crate::columns::Columns;
+use crate::exit::{Exit, complain, print, say};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  busyhour model solve plans/models/web-shop.toml\n  \
+    busyhour model solve shop.toml --method linearizer --csv\n  busyhour model solve shop.toml --json -\n\n\
+    Exit codes: 0 solved, 3 the model cannot be used (or has no product form), 9 a station is saturated")]
+pub(crate) struct SolveArgs {
+    /// The model (TOML; see docs/capacity-models.md).
+    #[arg(value_name = "FILE")]
+    model: PathBuf,
+    /// How closed classes are solved.
+    #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
+    pub(crate) method: MethodArg,
+    /// Solve also what has no product form, as if it had; the result says what was ignored.
+    #[arg(long)]
+    pub(crate) approximate: bool,
+    /// Write the solution as JSON; `-` is standard output, in place of the tables.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Show one line of CSV per class and station instead of the tables.
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodArg {
+    /// Exact where that is affordable, else Linearizer.
+    Auto,
+    /// Exact: mean value analysis, or convolution.
+    Exact,
+    /// Linearizer.
+    Linearizer,
+    /// Bard and Schweitzer.
+    Schweitzer,
+    /// Bard and Schweitzer with PDQ's stopping rule.
+    Pdq,
+}
+
+impl MethodArg {
+    pub(crate) fn method(self) -> Method {
+        match self {
+            Self::Auto => Method::Automatic,
+            Self::Exact => Method::Exact,
+            Self::Linearizer => Method::Linearizer,
+            Self::Schweitzer => Method::Schweitzer,
+            Self::Pdq => Method::Pdq,
+        }
+    }
+}
+
+pub(crate) fn main(args: &SolveArgs) -> Exit {
+    let model = match ModelFile::read(&args.model) {
+        Ok(model) => model,
+        Err(exit) => return exit,
+    };
+    let settings = Settings { method: args.method.method(), approximate: args.approximate };
+    let solution = match solve(&model.network, settings) {
+        Ok(solution) => solution,
+        Err(error) => return unsolved(&model.name, &error),
+    };
+    if args.csv {
+        print(&csv(&solution));
+        return Exit::Completed;
+    }
+    match args.json.as_deref() {
+        Some(path) => {
+            let text = format!("{:#}\n", json(&model, &solution));
+            if path.as_os_str() == "-" {
+                print(&text);
+                return Exit::Completed;
+            }
+            print(&text_report(&model, &solution));
+            if let Err(error) = std::fs::write(path, text) {
+                return complain(Exit::Internal, &format!("cannot write {}: {error}", path.display()));
+            }
+            say(&format!("wrote {}", path.display()));
+        }
+        None => {
+            print(&text_report(&model, &solution));
+        }
+    }
+    Exit::Completed
+}
+
+/// Says why there is no solution, and what can be done.
+pub(crate) fn unsolved(name: &str, error: &SolveError) -> Exit {
+    match error {
+        SolveError::NoProductForm(broken) => {
+            complain(Exit::Refused, &format!("{name} has no exact solution:"));
+            for assumption in broken {
+                say(&format!("  - {assumption}"));
+            }
+            if broken.iter().all(busyhour_queueing::solve::Broken::can_be_ignored) {
+                say("  hint: --approximate ignores this and says so");
+            }
+            say("  hint: `busyhour model simulate` does all of this as it is written");
+            Exit::Refused
+        }
+        SolveError::Saturated(stations) => {
+            let worst = stations.iter().map(|station| station.utilization).fold(0.0, f64::max);
+            complain(Exit::ModelFails, &format!("{name}: {error}"));
+            say(&format!(
+                "  hint: queues grow without end; at {} of these arrivals the station would just keep up",
+                percent(Some(1.0 / worst)) + " %"
+            ));
+            Exit::ModelFails
+        }
+        SolveError::TooLarge { linearizer: true, .. } => {
+            complain(Exit::Refused, &format!("{name}: {error}"));
+            say("  hint: --method linearizer");
+            Exit::Refused
+        }
+        error => complain(Exit::Refused, &format!("{name}: {error}")),
+    }
+}
+
+/// The solution for machines.
+fn json(model: &ModelFile, solution: &Solution) -> serde_json::Value {
+    let mut value = json!({ "version": 1, "model": model.title(), "file": model.name });
+    if let (Some(object), Ok(serde_json::Value::Object(fields))) =
+        (value.as_object_mut(), serde_json::to_value(solution))
+    {
+        object.extend(fields);
+        object.insert("exact".into(), (solution.method.is_exact() && solution.ignored.is_empty()).into());
+    }
+    value
+}
+
+/// One line per class as a whole (station `*`) and per class and station.
+fn csv(solution: &Solution) -> String {
+    let cell = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let quoted = |text: &str| {
+        if text.contains([',', '"', '\n']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text.to_owned()
+        }
+    };
+    let mut out = String::from(
+        "class,station,throughput_per_s,utilization,queue,visits,service_s,waiting_s,response_s,residence_s\n",
+    );
+    for class in &solution.classes {
+        out += &format!(
+            "{},*,{},,{},1,{},{},{},{}\n",
+            quoted(&class.name),
+            class.throughput_per_s,
+            class.in_system,
+            class.demand_s,
+            cell(class.response_s.map(|response_s| (response_s - class.demand_s).max(0.0))),
+            cell(class.response_s),
+            cell(class.response_s),
+        );
+    }
+    for station in &solution.stations {
+        for class in &station.classes {
+            out += &format!(
+                "{},{},{},{},{},{},{},{},{},{}\n",
+                quoted(&class.class),
+                quoted(&station.name),
+                class.throughput_per_s,
+                cell(class.utilization),
+                class.queue,
+                class.visits,
+                class.service_s,
+                cell(class.waiting_s()),
+                cell(class.response_s),
+                cell(class.residence_s),
+            );
+        }
+    }
+    out
+}
+
+/// The report for people: the classes, the stations, the bounds.
+fn text_report(model: &ModelFile, solution: &Solution) -> String {
+    let mut out = format!("{}\n", model.title());
+    out += &format!("Solved by: {}\n", solution.method.words());
+    for broken in &solution.ignored {
+        out += &format!("Approximate: {broken}; {}\n", broken.ignored_as());
+    }
+    out.push('\n');
+    out += &classes(model, solution);
+    out.push('\n');
+    out += &stations(solution);
+    for class in &solution.classes {
+        if let Some(bounds) = &class.bounds {
+            out.push('\n');
+            out += &bounds_table(class, bounds);
+        }
+        if !class.quantiles.is_empty() {
+            let told: Vec<String> = class
+                .quantiles
+                .iter()
+                .map(|quantile| {
+                    format!("p{} {}", figure(quantile.share * 100.0), ms(Some(quantile.response_s)))
+                })
+                .collect();
+            out += &format!("\nResponse time of {} in ms: {}\n", class.name, told.join(", "));
+        }
+    }
+    if let Some(growth) = solution.open_growth_max {
+        out += &format!(
+            "\nArrivals can grow to {} times these before a station is saturated.\n",
+            figure(growth)
+        );
+    }
+    out
+}
+
+fn classes(model: &ModelFile, solution: &Solution) -> String {
+    let lossy = solution.classes.iter().any(|class| class.lost.is_some());
+    let mut heading = vec!["class", "load", "X per s", "R ms", "Q", "D ms", "R/D"];
+    if lossy {
+        heading.push("lost %");
+    }
+    let mut table = Columns::new(2, &heading);
+    for (class, data) in solution.classes.iter().zip(&model.network.classes) {
+        let load = match &data.load {
+            ClassLoad::Closed { users, think } if think.mean_s() == 0.0 => {
+                format!("{users} users, no think time")
+            }
+            ClassLoad::Closed { users, think } => {
+                format!("{users} users, Z = {} ms", figure(think.mean_s() * 1e3))
+            }
+            ClassLoad::Open { interarrival } => format!("{} per s", figure(1.0 / interarrival.mean_s())),
+        };
+        let mut row = vec![
+            class.name.clone(),
+            load,
+            figure(class.throughput_per_s),
+            ms(class.response_s),
+            figure(class.in_system),
+            ms(Some(class.demand_s)),
+            figure_or_dash(class.stretch()),
+        ];
+        if lossy {
+            row.push(percent(class.lost));
+        }
+        table.row(row);
+    }
+    table.render()
+}
+
+fn stations(solution: &Solution) -> String {
+    let several = solution.classes.len() > 1;
+    let mut table = Columns::new(
+        2,
+        &[
+            "station",
+            "class",
+            "servers",
+            "X per s",
+            "U %",
+            "Q",
+            "visits",
+            "S ms",
+            "waiting ms",
+            "residence ms",
+        ],
+    );
+    for station in &solution.stations {
+        let servers = figure_or_dash(station.servers);
+        for class in &station.classes {
+            table.row(vec![
+                station.name.clone(),
+                class.class.clone(),
+                servers.clone(),
+                figure(class.throughput_per_s),
+                percent(class.utilization),
+                figure(class.queue),
+                figure(class.visits),
+                ms(Some(class.service_s)),
+                ms(class.waiting_s()),
+                ms(class.residence_s),
+            ]);
+        }
+        if several && station.classes.len() > 1 {
+            table.row(vec![
+                station.name.clone(),
+                "all".into(),
+                servers,
+                figure(station.classes.iter().map(|class| class.throughput_per_s).sum()),
+                percent(station.utilization),
+                figure(station.queue),
+            ]);
+        }
+    }
+    table.render()
+}
+
+fn bounds_table(class: &ClassSolution, bounds: &Bounds) -> String {
+    let mut table = Columns::new(1, &["bounds", "at least", "balanced", "found", "balanced", "at most"]);
+    let row = |name: &str, wide: Interval, narrow: Option<Interval>, found: Option<f64>, unit: f64| {
+        let shown = |value: f64| figure(value * unit);
+        vec![
+            name.to_owned(),
+            shown(wide.from),
+            narrow.map_or_else(|| "–".into(), |narrow| shown(narrow.from)),
+            found.map_or_else(|| "–".into(), shown),
+            narrow.map_or_else(|| "–".into(), |narrow| shown(narrow.to)),
+            shown(wide.to),
+        ]
+    };
+    table.row(row(
+        "X per s",
+        bounds.asymptotic_rate_per_s,
+        bounds.balanced_rate_per_s,
+        Some(class.throughput_per_s),
+        1.0,
+    ));
+    table.row(row("R ms", bounds.asymptotic_response_s, bounds.balanced_response_s, class.response_s, 1e3));
+    format!(
+        "{}N* = (D + Z)/Dmax = {}: from about so many users on there is waiting; X never exceeds 1/Dmax = {} per s.\n",
+        table.render(),
+        figure(bounds.users_optimal),
+        figure(1.0 / bounds.demand_max_s)
+    )
+}

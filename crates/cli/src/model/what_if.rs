@@ -1,0 +1,317 @@
+//! `busyhour model what-if`: a model solved again and again while parameters vary.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_queueing::solve::{Settings, Solution, SolveError, solve};
+use busyhour_report::{PlotLine, TerminalPlot};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::file::{ModelFile, network_of};
+use super::numbers::{figure, ms, percent};
+use super::solve::MethodArg;
+use super::vary::{Vary, set, vary};
+use crate::columns::Columns;
+use crate::exit::{Exit, complain, print, say};
+
+/// Most points of a what-if.
+const POINTS_MAX: usize = 10_000;
+
+/// Characters of a plot.
+const PLOT_COLUMNS: usize = 72;
+const PLOT_ROWS: usize = 14;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Paths name a parameter as the file has it: class.NAME.users, class.NAME.think, class.NAME.rate, \
+    station.NAME.servers, station.NAME.service, station.NAME.service.CLASS, route.FROM.strategy. A bare time in place of \
+    a law keeps the law and changes its mean.\n\n\
+    Examples:\n  busyhour model what-if plans/models/seed-study.toml --vary class.users.users=10..300:10 --plot\n  \
+    busyhour model what-if shop.toml --vary class.buyers.users=50..500:50 --vary station.database.servers=1,2,4\n  \
+    busyhour model what-if two.toml --vary route.outside.strategy=random,round-robin --approximate"
+)]
+pub(crate) struct WhatIfArgs {
+    /// The model (TOML).
+    #[arg(value_name = "FILE")]
+    model: PathBuf,
+    /// What varies: PATH=FROM..TO:STEP or PATH=VALUE,VALUE,…; several make all combinations.
+    #[arg(long, value_name = "PATH=VALUES", required = true, value_parser = vary)]
+    vary: Vec<Vary>,
+    /// How closed classes are solved.
+    #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
+    method: MethodArg,
+    /// Solve also what has no product form, as if it had; the result says so.
+    #[arg(long)]
+    approximate: bool,
+    /// Also draw X and R over the first parameter.
+    #[arg(long)]
+    plot: bool,
+    /// Write all points as JSON; `-` is standard output, in place of the tables.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// One combination of values and what came of it.
+struct Point {
+    values: Vec<String>,
+    result: Result<Solution, SolveError>,
+}
+
+pub(crate) fn main(args: &WhatIfArgs) -> Exit {
+    let model = match ModelFile::read(&args.model) {
+        Ok(model) => model,
+        Err(exit) => return exit,
+    };
+    let points = match points(args, &model) {
+        Ok(points) => points,
+        Err(exit) => return exit,
+    };
+    if points.iter().all(|point| point.result.is_err())
+        && let Some(Point { result: Err(error), .. }) = points.first()
+    {
+        return super::solve::unsolved(&model.name, error);
+    }
+    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
+    if !to_stdout {
+        print(&text(args, &model, &points));
+    }
+    if let Some(path) = args.json.as_deref() {
+        let json = format!("{:#}\n", json_of(args, &model, &points));
+        if to_stdout {
+            print(&json);
+        } else if let Err(error) = std::fs::write(path, json) {
+            return complain(Exit::Internal, &format!("cannot write {}: {error}", path.display()));
+        } else {
+            say(&format!("wrote {}", path.display()));
+        }
+    }
+    Exit::Completed
+}
+
+/// All combinations, the last parameter varying fastest, each solved.
+fn points(args: &WhatIfArgs, model: &ModelFile) -> Result<Vec<Point>, Exit> {
+    let count = args.vary.iter().map(|vary| vary.values.len()).try_fold(1_usize, usize::checked_mul);
+    if count.is_none_or(|count| count > POINTS_MAX) {
+        return Err(complain(Exit::Usage, &format!("these are more than {POINTS_MAX} combinations")));
+    }
+    let table: toml::Table = model.text.parse().map_err(|error| {
+        complain(Exit::Refused, &format!("cannot read the model {}: {error}", model.name))
+    })?;
+    let directory = args.model.parent().unwrap_or(Path::new(""));
+    let settings = Settings { method: args.method.method(), approximate: args.approximate };
+    let mut combinations = vec![Vec::new()];
+    for vary in &args.vary {
+        combinations = combinations
+            .iter()
+            .flat_map(|before: &Vec<String>| {
+                vary.values.iter().map(move |value| {
+                    let mut all = before.clone();
+                    all.push(value.clone());
+                    all
+                })
+            })
+            .collect();
+    }
+    combinations
+        .into_iter()
+        .map(|values| {
+            let mut table = table.clone();
+            for (vary, value) in args.vary.iter().zip(&values) {
+                set(&mut table, &vary.path, value).map_err(|error| {
+                    complain(Exit::Usage, &format!("--vary {}={value}: {error}", vary.path))
+                })?;
+            }
+            let network = network_of(table, &model.name, directory).map_err(|findings| {
+                let what: Vec<String> = args
+                    .vary
+                    .iter()
+                    .zip(&values)
+                    .map(|(vary, value)| format!("{}={value}", vary.path))
+                    .collect();
+                complain(Exit::Refused, &format!("with {} the model cannot be used", what.join(", ")));
+                findings.iter().for_each(|finding| say(&finding.to_string()));
+                Exit::Refused
+            })?;
+            Ok(Point { values, result: solve(&network, settings) })
+        })
+        .collect()
+}
+
+/// Tables and plots.
+fn text(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> String {
+    let solved: Vec<&Solution> = points.iter().filter_map(|point| point.result.as_ref().ok()).collect();
+    let Some(first) = solved.first() else { return String::new() };
+    let mut out = format!("{}\n", model.title());
+    let mut methods: Vec<&str> = solved.iter().map(|solution| solution.method.words()).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    out += &format!("Solved by: {}\n", methods.join("; "));
+    let mut ignored: Vec<String> = solved
+        .iter()
+        .flat_map(|solution| {
+            solution.ignored.iter().map(|broken| format!("{broken}; {}", broken.ignored_as()))
+        })
+        .collect();
+    ignored.sort();
+    ignored.dedup();
+    for told in ignored {
+        out += &format!("Approximate: {told}\n");
+    }
+    out.push('\n');
+    out += &classes_table(args, points, first);
+    out.push('\n');
+    out += &stations_table(args, points, first);
+    if args.plot {
+        for plot in plots(args, points, first) {
+            out.push('\n');
+            out += &plot.render(PLOT_COLUMNS, PLOT_ROWS);
+        }
+    }
+    out
+}
+
+fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Solution) -> String {
+    let alone = first.classes.len() == 1;
+    let named = |what: &str, class: &str| if alone { what.to_owned() } else { format!("{what} {class}") };
+    let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
+    for class in &first.classes {
+        heading.push(named("X per s", &class.name));
+        heading.push(named("R ms", &class.name));
+        heading.push(named("Q", &class.name));
+        if class.bounds.is_some() {
+            heading.extend(["X at most".into(), "R at least".into(), "N*".into()]);
+        }
+    }
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    let mut table = Columns::new(0, &heading);
+    for point in points {
+        let mut row = point.values.clone();
+        match &point.result {
+            Err(error) => row.push(reason(error)),
+            Ok(solution) => {
+                for class in &solution.classes {
+                    row.extend([
+                        figure(class.throughput_per_s),
+                        ms(class.response_s),
+                        figure(class.in_system),
+                    ]);
+                    if let Some(bounds) = &class.bounds {
+                        row.extend([
+                            figure(bounds.asymptotic_rate_per_s.to),
+                            ms(Some(bounds.asymptotic_response_s.from)),
+                            figure(bounds.users_optimal),
+                        ]);
+                    }
+                }
+            }
+        }
+        table.row(row);
+    }
+    table.render()
+}
+
+/// A word for a point without a solution; the reasons follow in full where there is no solution at all.
+fn reason(error: &SolveError) -> String {
+    match error {
+        SolveError::Saturated(stations) => stations
+            .iter()
+            .map(|station| {
+                format!("{} saturated ({} %)", station.station, percent(Some(station.utilization)))
+            })
+            .collect::<Vec<_>>()
+            .join(", "),
+        SolveError::NoProductForm(_) => "no product form".into(),
+        SolveError::TooLarge { .. } => "too large".into(),
+        error => error.to_string(),
+    }
+}
+
+fn stations_table(args: &WhatIfArgs, points: &[Point], first: &Solution) -> String {
+    let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
+    for station in &first.stations {
+        if station.servers.is_some() {
+            heading.push(format!("U % {}", station.name));
+        }
+        heading.push(format!("Q {}", station.name));
+    }
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    let mut table = Columns::new(0, &heading);
+    for point in points {
+        let mut row = point.values.clone();
+        if let Ok(solution) = &point.result {
+            for station in &solution.stations {
+                if station.servers.is_some() {
+                    row.push(percent(station.utilization));
+                }
+                row.push(figure(station.queue));
+            }
+        }
+        table.row(row);
+    }
+    table.render()
+}
+
+/// The leading number of a value; its unit is the same in all of a range.
+fn leading_number(text: &str) -> Option<f64> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || ".-+".contains(c))).unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
+/// X and R over the first parameter, one line per combination of the others and per class.
+fn plots(args: &WhatIfArgs, points: &[Point], first: &Solution) -> Vec<TerminalPlot> {
+    let alone = first.classes.len() == 1;
+    let mut throughput: Vec<PlotLine> = Vec::new();
+    let mut response: Vec<PlotLine> = Vec::new();
+    let mut bound: Vec<PlotLine> = Vec::new();
+    for point in points {
+        let Some(x) = leading_number(&point.values[0]) else { return Vec::new() };
+        let others = point.values[1..].join(", ");
+        let Ok(solution) = &point.result else { continue };
+        for class in &solution.classes {
+            let name = match (alone, others.is_empty()) {
+                (true, true) => "model".to_owned(),
+                (true, false) => others.clone(),
+                (false, true) => class.name.clone(),
+                (false, false) => format!("{}, {others}", class.name),
+            };
+            add(&mut throughput, &name, (x, class.throughput_per_s));
+            add(&mut response, &name, (x, class.response_s.map_or(f64::NAN, |response_s| response_s * 1e3)));
+            if let Some(bounds) = class.bounds.as_ref().filter(|_| others.is_empty()) {
+                add(&mut bound, "bound", (x, bounds.asymptotic_rate_per_s.to));
+            }
+        }
+    }
+    throughput.extend(bound);
+    let x_name = args.vary[0].short().to_owned();
+    let plot = |title: &str, lines| TerminalPlot { title: title.into(), x_name: x_name.clone(), lines };
+    vec![plot("X per s", throughput), plot("R ms", response)]
+}
+
+fn add(lines: &mut Vec<PlotLine>, name: &str, point: (f64, f64)) {
+    match lines.iter_mut().find(|line| line.name == name) {
+        Some(line) => line.points.push(point),
+        None => lines.push(PlotLine { name: name.to_owned(), points: vec![point], is_dotted: false }),
+    }
+}
+
+fn json_of(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> Value {
+    let points: Vec<Value> = points
+        .iter()
+        .map(|point| {
+            let values: serde_json::Map<String, Value> = args
+                .vary
+                .iter()
+                .zip(&point.values)
+                .map(|(vary, value)| {
+                    let value = value.parse::<f64>().map_or_else(|_| json!(value), |number| json!(number));
+                    (vary.path.clone(), value)
+                })
+                .collect();
+            match &point.result {
+                Ok(solution) => json!({ "values": values, "solution": solution }),
+                Err(error) => json!({ "values": values, "solution": null, "error": error.to_string() }),
+            }
+        })
+        .collect();
+    json!({ "version": 1, "model": model.title(), "file": model.name, "points": points })
+}

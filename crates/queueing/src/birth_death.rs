@@ -1,0 +1,241 @@
+//! One station with Poisson arrivals: how many are there, from the balance of births and deaths.
+
+use crate::mva::Scaled;
+
+/// Terms of a series that are less than this share of their sum are left out.
+const NEGLIGIBLE: f64 = 1e-17;
+
+/// A station of speeds α(1), α(2), … (the last holds for more customers) with Poisson arrivals of load ρ = λ·E\[S\], in
+/// equilibrium: p(n) ∝ ρⁿ/(α(1)⋯α(n)).
+#[derive(Clone, Copy, Debug)]
+pub struct BirthDeath<'s> {
+    /// Offered load ρ, in servers.
+    pub load: f64,
+    /// Speeds in servers; at least one.
+    pub speeds: &'s [f64],
+}
+
+impl BirthDeath<'_> {
+    /// What a busy station works at.
+    fn last(&self) -> f64 {
+        self.speeds.last().copied().unwrap_or(1.0)
+    }
+
+    /// Load beside the last speed: an equilibrium exists below 1.
+    #[must_use]
+    pub fn utilization(&self) -> f64 {
+        self.load / self.last()
+    }
+
+    fn speed(&self, customers: usize) -> f64 {
+        self.speeds.get(customers - 1).copied().unwrap_or(self.last())
+    }
+
+    /// With `present` customers of others (closed classes) who do not leave: S(n) = Σ_j C(n+j, j) ∏_{i≤j} ρ/α(n+i), and
+    /// the mean of j in it. The station serves all at the same speed each.
+    fn beside(&self, present: usize) -> (Scaled, f64) {
+        let x = self.utilization();
+        let mut term = Scaled::ONE;
+        let (mut sum, mut weighted) = (term, Scaled::ZERO);
+        for j in 1_usize.. {
+            let ratio = (present + j) as f64 / j as f64 * self.load / self.speed(present + j);
+            term = term.times(ratio);
+            sum = sum.plus(term);
+            weighted = weighted.plus(term.times(j as f64));
+            // Beyond the last speed the ratios fall towards x.
+            let falls = present + j >= self.speeds.len() && ratio < 1.0;
+            if falls && term.times(j as f64 / (1.0 - x)).over(weighted) < NEGLIGIBLE * (1.0 - ratio) {
+                break;
+            }
+        }
+        (sum, weighted.over(sum))
+    }
+
+    /// Mean customers of the Poisson stream beside `present` closed ones.
+    #[must_use]
+    pub fn mean_beside(&self, present: usize) -> f64 {
+        if self.load == 0.0 {
+            return 0.0;
+        }
+        if present + 1 >= self.speeds.len() {
+            let x = self.utilization();
+            return (present + 1) as f64 * x / (1.0 - x);
+        }
+        self.beside(present).1
+    }
+
+    /// Mean customers without others.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.mean_beside(0)
+    }
+
+    /// The speeds that are left for closed classes: a network of closed and open classes has the closed one's product
+    /// form with these (Lavenberg, *Computer Performance Modeling Handbook*, 1983). For one server 1 − ρ.
+    #[must_use]
+    pub fn speeds_left(&self) -> Vec<f64> {
+        if self.load == 0.0 {
+            return self.speeds.to_vec();
+        }
+        let mut left = Vec::with_capacity(self.speeds.len());
+        let mut before = self.beside(0).0;
+        for (n, speed) in (1..self.speeds.len()).zip(self.speeds) {
+            let sum = self.beside(n).0;
+            left.push(speed * before.over(sum));
+            before = sum;
+        }
+        left.push(self.last() - self.load);
+        left
+    }
+}
+
+/// Erlang's B: the share of Poisson arrivals that are lost when `servers` servers with load ρ have no waiting room.
+#[must_use]
+pub fn erlang_b(servers: u32, load: f64) -> f64 {
+    (1..=servers).fold(1.0, |lost, server| load * lost / (f64::from(server) + load * lost))
+}
+
+/// Erlang's C: the share of arrivals at M/M/m that wait. 1 from a load of m servers on.
+#[must_use]
+pub fn erlang_c(servers: u32, load: f64) -> f64 {
+    let utilization = load / f64::from(servers);
+    if utilization >= 1.0 {
+        return 1.0;
+    }
+    let lost = erlang_b(servers, load);
+    lost / (1.0 - utilization * (1.0 - lost))
+}
+
+/// M/M/m: `servers` servers, first come, first served.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultiServer {
+    /// Servers m.
+    pub servers: u32,
+    /// Arrivals per second λ.
+    pub rate_per_s: f64,
+    /// Mean service time in seconds.
+    pub service_s: f64,
+}
+
+impl MultiServer {
+    /// P(R > t): a service time, and for those who wait an exponential of rate mμ − λ before it.
+    #[must_use]
+    pub fn response_beyond(&self, t_s: f64) -> f64 {
+        let waits = erlang_c(self.servers, self.rate_per_s * self.service_s);
+        let service_rate = 1.0 / self.service_s;
+        let waiting_rate = f64::from(self.servers) * service_rate - self.rate_per_s;
+        let difference = waiting_rate - service_rate;
+        // (1 − e^{−dt})/d, which is t where the rates are the same.
+        let between =
+            if (difference * t_s).abs() < 1e-12 { t_s } else { -(-difference * t_s).exp_m1() / difference };
+        (-service_rate * t_s).exp() * (1.0 + waits * service_rate * between)
+    }
+
+    /// The response time in seconds that a share of requests does not exceed; `None` where there is no equilibrium.
+    #[must_use]
+    pub fn response_quantile_s(&self, share: f64) -> Option<f64> {
+        if self.rate_per_s * self.service_s >= f64::from(self.servers) || !(0.0..1.0).contains(&share) {
+            return None;
+        }
+        let beyond = 1.0 - share;
+        let mut high = self.service_s;
+        while self.response_beyond(high) > beyond {
+            high *= 2.0;
+        }
+        let mut low = 0.0;
+        // Bisection to the last bit of the result.
+        while high - low > 1e-14 * high {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if self.response_beyond(middle) > beyond { low = middle } else { high = middle }
+        }
+        Some(0.5 * (low + high))
+    }
+}
+
+/// M/M/m/K, which sends away who finds K customers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lossy {
+    /// The share of arrivals that are lost.
+    pub lost: f64,
+    /// Mean customers.
+    pub mean: f64,
+}
+
+/// The equilibrium of a station with room for `room` customers; it exists for any load.
+#[must_use]
+pub fn lossy(load: f64, speeds: &[f64], room: u32) -> Lossy {
+    let mut term = Scaled::ONE;
+    let (mut sum, mut weighted) = (term, Scaled::ZERO);
+    for n in 1..=room {
+        let speed = speeds.get(n as usize - 1).or(speeds.last()).copied().unwrap_or(1.0);
+        term = term.times(load / speed);
+        sum = sum.plus(term);
+        weighted = weighted.plus(term.times(f64::from(n)));
+    }
+    Lossy { lost: term.over(sum), mean: weighted.over(sum) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn servers(count: u32) -> Vec<f64> {
+        (1..=count).map(f64::from).collect()
+    }
+
+    #[test]
+    fn independent_solvers_agree() {
+        let found = BirthDeath { load: 0.75, speeds: &[1.0] }.mean();
+        assert!((found - 3.0).abs() < 1e-12);
+        assert_eq!(format!("{:.8}", erlang_c(4, 3.0)), "0.50943396");
+        let found = BirthDeath { load: 3.0, speeds: &servers(4) }.mean();
+        assert_eq!(format!("{found:.8} {:.8}", found / 12.0), "4.52830189 0.37735849");
+    }
+
+    #[test]
+    fn the_series_is_erlangs_formula_for_many_servers() {
+        for (count, load) in [(1, 0.999), (3, 0.1), (64, 63.0), (1000, 980.0)] {
+            let by_formula = load + erlang_c(count, load) * load / (f64::from(count) - load);
+            let by_series = BirthDeath { load, speeds: &servers(count) }.mean();
+            assert!((by_series / by_formula - 1.0).abs() < 1e-11, "{count} {load}: {by_series} {by_formula}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_known_laws() {
+        // M/M/1: the response time is exponential of rate μ − λ.
+        let one = MultiServer { servers: 1, rate_per_s: 0.75, service_s: 1.0 };
+        let p95 = one.response_quantile_s(0.95).unwrap();
+        assert!((p95 - 4.0 * 20.0_f64.ln()).abs() < 1e-10);
+        // λ such that mμ − λ = μ: the formula's singular point.
+        let two = MultiServer { servers: 2, rate_per_s: 1.0, service_s: 1.0 };
+        let waits = erlang_c(2, 1.0);
+        assert!((two.response_beyond(2.0) - (-2.0_f64).exp() * (1.0 + 2.0 * waits)).abs() < 1e-12);
+        assert_eq!(
+            MultiServer { servers: 2, rate_per_s: 2.0, service_s: 1.0 }.response_quantile_s(0.5),
+            None
+        );
+    }
+
+    #[test]
+    fn a_station_without_room_loses_by_erlangs_b() {
+        let found = lossy(8.0, &servers(10), 10);
+        assert!((found.lost - erlang_b(10, 8.0)).abs() < 1e-14);
+        // M/M/1/K at load 1: all states alike.
+        let found = lossy(1.0, &[1.0], 4);
+        assert!((found.lost - 0.2).abs() < 1e-14 && (found.mean - 2.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn what_open_classes_leave() {
+        assert_eq!(BirthDeath { load: 0.25, speeds: &[1.0] }.speeds_left(), [0.75]);
+        // Two servers: S(0) = 1 + ρ + ρ²/2/(1 − ρ/2), S(1) = (1 − ρ/2)^−2.
+        let (rho, x) = (0.5_f64, 0.25_f64);
+        let left = BirthDeath { load: rho, speeds: &servers(2) }.speeds_left();
+        let first = (1.0 + rho + rho * rho / 2.0 / (1.0 - x)) * (1.0 - x).powi(2);
+        assert!((left[0] - first).abs() < 1e-12 && (left[1] - 1.5).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,102 @@
+//! Bounds of a closed network with one class that need no solution.
+
+use serde::Serialize;
+
+/// Bounds of throughput and response time, and where they meet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bounds {
+    /// Service demand of a pass D: the response time of a single customer, without waiting.
+    pub demand_s: f64,
+    /// The bottleneck's demand per server D_max.
+    pub demand_max_s: f64,
+    /// N* = (D + Z)/D_max: from about so many users on somebody must wait (Kleinrock).
+    pub users_optimal: f64,
+    /// Asymptotic bounds of X (Denning & Buzen, Computing Surveys 10, 1978).
+    pub asymptotic_rate_per_s: Interval,
+    /// Asymptotic bounds of R.
+    pub asymptotic_response_s: Interval,
+    /// Balanced job bounds of X (Zahorjan, Sevcik, Eager & Galler, CACM 25, 1982), for stations of one server.
+    pub balanced_rate_per_s: Option<Interval>,
+    /// Balanced job bounds of R.
+    pub balanced_response_s: Option<Interval>,
+}
+
+/// From … to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The least.
+    pub from: f64,
+    /// The most.
+    pub to: f64,
+}
+
+/// A station for the bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load<'s> {
+    /// Service demand of a pass in seconds.
+    pub demand_s: f64,
+    /// Its speeds with 1, 2, 3 … customers, in servers; `None` for a delay.
+    pub speeds: Option<&'s [f64]>,
+}
+
+impl Load<'_> {
+    fn fastest(&self) -> f64 {
+        self.speeds.map_or(f64::INFINITY, |speeds| speeds.iter().copied().fold(0.0, f64::max))
+    }
+
+    fn slowest(&self) -> f64 {
+        self.speeds.map_or(1.0, |speeds| speeds.iter().copied().fold(f64::INFINITY, f64::min))
+    }
+
+    /// The most that one customer can get.
+    fn fastest_for_one(&self) -> f64 {
+        let shares =
+            |speeds: &[f64]| (1..).zip(speeds).map(|(n, speed)| speed / f64::from(n)).fold(0.0, f64::max);
+        self.speeds.map_or(1.0, shares)
+    }
+
+    fn is_single_server(&self) -> bool {
+        self.speeds.is_none_or(|speeds| speeds.iter().all(|speed| *speed == 1.0))
+    }
+}
+
+/// The bounds for `users` customers (at least 1) with that think time; `None` where nobody is ever served.
+#[must_use]
+pub fn bounds(users: u64, think_s: f64, loads: &[Load<'_>]) -> Option<Bounds> {
+    let n = users as f64;
+    // Delays are as good as think time for throughput, but are part of the response.
+    let delays_s: f64 = loads.iter().filter(|load| load.speeds.is_none()).map(|load| load.demand_s).sum();
+    let queues = || loads.iter().filter(|load| load.speeds.is_some());
+    let waiting_s: f64 = queues().map(|load| load.demand_s).sum();
+    let demand_s = delays_s + waiting_s;
+    let demand_max_s = queues().map(|load| load.demand_s / load.fastest()).fold(0.0, f64::max);
+    if users == 0 || demand_max_s <= 0.0 {
+        return None;
+    }
+    let idle_s = think_s + delays_s;
+    let response = |rate: Interval| Interval { from: n / rate.to - think_s, to: n / rate.from - think_s };
+    // At best nobody waits; at worst everybody is always behind everybody else.
+    let best_s: f64 = queues().map(|load| load.demand_s / load.fastest_for_one()).sum();
+    let worst_s: f64 = queues().map(|load| load.demand_s / load.slowest()).sum();
+    let asymptotic =
+        Interval { from: n / (idle_s + n * worst_s), to: (n / (idle_s + best_s)).min(1.0 / demand_max_s) };
+    let balanced = queues().all(Load::is_single_server).then(|| {
+        let count = queues().filter(|load| load.demand_s > 0.0).count() as f64;
+        let average_s = waiting_s / count;
+        let others = n - 1.0;
+        Interval {
+            from: n / (idle_s + waiting_s + others * demand_max_s / (1.0 + idle_s / (n * waiting_s))),
+            to: (1.0 / demand_max_s)
+                .min(n / (idle_s + waiting_s + others * average_s / (1.0 + idle_s / waiting_s))),
+        }
+    });
+    Some(Bounds {
+        demand_s,
+        demand_max_s,
+        users_optimal: (demand_s + think_s) / demand_max_s,
+        asymptotic_rate_per_s: asymptotic,
+        asymptotic_response_s: response(asymptotic),
+        balanced_rate_per_s: balanced,
+        balanced_response_s: balanced.map(response),
+    })
+}

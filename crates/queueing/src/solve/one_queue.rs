@@ -1,0 +1,191 @@
+//! One queue with Poisson arrivals, solved exactly where networks of such have no product form: M/G/1 in order of
+//! arrival, with priorities, and stations with little room.
+
+use super::SolveError;
+use super::assumptions::Broken;
+use super::product_form::{Demands, Means, assemble, comes_back, demands};
+use super::solution::{MethodUsed, Solution};
+use super::{Saturated, assumptions::VISITS_MIN};
+use crate::birth_death::lossy;
+use crate::network::{Capacity, Queue, QueueingNetwork, Scheduling, StationKind, TimeLaw, WhenFull};
+
+/// A class at the queue.
+struct Stream {
+    rate_per_s: f64,
+    service_s: f64,
+    /// E\[S²\] in s².
+    second_moment_s2: f64,
+    priority: i32,
+}
+
+impl Stream {
+    fn load(&self) -> f64 {
+        self.rate_per_s * self.service_s
+    }
+}
+
+/// The exact solution; `None` where there is none of these kinds.
+pub(super) fn solve(
+    network: &QueueingNetwork,
+    visits: &[Vec<f64>],
+    broken: &[Broken],
+) -> Option<Result<Solution, SolveError>> {
+    if network.classes.iter().any(crate::network::CustomerClass::is_closed) {
+        return None;
+    }
+    let stations = demands(network, visits);
+    let visited = |station: &&Demands| station.visits.iter().any(|visits| *visits > VISITS_MIN);
+    let mut queues = stations.iter().filter(visited).filter(|station| station.speeds.is_some());
+    let (Some(station), None) = (queues.next(), queues.next()) else { return None };
+    let data = &network.stations[station.at];
+    let StationKind::Queue(queue) = &data.kind else { return None };
+    // A stream that is fed back is not Poisson.
+    let is_fed_back = network
+        .classes
+        .iter()
+        .zip(&station.visits)
+        .any(|(class, visits)| *visits > 1.0 + 1e-9 || comes_back(network, data, &class.name));
+    if is_fed_back || !queue.speeds.is_empty() {
+        return None;
+    }
+    match broken {
+        [Broken::Capacity { .. }] => {
+            let alone = stations.iter().filter(visited).count() == 1;
+            alone
+                .then(|| queue.capacity)
+                .flatten()
+                .and_then(|capacity| with_losses(network, &stations, station, capacity))
+        }
+        _ if queue.servers == 1 => one_server(network, &stations, station, queue, broken),
+        _ => None,
+    }
+}
+
+fn streams(network: &QueueingNetwork, station: &Demands) -> Vec<Stream> {
+    let data = &network.stations[station.at];
+    network
+        .classes
+        .iter()
+        .enumerate()
+        .map(|(at, class)| {
+            let scv = data.service(&class.name).map_or(0.0, TimeLaw::scv);
+            Stream {
+                rate_per_s: class.rate_per_s().unwrap_or_default() * station.visits[at],
+                service_s: station.service_s[at],
+                second_moment_s2: station.service_s[at].powi(2) * (1.0 + scv),
+                priority: class.priority,
+            }
+        })
+        .collect()
+}
+
+/// M/G/1. In an order that does not look at service times all wait alike (Pollaczek 1930, Khinchine 1932); with
+/// priorities as Cobham (Operations Research 2, 1954), and for preemptive ones as in Jaiswal, *Priority Queues* (1968).
+fn one_server(
+    network: &QueueingNetwork,
+    stations: &[Demands],
+    station: &Demands,
+    queue: &Queue,
+    broken: &[Broken],
+) -> Option<Result<Solution, SolveError>> {
+    let known = |broken: &Broken| {
+        matches!(
+            broken,
+            Broken::ServiceLaw { .. } | Broken::ServiceByClass { .. } | Broken::Scheduling { .. }
+        )
+    };
+    if !broken.iter().all(known) {
+        return None;
+    }
+    // One service must not depend on the one before.
+    let is_renewal = |law: &TimeLaw| !matches!(law, TimeLaw::Mmpp2 { .. } | TimeLaw::Replay { .. });
+    let data = &network.stations[station.at];
+    if !network.classes.iter().filter_map(|class| data.service(&class.name)).all(is_renewal) {
+        return None;
+    }
+    let streams = streams(network, station);
+    let utilization: f64 = streams.iter().map(Stream::load).sum();
+    if utilization >= 1.0 {
+        return Some(Err(SolveError::Saturated(vec![Saturated { station: data.name.clone(), utilization }])));
+    }
+    let load = |preferred: &dyn Fn(&Stream) -> bool| -> f64 {
+        streams.iter().filter(|stream| preferred(stream)).map(Stream::load).sum()
+    };
+    // The mean rest of a service that an arrival finds going on, of those streams.
+    let rest_s = |of: &dyn Fn(&Stream) -> bool| -> f64 {
+        streams
+            .iter()
+            .filter(|stream| of(stream))
+            .map(|stream| 0.5 * stream.rate_per_s * stream.second_moment_s2)
+            .sum()
+    };
+    let by_priority = matches!(queue.scheduling, Scheduling::Priority | Scheduling::PriorityPreemptive);
+    let response_s = |own: &Stream| -> Option<f64> {
+        let before = |other: &Stream| by_priority && other.priority > own.priority;
+        let not_after = |other: &Stream| !by_priority || other.priority >= own.priority;
+        let waits = (1.0 - load(&before)) * (1.0 - load(&not_after));
+        match queue.scheduling {
+            Scheduling::Fcfs | Scheduling::Lcfs | Scheduling::Random | Scheduling::Priority => {
+                Some(own.service_s + rest_s(&|_: &Stream| true) / waits)
+            }
+            Scheduling::PriorityPreemptive => {
+                Some(own.service_s / (1.0 - load(&before)) + rest_s(&not_after) / waits)
+            }
+            _ => None,
+        }
+    };
+    let responses_s: Vec<f64> = streams.iter().map(response_s).collect::<Option<_>>()?;
+    if responses_s.iter().any(|response_s| !response_s.is_finite()) {
+        return None;
+    }
+    let rates_per_s: Vec<f64> =
+        network.classes.iter().map(|class| class.rate_per_s().unwrap_or_default()).collect();
+    let queues = stations
+        .iter()
+        .map(|at| {
+            (0..rates_per_s.len())
+                .map(|class| {
+                    if std::ptr::eq(at, station) {
+                        streams[class].rate_per_s * responses_s[class]
+                    } else {
+                        rates_per_s[class] * at.demand_s(class)
+                    }
+                })
+                .collect()
+        })
+        .collect();
+    let method = if by_priority { MethodUsed::Priorities } else { MethodUsed::PollaczekKhinchine };
+    Some(Ok(assemble(network, stations, &Means { rates_per_s, queues }, method, Vec::new())))
+}
+
+/// M/M/m/K: who finds no room is lost.
+fn with_losses(
+    network: &QueueingNetwork,
+    stations: &[Demands],
+    station: &Demands,
+    capacity: Capacity,
+) -> Option<Result<Solution, SolveError>> {
+    if capacity.when_full != WhenFull::Drop {
+        return None;
+    }
+    let streams = streams(network, station);
+    let load: f64 = streams.iter().map(Stream::load).sum();
+    let found = lossy(load, station.speeds.as_deref()?, capacity.customers);
+    let kept = 1.0 - found.lost;
+    // A pass that does not come to the station is not lost there; one that does, ends there.
+    let rates_per_s: Vec<f64> = streams.iter().map(|stream| stream.rate_per_s * kept).collect();
+    if load <= 0.0 || station.visits.iter().any(|visits| (visits - 1.0).abs() > 1e-9) {
+        return None;
+    }
+    let shares = streams.iter().map(|stream| found.mean * stream.load() / load).collect();
+    let queues = stations
+        .iter()
+        .map(|at| if std::ptr::eq(at, station) { Vec::clone(&shares) } else { vec![0.0; streams.len()] })
+        .collect();
+    let mut solution =
+        assemble(network, stations, &Means { rates_per_s, queues }, MethodUsed::Loss, Vec::new());
+    solution.classes.iter_mut().for_each(|class| class.lost = Some(found.lost));
+    // A station that sends customers away is never short of room for more of them.
+    solution.open_growth_max = None;
+    Some(Ok(solution))
+}

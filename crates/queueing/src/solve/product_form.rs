@@ -1,0 +1,386 @@
+//! Networks of product form: open, closed and mixed.
+
+use super::assumptions::{Broken, VISITS_MIN};
+use super::bounds::{Load, bounds};
+use super::solution::{
+    ClassSolution, MethodUsed, QUANTILES, Quantile, Solution, StationClassSolution, StationSolution,
+};
+use super::{Method, Saturated, SolveError};
+use crate::birth_death::{BirthDeath, MultiServer};
+use crate::mva::{Centre, ClosedMeans, ClosedNetwork, Population, convolution, linearizer, multi_class};
+use crate::network::{Place, QueueingNetwork, Scheduling, Station, StationKind};
+
+/// Up to about so many steps are affordable without asking: some tenths of a second.
+const STEPS_AFFORDABLE: f64 = 3e7;
+
+/// Up to so many populations fit into memory, a few series of 16 bytes each.
+const POPULATIONS_MAX: f64 = 3e7;
+
+/// A station as its demands.
+pub(super) struct Demands {
+    /// Place among the network's stations.
+    pub(super) at: usize,
+    /// Visits of a pass by class.
+    pub(super) visits: Vec<f64>,
+    /// Mean service time of a visit by class.
+    pub(super) service_s: Vec<f64>,
+    /// Speeds in servers; `None` for a delay.
+    pub(super) speeds: Option<Vec<f64>>,
+}
+
+impl Demands {
+    pub(super) fn demand_s(&self, class: usize) -> f64 {
+        self.visits[class] * self.service_s[class]
+    }
+
+    /// What the station works at when everybody is there.
+    fn last_speed(&self) -> Option<f64> {
+        self.speeds.as_ref().and_then(|speeds| speeds.last()).copied()
+    }
+
+    /// What the open classes ask of it, in servers.
+    fn open_load(&self, rates_per_s: &[Option<f64>]) -> f64 {
+        rates_per_s
+            .iter()
+            .enumerate()
+            .filter_map(|(class, rate)| rate.map(|rate| rate * self.demand_s(class)))
+            .sum()
+    }
+}
+
+/// The stations where time passes.
+pub(super) fn demands(network: &QueueingNetwork, visits: &[Vec<f64>]) -> Vec<Demands> {
+    let mut found = Vec::new();
+    for (at, station) in network.stations.iter().enumerate() {
+        let speeds = match &station.kind {
+            StationKind::Queue(queue) if queue.speeds.is_empty() => {
+                Some((1..=queue.servers).map(f64::from).collect())
+            }
+            StationKind::Queue(queue) => Some(queue.speeds.clone()),
+            StationKind::Delay { .. } => None,
+            _ => continue,
+        };
+        let visits =
+            visits.iter().map(|visits| if visits[at] > VISITS_MIN { visits[at] } else { 0.0 }).collect();
+        let service_s = network
+            .classes
+            .iter()
+            .map(|class| station.service(&class.name).map_or(0.0, crate::network::TimeLaw::mean_s))
+            .collect();
+        found.push(Demands { at, visits, service_s, speeds });
+    }
+    found
+}
+
+/// Customers at each of `demands` by class, and the throughput of each class.
+pub(super) struct Means {
+    pub(super) rates_per_s: Vec<f64>,
+    pub(super) queues: Vec<Vec<f64>>,
+}
+
+/// Solves a network; what it breaks of product form is ignored.
+pub(super) fn solve(
+    network: &QueueingNetwork,
+    visits: &[Vec<f64>],
+    method: Method,
+    ignored: Vec<Broken>,
+) -> Result<Solution, SolveError> {
+    let stations = demands(network, visits);
+    let open: Vec<Option<f64>> =
+        network.classes.iter().map(crate::network::CustomerClass::rate_per_s).collect();
+    let saturated = saturated(network, &stations, &open);
+    if !saturated.is_empty() {
+        return Err(SolveError::Saturated(saturated));
+    }
+    let closed: Vec<usize> = (0..network.classes.len()).filter(|class| open[*class].is_none()).collect();
+    for class in &closed {
+        let class_data = &network.classes[*class];
+        let time_s: f64 = stations.iter().map(|station| station.demand_s(*class)).sum();
+        if class_data.users() != Some(0) && time_s + class_data.think_s().unwrap_or_default() <= 0.0 {
+            return Err(SolveError::NoTime { class: class_data.name.clone() });
+        }
+    }
+    let mut means = Means {
+        rates_per_s: open.iter().map(|rate| rate.unwrap_or_default()).collect(),
+        queues: vec![vec![0.0; network.classes.len()]; stations.len()],
+    };
+    let mut few = vec![Vec::new(); stations.len()];
+    let mut used = MethodUsed::Open;
+    if !closed.is_empty() {
+        let reduced = reduced(network, &stations, &open, &closed);
+        let found = solve_closed(&reduced, method)?;
+        used = found.0;
+        few = found.2;
+        for (place, class) in closed.iter().enumerate() {
+            means.rates_per_s[*class] = found.1.rates_per_s[place];
+            for (queues, closed_queues) in means.queues.iter_mut().zip(&found.1.queues) {
+                queues[*class] = closed_queues[place];
+            }
+        }
+    }
+    open_queues(&stations, &open, &few, &mut means);
+    let mut solution = assemble(network, &stations, &means, used, ignored);
+    if closed.is_empty() && solution.ignored.is_empty() {
+        quantiles(network, &stations, &mut solution);
+    }
+    Ok(solution)
+}
+
+fn saturated(network: &QueueingNetwork, stations: &[Demands], open: &[Option<f64>]) -> Vec<Saturated> {
+    stations
+        .iter()
+        .filter_map(|station| {
+            let utilization = station.open_load(open) / station.last_speed()?;
+            let name = network.stations[station.at].name.clone();
+            (utilization >= 1.0).then_some(Saturated { station: name, utilization })
+        })
+        .collect()
+}
+
+/// The closed classes, with the speeds that the open ones leave them.
+fn reduced(
+    network: &QueueingNetwork,
+    stations: &[Demands],
+    open: &[Option<f64>],
+    closed: &[usize],
+) -> ClosedNetwork {
+    let centres = stations
+        .iter()
+        .map(|station| Centre {
+            demands_s: closed.iter().map(|class| station.demand_s(*class)).collect(),
+            speeds: station
+                .speeds
+                .as_deref()
+                .map(|speeds| BirthDeath { load: station.open_load(open), speeds }.speeds_left()),
+        })
+        .collect();
+    let classes = closed
+        .iter()
+        .map(|class| {
+            let class = &network.classes[*class];
+            Population {
+                users: class.users().unwrap_or_default(),
+                think_s: class.think_s().unwrap_or_default(),
+            }
+        })
+        .collect();
+    ClosedNetwork { centres, classes }
+}
+
+type ClosedFound = (MethodUsed, ClosedMeans, Vec<Vec<f64>>);
+
+fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedFound, SolveError> {
+    // One speed other than 1 is the same as longer demands.
+    let mut network = network.clone();
+    for centre in &mut network.centres {
+        if let Some([speed]) = centre.speeds.as_deref() {
+            let speed = *speed;
+            centre.demands_s.iter_mut().for_each(|demand_s| *demand_s /= speed);
+            centre.speeds = Some(vec![1.0]);
+        }
+    }
+    let without = vec![Vec::new(); network.centres.len()];
+    let several = network.centres.iter().any(|centre| centre.speeds.as_ref().is_some_and(|s| s.len() > 1));
+    // The approximations know servers, not tables of speeds; what open classes leave of servers is such a table.
+    let is_servers =
+        |speeds: &Vec<f64>| speeds.len() == 1 || (1..).zip(speeds).all(|(n, speed)| *speed == f64::from(n));
+    let can_approximate = network.centres.iter().all(|centre| centre.speeds.as_ref().is_none_or(is_servers));
+    let populations = network.lattice_size();
+    let affordable = network.exact_cost() <= STEPS_AFFORDABLE && populations <= POPULATIONS_MAX;
+    let too_large = SolveError::TooLarge { populations, linearizer: can_approximate };
+    Ok(match method {
+        Method::Linearizer | Method::Schweitzer | Method::Pdq if !can_approximate => return Err(too_large),
+        Method::Linearizer => (MethodUsed::Linearizer, linearizer::linearizer(&network), without),
+        Method::Schweitzer => (MethodUsed::Schweitzer, linearizer::schweitzer_converged(&network), without),
+        Method::Pdq => (MethodUsed::Pdq, linearizer::schweitzer(&network, linearizer::PDQ), without),
+        Method::Automatic if !affordable && can_approximate => {
+            (MethodUsed::Linearizer, linearizer::linearizer(&network), without)
+        }
+        Method::Automatic | Method::Exact => {
+            if populations > POPULATIONS_MAX {
+                return Err(too_large);
+            }
+            if several {
+                let found = convolution::means(&network);
+                (MethodUsed::Convolution, found.means, found.few)
+            } else {
+                (MethodUsed::ExactMva, multi_class::exact(&network), without)
+            }
+        }
+    })
+}
+
+/// Customers of the open classes: what a Poisson stream has beside the closed customers that are there.
+fn open_queues(stations: &[Demands], open: &[Option<f64>], few: &[Vec<f64>], means: &mut Means) {
+    for ((station, few), queues) in stations.iter().zip(few).zip(&mut means.queues) {
+        let load = station.open_load(open);
+        let closed: f64 = queues.iter().sum();
+        let total = match (&station.speeds, station.last_speed()) {
+            (Some(speeds), Some(last)) => {
+                let stream = BirthDeath { load, speeds };
+                let x = load / last;
+                // From the last speed on, the mean grows linearly with those who are there.
+                let linear = |present: f64| (present + 1.0) * x / (1.0 - x);
+                if few.is_empty() && closed == 0.0 {
+                    stream.mean()
+                } else {
+                    let early = few.iter().enumerate();
+                    linear(closed)
+                        + early
+                            .map(|(n, probability)| probability * (stream.mean_beside(n) - linear(n as f64)))
+                            .sum::<f64>()
+                }
+            }
+            _ => load,
+        };
+        for (class, rate) in open.iter().enumerate() {
+            if let Some(rate) = rate
+                && load > 0.0
+            {
+                queues[class] = total * rate * station.demand_s(class) / load;
+            }
+        }
+    }
+}
+
+/// The solution that these mean values make.
+pub(super) fn assemble(
+    network: &QueueingNetwork,
+    demands: &[Demands],
+    means: &Means,
+    method: MethodUsed,
+    ignored: Vec<Broken>,
+) -> Solution {
+    let stations = demands
+        .iter()
+        .zip(&means.queues)
+        .map(|(station, queues)| at_station(network, station, queues, &means.rates_per_s))
+        .collect();
+    let alone = network.classes.len() == 1;
+    let classes = network
+        .classes
+        .iter()
+        .enumerate()
+        .map(|(at, class)| {
+            let rate = means.rates_per_s[at];
+            let in_system: f64 = means.queues.iter().map(|queues| queues[at]).sum();
+            let bounds = class.users().zip(class.think_s()).filter(|_| alone).and_then(|(users, think_s)| {
+                let loads: Vec<Load<'_>> = demands
+                    .iter()
+                    .map(|station| Load { demand_s: station.demand_s(at), speeds: station.speeds.as_deref() })
+                    .collect();
+                bounds(users, think_s, &loads)
+            });
+            ClassSolution {
+                name: class.name.clone(),
+                users: class.users(),
+                think_s: class.think_s(),
+                arrivals_per_s: class.rate_per_s(),
+                throughput_per_s: rate,
+                response_s: (rate > 0.0).then(|| in_system / rate),
+                in_system,
+                demand_s: demands.iter().map(|station| station.demand_s(at)).sum(),
+                lost: None,
+                quantiles: Vec::new(),
+                bounds,
+            }
+        })
+        .collect();
+    let open: Vec<Option<f64>> =
+        network.classes.iter().map(crate::network::CustomerClass::rate_per_s).collect();
+    let utilization_max = demands
+        .iter()
+        .filter_map(|station| Some(station.open_load(&open) / station.last_speed()?))
+        .fold(0.0, f64::max);
+    let open_growth_max = (utilization_max > 0.0).then(|| 1.0 / utilization_max);
+    Solution { method, ignored, classes, stations, open_growth_max }
+}
+
+fn at_station(
+    network: &QueueingNetwork,
+    station: &Demands,
+    queues: &[f64],
+    rates_per_s: &[f64],
+) -> StationSolution {
+    let servers = station.speeds.as_ref().map(|speeds| speeds.iter().copied().fold(0.0, f64::max));
+    let classes: Vec<StationClassSolution> = network
+        .classes
+        .iter()
+        .enumerate()
+        .filter(|(class, _)| station.visits[*class] > 0.0)
+        .map(|(at, class)| {
+            let throughput_per_s = rates_per_s[at] * station.visits[at];
+            let response_s = (throughput_per_s > 0.0).then(|| queues[at] / throughput_per_s);
+            StationClassSolution {
+                class: class.name.clone(),
+                visits: station.visits[at],
+                service_s: station.service_s[at],
+                throughput_per_s,
+                utilization: servers.map(|servers| throughput_per_s * station.service_s[at] / servers),
+                queue: queues[at],
+                response_s,
+                residence_s: response_s.map(|response_s| response_s * station.visits[at]),
+            }
+        })
+        .collect();
+    StationSolution {
+        name: network.stations[station.at].name.clone(),
+        servers,
+        utilization: servers
+            .map(|_| classes.iter().filter_map(|class| class.utilization).fold(0.0, |sum, part| sum + part)),
+        queue: queues.iter().sum(),
+        classes,
+    }
+}
+
+/// Quantiles of the response time of classes whose pass is one visit to one M/M/m station in order of arrival.
+fn quantiles(network: &QueueingNetwork, stations: &[Demands], solution: &mut Solution) {
+    for (class, found) in solution.classes.iter_mut().enumerate() {
+        let mut seen = stations.iter().filter(|station| station.visits[class] > 0.0);
+        let (Some(station), None) = (seen.next(), seen.next()) else { continue };
+        let data = &network.stations[station.at];
+        let StationKind::Queue(queue) = &data.kind else { continue };
+        let in_order = queue.scheduling == Scheduling::Fcfs && queue.speeds.is_empty();
+        if !in_order || station.visits[class] != 1.0 || comes_back(network, data, &found.name) {
+            continue;
+        }
+        let arrivals: f64 = (0..network.classes.len())
+            .map(|other| solution_rate(network, other) * station.visits[other])
+            .sum();
+        let law =
+            MultiServer { servers: queue.servers, rate_per_s: arrivals, service_s: station.service_s[class] };
+        found.quantiles = QUANTILES
+            .iter()
+            .filter_map(|share| {
+                law.response_quantile_s(*share).map(|response_s| Quantile { share: *share, response_s })
+            })
+            .collect();
+    }
+}
+
+fn solution_rate(network: &QueueingNetwork, class: usize) -> f64 {
+    network.classes[class].rate_per_s().unwrap_or_default()
+}
+
+/// Whether a customer may come to a station again in the same pass.
+pub(super) fn comes_back(network: &QueueingNetwork, station: &Station, class: &str) -> bool {
+    if network.routes.is_empty() {
+        return station.visits(class) > 1.0;
+    }
+    let home = Place::Station(station.name.clone());
+    let mut reached = vec![home.clone()];
+    let mut next = 0;
+    while let Some(place) = reached.get(next).cloned() {
+        next += 1;
+        let Some(route) = network.route(&place, class) else { continue };
+        for place in route.strategy.places() {
+            if *place == home {
+                return true;
+            }
+            if *place != Place::Outside && !reached.contains(place) {
+                reached.push(place.clone());
+            }
+        }
+    }
+    false
+}
