@@ -44,11 +44,13 @@ impl<Model: Serialize> Document<'_, Model> {
         let (title, subtitle) = (escape(self.title), escape(self.subtitle));
         // The model is made of strings, numbers and lists: every one has a JSON form.
         let model = json_in_script(&serde_json::to_string(self.model).unwrap_or_default());
+        // Nothing is shown before all is there (the browser waits for `whole`): tables would move while they are read.
         let mut out = format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
              <meta name=\"color-scheme\" content=\"light dark\">\
+             <link rel=\"expect\" href=\"#whole\" blocking=\"render\">\
              <title>{title} – Busyhour</title>\n<style>{STYLE}</style>\n<script>{HEAD_SCRIPT}</script></head>\n\
              <body data-page=\"{}\"><a class=\"skip\" href=\"#results\">To the results</a>\n\
              <header><h1>{title}</h1><p class=\"sub\">{subtitle}</p></header>\n\
@@ -68,7 +70,8 @@ impl<Model: Serialize> Document<'_, Model> {
         }
         let _ = writeln!(
             out,
-            "</main>\n<script type=\"application/json\" id=\"model\">{model}</script>\n<script>{SCRIPT}</script>\n</body></html>"
+            "</main>\n<script type=\"application/json\" id=\"model\">{model}</script>\n<script>{SCRIPT}</script>\n\
+             <p id=\"whole\" hidden></p></body></html>"
         );
         out
     }

@@ -117,6 +117,11 @@ impl Browser {
         );
     }
 
+    /// Has pages from now on run at 1/`factor` of the machine's speed.
+    pub fn slow_down(&mut self, factor: f64) {
+        self.call("Emulation.setCPUThrottlingRate", json!({ "rate": factor }));
+    }
+
     /// The value of an expression in the page, once it is there.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let ask = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
