@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::arrivals::ArrivalCaveat;
 use crate::facts::{InputFound, RunFacts};
 
+/// CPU time of this part that was not had shows in every time that was measured.
+const STOLEN: f64 = 0.02;
+
 /// A core that was busy for this part of the run cannot be trusted to have been in time.
 const BUSY_MEAN: f64 = 0.80;
 
@@ -61,6 +64,11 @@ pub enum Caveat {
         busy_second_percent: Option<f64>,
         /// Cores that were this busy.
         cores: u32,
+    },
+    /// The host of the generator's virtual machine ran others while this one had work to do.
+    CpuStolen {
+        /// The part of the CPU time this machine wanted, in per cent.
+        percent: f64,
     },
     /// The recorder was behind and held users back.
     RecorderStalled {
@@ -211,6 +219,12 @@ impl fmt::Display for Caveat {
                 }
                 write!(f, "; {} this busy", times(u64::from(*cores), "core was", "cores were"))
             }
+            Caveat::CpuStolen { percent } => {
+                write!(
+                    f,
+                    "the machine's host gave {percent:.0} % of the CPU time this machine wanted to others"
+                )
+            }
             Caveat::RecorderStalled { stalls, stalled_s } => {
                 let stalls = times(*stalls, "time", "times");
                 write!(f, "the recorder was behind {stalls} and held users back for {stalled_s:.3} s in all")
@@ -279,6 +293,9 @@ impl Caveat {
             }
             Caveat::GeneratorBusy { .. } => {
                 "treat latencies as upper bounds and the rate as the generator's; use more cores or machines"
+            }
+            Caveat::CpuStolen { .. } => {
+                "starts, responses and the server were held up alike; measure again on a machine of its own, or when it is quiet"
             }
             Caveat::RecorderStalled { .. } => "write the results to a faster disk, or write fewer columns",
             Caveat::SamplesLost { .. } | Caveat::RecorderFailed { .. } => {
@@ -351,6 +368,9 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
             busy_second_percent: most(|core| core.busy_second_max),
             cores,
         });
+    }
+    if let Some(stolen) = generator.cpu_stolen.filter(|share| *share >= STOLEN) {
+        found.push(Caveat::CpuStolen { percent: stolen * 100.0 });
     }
     if generator.recorder_stalls > 0 {
         let stalled_s = generator.recorder_stall_ns as f64 / 1e9;

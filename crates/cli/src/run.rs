@@ -147,8 +147,11 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         (thread, finished)
     };
     let (thread, finished) = engine;
+    let cpu_before = system::CpuTimes::now();
     let stopped_by = watch(request, &started.shared, &recorder, &asked, &mut display, ears, finished, orders);
     let report = thread.join();
+    let cpu_stolen =
+        cpu_before.zip(system::CpuTimes::now()).and_then(|(before, now)| now.stolen_since(before));
     let shared = &started.shared;
     let (totals, delta, total) = recorder.finish_with_summary();
     display.end(shared, &delta, &total);
@@ -173,6 +176,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         }
     };
     let mut outcome = outcome(&report, &started, &asked, stopped_by.is_some(), failure.is_some(), &totals);
+    outcome.generator.cpu_stolen = cpu_stolen;
     let failed_by_it = stopped_by.as_ref().is_some_and(|order| order.failed);
     let end = outcome.end;
     // Who was asked to stop before stopped for that reason.
@@ -480,6 +484,7 @@ fn outcome(
             lost_samples: sum(|core| core.lost),
             interrupted_samples: sum(|core| core.interrupted),
             memory_bytes_max: system::memory_bytes_max(),
+            cpu_stolen: None,
         },
         open: open_facts(report, started),
         arrivals: (!started.program.open.is_empty()).then(|| {

@@ -17,6 +17,41 @@ pub(crate) fn memory_bytes_max() -> Option<u64> {
     Some(kib * 1024)
 }
 
+/// CPU time of the whole machine since it was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CpuTimes {
+    /// Ticks in which it had work to do, had or not.
+    wanted: u64,
+    /// Those of them that the host of this virtual machine gave to others.
+    stolen: u64,
+}
+
+impl CpuTimes {
+    /// Until now; `None` where the system does not tell.
+    pub(crate) fn now() -> Option<CpuTimes> {
+        CpuTimes::read(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal (proc(5)).
+    fn read(stat: &str) -> Option<CpuTimes> {
+        let line = stat.lines().next()?.strip_prefix("cpu ")?;
+        let ticks: Vec<u64> = line.split_whitespace().map_while(|number| number.parse().ok()).collect();
+        let &[user, nice, system, _, _, irq, softirq, stolen, ..] = &*ticks else { return None };
+        Some(CpuTimes { wanted: user + nice + system + irq + softirq + stolen, stolen })
+    }
+
+    /// The part (0..=1) of what was wanted from `earlier` on that was stolen; `None` when hardly anything was wanted: the
+    /// system counts in ticks.
+    pub(crate) fn stolen_since(self, earlier: CpuTimes) -> Option<f64> {
+        let wanted = self.wanted.checked_sub(earlier.wanted)?;
+        let stolen = self.stolen.checked_sub(earlier.stolen)?;
+        (wanted >= TICKS_MIN).then(|| stolen as f64 / wanted as f64)
+    }
+}
+
+/// Fewer ticks say nothing.
+const TICKS_MIN: u64 = 50;
+
 /// Local ports for outgoing connections; `None` where the system does not tell.
 pub(crate) fn local_ports() -> Option<u64> {
     let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
@@ -31,4 +66,21 @@ pub(crate) fn new_seed() -> u64 {
     let hasher = std::collections::hash_map::RandomState::new().build_hasher();
     // Short enough to be typed again.
     hasher.finish() % 1_000_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_host_took_is_part_of_what_was_wanted() {
+        let before = CpuTimes::read("cpu  100 0 50 9000 20 0 10 40 7 0\ncpu0 1 2 3\n").unwrap();
+        assert_eq!(before, CpuTimes { wanted: 200, stolen: 40 });
+        let after = CpuTimes::read("cpu  170 0 50 9900 20 0 10 70 7 0\n").unwrap();
+        assert_eq!(after.stolen_since(before), Some(0.3));
+        assert_eq!(before.stolen_since(before), None, "nothing was wanted");
+        assert_eq!(before.stolen_since(after), None, "time does not run backwards");
+        assert_eq!(CpuTimes::read("cpu 1 2 3 4"), None);
+        assert_eq!(CpuTimes::read(""), None);
+    }
 }

@@ -177,6 +177,9 @@ pub struct GeneratorFacts {
     pub interrupted_samples: u64,
     /// Largest resident memory in bytes; `None` where the system does not tell.
     pub memory_bytes_max: Option<u64>,
+    /// Of the CPU time that this machine wanted during the run, the part (0..=1) in which the host of a virtual machine ran
+    /// others instead; `None` where the system does not tell, or hardly any time was wanted.
+    pub cpu_stolen: Option<f64>,
 }
 
 /// What is known about one core.

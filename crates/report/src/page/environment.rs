@@ -53,6 +53,9 @@ fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
         let mebibytes = |bytes: u64| format!("{:.1} MiB at most", bytes as f64 / f64::from(1 << 20));
         let memory = run.generator.memory_bytes_max.map_or_else(|| UNAVAILABLE.into(), mebibytes);
         pairs.push(("Generator's memory", memory));
+        let stolen = |share: f64| format!("{:.1} %", share * 100.0);
+        let stolen = run.generator.cpu_stolen.map_or_else(|| UNAVAILABLE.into(), stolen);
+        pairs.push(("CPU time the machine's host gave to others", stolen));
     }
     pairs.retain(|(_, value)| !value.is_empty());
     pairs

@@ -229,7 +229,10 @@ fn generator(summary: &Summary, out: &mut String) {
         .filter(|told| {
             matches!(
                 told.caveat,
-                Caveat::GeneratorBusy { .. } | Caveat::RecorderStalled { .. } | Caveat::SamplesLost { .. }
+                Caveat::GeneratorBusy { .. }
+                    | Caveat::CpuStolen { .. }
+                    | Caveat::RecorderStalled { .. }
+                    | Caveat::SamplesLost { .. }
             )
         })
         .map(|told| told.message.clone())
