@@ -7,9 +7,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Units of time and how many seconds they are.
-const UNITS: [(&str, f64); 6] =
-    [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3_600.0)];
+/// Units of time: a number of them is so many seconds, divided by so many. 700ms is 700/1000 s, which is the nearest
+/// number to 0.7; 700 · 0.001 would not be.
+const UNITS: [(&str, f64, f64); 6] = [
+    ("ns", 1.0, 1e9),
+    ("us", 1.0, 1e6),
+    ("ms", 1.0, 1e3),
+    ("s", 1.0, 1.0),
+    ("min", 60.0, 1.0),
+    ("h", 3_600.0, 1.0),
+];
 
 /// A time in seconds: `0.05`, `50ms`, `2s`, `1.5min`.
 ///
@@ -19,12 +26,12 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
     let unit = text[digits.len()..].replace('µ', "u");
-    let factor = match UNITS.iter().find(|(name, _)| *name == unit) {
-        Some((_, factor)) => *factor,
-        None if unit.is_empty() => 1.0,
+    let (times, over) = match UNITS.iter().find(|(name, ..)| *name == unit) {
+        Some((_, times, over)) => (*times, *over),
+        None if unit.is_empty() => (1.0, 1.0),
         None => return Err(format!("{unit:?} is no unit of time; there are ns, us, ms, s, min, h")),
     };
-    Ok(number(digits)? * factor)
+    Ok(number(digits)? * times / over)
 }
 
 /// A rate per second: `20`, `20/s`, `1200/min`, `3600/h`.
@@ -51,21 +58,22 @@ pub fn number(text: &str) -> Result<f64, String> {
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("it must be a number, at least 0".into()) }
 }
 
-/// A time as it is written in a model: the unit in which its number is short, and the same number when it is read.
+/// A time as it is written in a model: in a unit in which the number is at least 1 and short, and the same number when
+/// it is read.
 #[must_use]
 pub fn seconds_text(value_s: f64) -> String {
-    let whole = format!("{value_s}s");
-    ["us", "ms", "s", "min", "h"]
+    UNITS
         .iter()
-        .filter_map(|unit| {
-            let (_, factor) = UNITS.iter().find(|(name, _)| name == unit)?;
+        .flat_map(|(unit, times, over)| {
+            let number = value_s / times * over;
             // A number such as 49.99999999999999ms is not what anybody wrote.
-            let rounded = format!("{:.9}", value_s / factor);
-            let text = format!("{}{unit}", rounded.trim_end_matches('0').trim_end_matches('.'));
-            (seconds(&text) == Ok(value_s)).then_some(text)
+            let rounded = format!("{number:.9}");
+            [rounded.trim_end_matches('0').trim_end_matches('.').to_owned(), number.to_string()]
+                .map(|digits| (number < 1.0, format!("{digits}{unit}")))
         })
-        .min_by_key(String::len)
-        .unwrap_or(whole)
+        .filter(|(_, text)| seconds(text) == Ok(value_s))
+        .min_by_key(|(is_small, text)| (*is_small, text.len()))
+        .map_or_else(|| format!("{value_s}s"), |(_, text)| text)
 }
 
 /// A time in seconds.
