@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::file::ModelFile;
+use super::jsimg::jsimg;
 use crate::exit::{Exit, complain, print, say};
 
 #[derive(Debug, Args)]
@@ -26,6 +27,8 @@ pub(crate) struct ExportModelArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// Java Modelling Tools.
+    Jsimg,
     /// The model in its own notation, everything in its shortest form.
     Toml,
 }
@@ -36,11 +39,16 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
         Err(exit) => return exit,
     };
     let text = match args.to {
-        Format::Toml => toml::to_string(&model.network).map_err(|error| error.to_string()),
+        Format::Jsimg => jsimg(&model.network, model.title()),
+        Format::Toml => toml::to_string(&model.network).map_err(|error| vec![error.to_string()]),
     };
     let text = match text {
         Ok(text) => text,
-        Err(error) => return complain(Exit::Refused, &format!("{}: {error}", model.name)),
+        Err(missing) => {
+            let exit = complain(Exit::Refused, &format!("{} cannot be written in that format:", model.name));
+            missing.iter().for_each(|what| say(&format!("  - {what}")));
+            return exit;
+        }
     };
     match &args.output {
         None => {

@@ -2,6 +2,7 @@
 
 mod export;
 mod file;
+mod jsimg;
 mod numbers;
 mod solve;
 mod vary;

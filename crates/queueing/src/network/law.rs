@@ -113,6 +113,12 @@ impl TimeLaw {
         }
     }
 
+    /// The scale of a Weibull law of that mean: mean/Γ(1 + 1/shape).
+    #[must_use]
+    pub fn weibull_scale_s(mean_s: f64, shape: f64) -> f64 {
+        mean_s / tgamma(1.0 + 1.0 / shape)
+    }
+
     /// Mean in seconds; NaN for a replay without values.
     #[must_use]
     pub fn mean_s(&self) -> f64 {

@@ -1,0 +1,557 @@
+//! Models as files of Java Modelling Tools (`.jsimg`), whose simulator can check ours.
+//!
+//! The structure is that of the example models which come with JMT 1.2: a node per station of three sections (input,
+//! service, output), parameters with a value per class after its name.
+
+use std::fmt::Write as _;
+
+use busyhour_queueing::network::{
+    ClassLoad, CustomerClass, OUTSIDE, Place, Queue, QueueingNetwork, Scheduling, Station, StationKind,
+    Strategy, TimeLaw, WhenFull,
+};
+
+/// Nodes that stand for outside.
+const SOURCE: &str = "Source";
+const SINK: &str = "Sink";
+const THINK: &str = "Think";
+
+const STRATEGIES: &str = "jmt.engine.NetStrategies";
+
+/// The file; what of the model it cannot say, if anything.
+pub(crate) fn jsimg(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
+    let mut writer = Writer { network, out: String::new(), missing: Vec::new() };
+    writer.model(title);
+    if writer.missing.is_empty() { Ok(writer.out) } else { Err(writer.missing) }
+}
+
+struct Writer<'n> {
+    network: &'n QueueingNetwork,
+    out: String,
+    missing: Vec<String>,
+}
+
+/// Where customers of a class go from a place.
+enum Next<'n> {
+    Nowhere,
+    Shares(Vec<(String, f64)>),
+    By(&'static str, &'static str, Vec<&'n Place>),
+}
+
+impl<'n> Writer<'n> {
+    fn line(&mut self, text: impl AsRef<str>) {
+        self.out.push_str(text.as_ref());
+        self.out.push('\n');
+    }
+
+    fn model(&mut self, title: &str) {
+        let network = self.network;
+        let title = escape(title);
+        self.line("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>");
+        self.line(format!(
+            "<archive xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" name=\"{title}\" \
+             xsi:noNamespaceSchemaLocation=\"Archive.xsd\">"
+        ));
+        self.line(format!(
+            "<sim disableStatisticStop=\"false\" logDecimalSeparator=\".\" logDelimiter=\",\" logPath=\"\" \
+             logReplaceMode=\"0\" maxSamples=\"1000000\" name=\"{title}\" polling=\"1.0\" \
+             xsi:noNamespaceSchemaLocation=\"SIMmodeldefinition.xsd\">"
+        ));
+        for class in &network.classes {
+            let (name, priority) = (escape(&class.name), class.priority);
+            match class.users() {
+                Some(users) => self.line(format!(
+                    "<userClass customers=\"{users}\" name=\"{name}\" priority=\"{priority}\" \
+                     referenceSource=\"{THINK}\" type=\"closed\"/>"
+                )),
+                None => self.line(format!(
+                    "<userClass name=\"{name}\" priority=\"{priority}\" referenceSource=\"{SOURCE}\" type=\"open\"/>"
+                )),
+            }
+        }
+        let has = |closed: bool| network.classes.iter().any(|class| class.is_closed() == closed);
+        if has(false) {
+            self.source();
+        }
+        if has(true) {
+            self.node(THINK, |writer| {
+                writer.queue_section(None);
+                writer.section("Delay", |writer| {
+                    writer.services(&|class| match &class.load {
+                        ClassLoad::Closed { think, .. } => Some(think.clone()),
+                        ClassLoad::Open { .. } => None,
+                    });
+                });
+                writer.router(&Place::Outside, &CustomerClass::is_closed);
+            });
+        }
+        for station in &network.stations {
+            self.station(station);
+        }
+        if has(false) {
+            self.line(format!("<node name=\"{SINK}\">\n<section className=\"JobSink\"/>\n</node>"));
+        }
+        self.measures();
+        self.connections();
+        if has(true) {
+            self.line(format!("<preload>\n<stationPopulations stationName=\"{THINK}\">"));
+            for class in &network.classes {
+                if let Some(users) = class.users() {
+                    let name = escape(&class.name);
+                    self.line(format!("<classPopulation population=\"{users}\" refClass=\"{name}\"/>"));
+                }
+            }
+            self.line("</stationPopulations>\n</preload>");
+        }
+        self.line("</sim>\n</archive>");
+    }
+
+    fn node(&mut self, name: &str, inside: impl FnOnce(&mut Self)) {
+        self.line(format!("<node name=\"{}\">", escape(name)));
+        inside(self);
+        self.line("</node>");
+    }
+
+    fn section(&mut self, class_name: &str, inside: impl FnOnce(&mut Self)) {
+        self.line(format!("<section className=\"{class_name}\">"));
+        inside(self);
+        self.line("</section>");
+    }
+
+    fn source(&mut self) {
+        self.node(SOURCE, |writer| {
+            writer.section("RandomSource", |writer| {
+                writer.services(&|class| match &class.load {
+                    ClassLoad::Open { interarrival } => Some(interarrival.clone()),
+                    ClassLoad::Closed { .. } => None,
+                });
+            });
+            writer.line("<section className=\"ServiceTunnel\"/>");
+            writer.router(&Place::Outside, &|class| !class.is_closed());
+        });
+    }
+
+    fn station(&mut self, station: &'n Station) {
+        let here = Place::Station(station.name.clone());
+        let law = |class: &CustomerClass| station.service(&class.name).cloned();
+        if [SOURCE, SINK, THINK].contains(&station.name.as_str()) {
+            self.missing
+                .push(format!("the name {:?}, which stands for {OUTSIDE} in JMT's model", station.name));
+        }
+        match &station.kind {
+            StationKind::Queue(queue) => self.node(&station.name, |writer| {
+                if !queue.speeds.is_empty() {
+                    writer.missing.push(format!("the speeds of {:?}", station.name));
+                }
+                writer.queue_section(Some((station, queue)));
+                let weights = weights(queue);
+                writer.section(if weights.is_some() { "PSServer" } else { "Server" }, |writer| {
+                    writer.value("java.lang.Integer", "maxJobs", queue.servers);
+                    writer.per_class("java.lang.Integer", "numberOfVisits", |_| {
+                        value_of("java.lang.Integer", "numberOfVisits", 1)
+                    });
+                    writer.services(&law);
+                    if let Some(weights) = weights {
+                        writer.sharing(queue, &weights);
+                    }
+                });
+                writer.router(&here, &|_| true);
+            }),
+            StationKind::Delay { .. } => self.node(&station.name, |writer| {
+                writer.queue_section(None);
+                writer.section("Delay", |writer| writer.services(&law));
+                writer.router(&here, &|_| true);
+            }),
+            StationKind::Router => self.node(&station.name, |writer| {
+                writer.queue_section(None);
+                writer.line("<section className=\"ServiceTunnel\"/>");
+                writer.router(&here, &|_| true);
+            }),
+            StationKind::Fork { .. } | StationKind::Join | StationKind::ClassSwitch { .. } => {
+                self.missing
+                    .push(format!("{:?}: forks, joins and class switches are not written", station.name));
+            }
+        }
+    }
+
+    fn value(&mut self, class_path: &str, name: &str, value: impl std::fmt::Display) {
+        self.line(format!(
+            "<parameter classPath=\"{class_path}\" name=\"{name}\">\n<value>{value}</value>\n</parameter>"
+        ));
+    }
+
+    /// An array with one entry per class.
+    fn per_class(&mut self, class_path: &str, name: &str, entry: impl Fn(&CustomerClass) -> String) {
+        self.line(format!("<parameter array=\"true\" classPath=\"{class_path}\" name=\"{name}\">"));
+        for class in &self.network.classes {
+            let _ = writeln!(self.out, "<refClass>{}</refClass>", escape(&class.name));
+            self.out.push_str(&entry(class));
+        }
+        self.line("</parameter>");
+    }
+
+    fn queue_section(&mut self, queue: Option<(&Station, &Queue)>) {
+        let capacity = queue.and_then(|(_, queue)| queue.capacity);
+        let full = match capacity.map(|capacity| capacity.when_full) {
+            Some(WhenFull::Block) => "BAS blocking",
+            Some(WhenFull::Drop) | None => "drop",
+        };
+        let put = match queue.map(|(station, queue)| (station, &queue.scheduling)) {
+            None => "TailStrategy",
+            Some((station, scheduling)) => match scheduling {
+                Scheduling::Fcfs
+                | Scheduling::ProcessorSharing
+                | Scheduling::DiscriminatoryProcessorSharing { .. } => "TailStrategy",
+                Scheduling::Lcfs => "HeadStrategy",
+                Scheduling::Random => "RandStrategy",
+                Scheduling::ShortestJobFirst => "SJFStrategy",
+                Scheduling::Priority => "TailStrategyPriority",
+                Scheduling::LcfsPreemptiveResume | Scheduling::PriorityPreemptive => {
+                    self.missing.push(format!("{:?}: preemptive scheduling is not written", station.name));
+                    "TailStrategy"
+                }
+            },
+        };
+        self.section("Queue", |writer| {
+            let size = capacity.map_or(-1, |capacity| i64::from(capacity.customers));
+            writer.value("java.lang.Integer", "size", size);
+            writer.per_class("java.lang.String", "dropStrategies", |_| {
+                value_of("java.lang.String", "dropStrategy", full)
+            });
+            writer.line(format!(
+                "<parameter classPath=\"{STRATEGIES}.QueueGetStrategies.FCFSstrategy\" name=\"FCFSstrategy\"/>"
+            ));
+            writer.per_class(&format!("{STRATEGIES}.QueuePutStrategy"), "QueuePutStrategy", |_| {
+                format!("<subParameter classPath=\"{STRATEGIES}.QueuePutStrategies.{put}\" name=\"{put}\"/>\n")
+            });
+        });
+    }
+
+    fn sharing(&mut self, queue: &Queue, weights: &dyn Fn(&CustomerClass) -> f64) {
+        let name = match queue.scheduling {
+            Scheduling::ProcessorSharing => "EPSStrategy",
+            _ => "DPSStrategy",
+        };
+        self.per_class(&format!("{STRATEGIES}.PSStrategy"), "PSStrategy", |_| {
+            format!("<subParameter classPath=\"{STRATEGIES}.PSStrategies.{name}\" name=\"{name}\"/>\n")
+        });
+        self.per_class("java.lang.Double", "serviceWeights", |class| {
+            value_of("java.lang.Double", "serviceWeight", decimal(weights(class)))
+        });
+    }
+
+    fn services(&mut self, law: &dyn Fn(&CustomerClass) -> Option<TimeLaw>) {
+        for class in &self.network.classes {
+            match law(class) {
+                Some(TimeLaw::Replay { file, .. }) => self.missing.push(format!("replay({file})")),
+                // JMT draws negative times, too, where ours are drawn again.
+                Some(TimeLaw::NormalTruncated { untruncated_mean_s: mean_s, untruncated_sd_s: sd_s })
+                    if mean_s < 5.0 * sd_s =>
+                {
+                    self.missing.push("a normal law that is cut at 0".into());
+                }
+                _ => {}
+            }
+        }
+        self.per_class(&format!("{STRATEGIES}.ServiceStrategy"), "ServiceStrategy", |class| {
+            match law(class) {
+                None => sub(
+                    &format!("{STRATEGIES}.ServiceStrategies.DisabledServiceTimeStrategy"),
+                    "DisabledServiceTimeStrategy",
+                    "",
+                ),
+                Some(law) if law.mean_s() == 0.0 => sub(
+                    &format!("{STRATEGIES}.ServiceStrategies.ZeroServiceTimeStrategy"),
+                    "ZeroServiceTimeStrategy",
+                    "",
+                ),
+                Some(law) => sub(
+                    &format!("{STRATEGIES}.ServiceStrategies.ServiceTimeStrategy"),
+                    "ServiceTimeStrategy",
+                    &distribution(&law),
+                ),
+            }
+        });
+    }
+
+    /// Where the class goes from a place.
+    fn next(&self, from: &Place, class: &CustomerClass) -> Next<'n> {
+        let network = self.network;
+        let outside = if class.is_closed() { THINK } else { SINK };
+        let name = |place: &Place| match place {
+            Place::Outside => outside.to_owned(),
+            Place::Station(name) => name.clone(),
+        };
+        if network.routes.is_empty() {
+            return self.next_by_visits(from, class, outside);
+        }
+        let Some(route) = network.route(from, &class.name) else { return Next::Nowhere };
+        if let Some(shares) = route.strategy.probabilities() {
+            return Next::Shares(shares.into_iter().map(|(place, share)| (name(place), share)).collect());
+        }
+        let by = |java, jmt| Next::By(java, jmt, route.strategy.places());
+        match &route.strategy {
+            Strategy::RoundRobin(_) => by("RoundRobinStrategy", "Round Robin"),
+            Strategy::JoinShortestQueue(_) => {
+                by("ShortestQueueLengthRoutingStrategy", "Join the Shortest Queue (JSQ)")
+            }
+            Strategy::ShortestResponseTime(_) => {
+                by("ShortestResponseTimeRoutingStrategy", "Shortest Response Time")
+            }
+            Strategy::LeastUtilization(_) => by("LeastUtilizationRoutingStrategy", "Least Utilization"),
+            Strategy::FastestService(_) => by("FastestServiceRoutingStrategy", "Fastest Service"),
+            _ => by("", route.strategy.name()),
+        }
+    }
+
+    /// Without routes: v > 1 visits are a station that is left with probability 1/v, v < 1 one that is entered with
+    /// probability v. The mean number of visits is the model's.
+    fn next_by_visits(&self, from: &Place, class: &CustomerClass, outside: &str) -> Next<'n> {
+        let stations = &self.network.stations;
+        let (after, mut left) = match from {
+            Place::Outside => (0, 1.0),
+            Place::Station(name) => {
+                let at = self.network.station(name).unwrap_or_default();
+                let visits = stations[at].visits(&class.name);
+                if visits == 0.0 {
+                    return Next::Nowhere;
+                }
+                (at + 1, 1.0 / visits.max(1.0))
+            }
+        };
+        let mut shares = Vec::new();
+        if left < 1.0 {
+            shares.push((from.name().to_owned(), 1.0 - left));
+        }
+        for station in &stations[after..] {
+            let enters = station.visits(&class.name).min(1.0);
+            if enters > 0.0 && left > 0.0 {
+                shares.push((station.name.clone(), left * enters));
+                left *= 1.0 - enters;
+            }
+        }
+        if left > 0.0 {
+            shares.push((outside.to_owned(), left));
+        }
+        Next::Shares(shares)
+    }
+
+    fn router(&mut self, from: &Place, goes: &dyn Fn(&CustomerClass) -> bool) {
+        let network = self.network;
+        let targets = self.targets(from, goes);
+        for class in network.classes.iter().filter(|class| goes(class)) {
+            if let Next::By(java, jmt, places) = self.next(from, class) {
+                if java.is_empty() {
+                    self.missing.push(format!("the strategy {jmt} from {:?}", from.name()));
+                } else if places.len() != targets.len() || places.contains(&&Place::Outside) {
+                    // JMT's strategies choose among all that a node is connected with.
+                    self.missing.push(format!(
+                        "the strategy from {:?}, where other customers go to other places",
+                        from.name()
+                    ));
+                }
+            }
+        }
+        let strategies = format!("{STRATEGIES}.RoutingStrategies");
+        let entries: Vec<String> = network
+            .classes
+            .iter()
+            .map(|class| match self.next(from, class) {
+                Next::Shares(shares) if goes(class) => probabilities(&strategies, &shares),
+                Next::By(java, jmt, _) if goes(class) => sub(&format!("{strategies}.{java}"), jmt, ""),
+                _ => sub(&format!("{strategies}.DisabledRoutingStrategy"), "Disabled", ""),
+            })
+            .collect();
+        self.section("Router", |writer| {
+            writer.per_class(&format!("{STRATEGIES}.RoutingStrategy"), "RoutingStrategy", |class| {
+                network.class(&class.name).and_then(|at| entries.get(at)).cloned().unwrap_or_default()
+            });
+        });
+    }
+
+    /// All nodes that a node sends customers to.
+    fn targets(&self, from: &Place, goes: &dyn Fn(&CustomerClass) -> bool) -> Vec<String> {
+        let mut targets: Vec<String> = Vec::new();
+        for class in self.network.classes.iter().filter(|class| goes(class)) {
+            let names: Vec<String> = match self.next(from, class) {
+                Next::Nowhere => Vec::new(),
+                Next::Shares(shares) => shares.into_iter().map(|(name, _)| name).collect(),
+                Next::By(_, _, places) => places.iter().map(|place| place.name().to_owned()).collect(),
+            };
+            for name in names {
+                if !targets.contains(&name) {
+                    targets.push(name);
+                }
+            }
+        }
+        targets
+    }
+
+    fn connections(&mut self) {
+        let network = self.network;
+        let mut from: Vec<(String, Vec<String>)> = Vec::new();
+        if network.classes.iter().any(|class| !class.is_closed()) {
+            from.push((SOURCE.into(), self.targets(&Place::Outside, &|class| !class.is_closed())));
+        }
+        if network.classes.iter().any(CustomerClass::is_closed) {
+            from.push((THINK.into(), self.targets(&Place::Outside, &CustomerClass::is_closed)));
+        }
+        for station in &network.stations {
+            let here = Place::Station(station.name.clone());
+            from.push((station.name.clone(), self.targets(&here, &|_| true)));
+        }
+        for (source, targets) in from {
+            for target in targets {
+                let (source, target) = (escape(&source), escape(&target));
+                self.line(format!("<connection source=\"{source}\" target=\"{target}\"/>"));
+            }
+        }
+    }
+
+    fn measures(&mut self) {
+        let network = self.network;
+        for station in &network.stations {
+            if !matches!(station.kind, StationKind::Queue(_) | StationKind::Delay { .. }) {
+                continue;
+            }
+            for kind in ["Throughput", "Response Time", "Number of Customers", "Utilization"] {
+                let name = escape(&station.name);
+                self.line(format!(
+                    "<measure alpha=\"0.01\" name=\"{name}_{kind}\" nodeType=\"station\" precision=\"0.03\" \
+                     referenceNode=\"{name}\" referenceUserClass=\"\" type=\"{kind}\" verbose=\"false\"/>"
+                ));
+            }
+        }
+        for class in &network.classes {
+            let name = escape(&class.name);
+            self.line(format!(
+                "<measure alpha=\"0.01\" name=\"{name}_System Throughput\" nodeType=\"\" precision=\"0.03\" \
+                 referenceNode=\"\" referenceUserClass=\"{name}\" type=\"System Throughput\" verbose=\"false\"/>"
+            ));
+        }
+    }
+}
+
+/// The weight of each class where customers share the servers; `None` where they do not.
+fn weights(queue: &Queue) -> Option<Box<dyn Fn(&CustomerClass) -> f64 + '_>> {
+    match &queue.scheduling {
+        Scheduling::ProcessorSharing => Some(Box::new(|_| 1.0)),
+        Scheduling::DiscriminatoryProcessorSharing { weights } => {
+            Some(Box::new(|class| weights.get(&class.name).copied().unwrap_or(1.0)))
+        }
+        _ => None,
+    }
+}
+
+/// A number as Java writes a double: always with a point.
+fn decimal(value: f64) -> String {
+    format!("{value:?}")
+}
+
+fn sub(class_path: &str, name: &str, inside: &str) -> String {
+    if inside.is_empty() {
+        format!("<subParameter classPath=\"{class_path}\" name=\"{name}\"/>\n")
+    } else {
+        format!("<subParameter classPath=\"{class_path}\" name=\"{name}\">\n{inside}</subParameter>\n")
+    }
+}
+
+fn value_of(class_path: &str, name: &str, value: impl std::fmt::Display) -> String {
+    sub(class_path, name, &format!("<value>{value}</value>\n"))
+}
+
+fn probabilities(strategies: &str, shares: &[(String, f64)]) -> String {
+    const ENTRY: &str = "jmt.engine.random.EmpiricalEntry";
+    let entries: String = shares
+        .iter()
+        .map(|(name, share)| {
+            let station = value_of("java.lang.String", "stationName", escape(name));
+            let share = value_of("java.lang.Double", "probability", decimal(*share));
+            sub(ENTRY, "EmpiricalEntry", &(station + &share))
+        })
+        .collect();
+    let array = format!(
+        "<subParameter array=\"true\" classPath=\"{ENTRY}\" name=\"EmpiricalEntryArray\">\n{entries}</subParameter>\n"
+    );
+    sub(&format!("{strategies}.EmpiricalStrategy"), "Probabilities", &array)
+}
+
+/// A law with its parameters under JMT's names.
+fn distribution(law: &TimeLaw) -> String {
+    let double = |name: &str, value: f64| value_of("java.lang.Double", name, decimal(value));
+    let (class, parameters_class, name, parameters) = match law {
+        TimeLaw::Deterministic { mean_s } => {
+            ("DeterministicDistr", "DeterministicDistrPar", "Deterministic", double("t", *mean_s))
+        }
+        TimeLaw::Exponential { mean_s } => {
+            ("Exponential", "ExponentialPar", "Exponential", double("lambda", 1.0 / mean_s))
+        }
+        TimeLaw::Erlang { mean_s, phases } => (
+            "Erlang",
+            "ErlangPar",
+            "Erlang",
+            double("alpha", f64::from(*phases) / mean_s) + &value_of("java.lang.Long", "r", phases),
+        ),
+        TimeLaw::Hyperexponential { first_probability, first_mean_s, second_mean_s } => (
+            "HyperExp",
+            "HyperExpPar",
+            "Hyperexponential",
+            double("p", *first_probability)
+                + &double("lambda1", 1.0 / first_mean_s)
+                + &double("lambda2", 1.0 / second_mean_s),
+        ),
+        // JMT's phi0 is the probability of leaving after the first phase.
+        TimeLaw::Coxian { first_mean_s, second_mean_s, second_probability } => (
+            "CoxianDistr",
+            "CoxianPar",
+            "Coxian",
+            double("lambda0", 1.0 / first_mean_s)
+                + &double("lambda1", 1.0 / second_mean_s)
+                + &double("phi0", 1.0 - second_probability),
+        ),
+        TimeLaw::Gamma { mean_s, cv } => (
+            "GammaDistr",
+            "GammaDistrPar",
+            "Gamma",
+            double("alpha", 1.0 / (cv * cv)) + &double("beta", mean_s * cv * cv),
+        ),
+        TimeLaw::Lognormal { mean_s, cv } => {
+            let variance = (cv * cv).ln_1p();
+            let mu = mean_s.ln() - 0.5 * variance;
+            ("Lognormal", "LognormalPar", "Lognormal", double("mu", mu) + &double("sigma", variance.sqrt()))
+        }
+        TimeLaw::NormalTruncated { untruncated_mean_s, untruncated_sd_s } => (
+            "Normal",
+            "NormalPar",
+            "Normal",
+            double("mean", *untruncated_mean_s) + &double("standardDeviation", *untruncated_sd_s),
+        ),
+        TimeLaw::Pareto { mean_s, shape } => {
+            let least = mean_s * (shape - 1.0) / shape;
+            ("Pareto", "ParetoPar", "Pareto", double("alpha", *shape) + &double("k", least))
+        }
+        TimeLaw::Uniform { from_s, to_s } => {
+            ("Uniform", "UniformPar", "Uniform", double("min", *from_s) + &double("max", *to_s))
+        }
+        TimeLaw::Weibull { mean_s, shape } => {
+            let scale = TimeLaw::weibull_scale_s(*mean_s, *shape);
+            ("Weibull", "WeibullPar", "Weibull", double("alpha", scale) + &double("r", *shape))
+        }
+        TimeLaw::Mmpp2 { rates_per_s: [r0, r1], leave_per_s: [l0, l1] } => (
+            "MMPP2Distr",
+            "MMPP2Par",
+            "Burst (MMPP2)",
+            double("lambda0", *r0)
+                + &double("lambda1", *r1)
+                + &double("sigma0", *l0)
+                + &double("sigma1", *l1),
+        ),
+        TimeLaw::Replay { .. } => return String::new(),
+    };
+    let random = "jmt.engine.random";
+    sub(&format!("{random}.{class}"), name, "")
+        + &sub(&format!("{random}.{parameters_class}"), "distrPar", &parameters)
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
