@@ -51,11 +51,14 @@ impl BirthDeath<'_> {
         (sum, weighted.over(sum))
     }
 
-    /// Mean customers of the Poisson stream beside `present` closed ones.
+    /// Mean customers of the Poisson stream beside `present` closed ones; infinite without an equilibrium.
     #[must_use]
     pub fn mean_beside(&self, present: usize) -> f64 {
         if self.load == 0.0 {
             return 0.0;
+        }
+        if self.utilization() >= 1.0 {
+            return f64::INFINITY;
         }
         if present + 1 >= self.speeds.len() {
             let x = self.utilization();

@@ -1,5 +1,6 @@
 //! `busyhour model`: capacity models in files, and what follows from them.
 
+mod answers;
 mod export;
 mod file;
 mod jsimg;

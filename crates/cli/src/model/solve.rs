@@ -213,7 +213,7 @@ fn text_report(model: &ModelFile, solution: &Solution) -> String {
     }
     if let Some(growth) = solution.open_growth_max {
         out += &format!(
-            "\nArrivals can grow to {} times these before a station is saturated.\n",
+            "\nOpen arrivals can grow to {} times these before a station is saturated.\n",
             figure(growth)
         );
     }

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use busyhour_queueing::solve::{Settings, Solution, SolveError, solve};
+use busyhour_queueing::solve::{Settings, solve};
 use busyhour_report::{PlotLine, TerminalPlot};
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::answers::{Answer, Unanswered, Value as Number};
 use super::file::{ModelFile, network_of};
-use super::numbers::{figure, ms, percent};
+use super::numbers::{figure, ms};
 use super::solve::MethodArg;
 use super::vary::{Vary, set, vary};
 use crate::columns::Columns;
@@ -54,7 +55,7 @@ pub(crate) struct WhatIfArgs {
 /// One combination of values and what came of it.
 struct Point {
     values: Vec<String>,
-    result: Result<Solution, SolveError>,
+    result: Result<Answer, Unanswered>,
 }
 
 pub(crate) fn main(args: &WhatIfArgs) -> Exit {
@@ -67,7 +68,7 @@ pub(crate) fn main(args: &WhatIfArgs) -> Exit {
         Err(exit) => return exit,
     };
     if points.iter().all(|point| point.result.is_err())
-        && let Some(Point { result: Err(error), .. }) = points.first()
+        && let Some(Point { result: Err(Unanswered::Unsolved(error)), .. }) = points.first()
     {
         return super::solve::unsolved(&model.name, error);
     }
@@ -132,17 +133,18 @@ fn points(args: &WhatIfArgs, model: &ModelFile) -> Result<Vec<Point>, Exit> {
                 findings.iter().for_each(|finding| say(&finding.to_string()));
                 Exit::Refused
             })?;
-            Ok(Point { values, result: solve(&network, settings) })
+            let result = solve(&network, settings).map(|solution| Answer::from(&solution));
+            Ok(Point { values, result: result.map_err(Unanswered::Unsolved) })
         })
         .collect()
 }
 
 /// Tables and plots.
 fn text(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> String {
-    let solved: Vec<&Solution> = points.iter().filter_map(|point| point.result.as_ref().ok()).collect();
+    let solved: Vec<&Answer> = points.iter().filter_map(|point| point.result.as_ref().ok()).collect();
     let Some(first) = solved.first() else { return String::new() };
     let mut out = format!("{}\n", model.title());
-    let mut methods: Vec<&str> = solved.iter().map(|solution| solution.method.words()).collect();
+    let mut methods: Vec<&str> = solved.iter().map(|answer| answer.method.as_str()).collect();
     methods.sort_unstable();
     methods.dedup();
     out += &format!("Solved by: {}\n", methods.join("; "));
@@ -170,7 +172,7 @@ fn text(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> String {
     out
 }
 
-fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Solution) -> String {
+fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String {
     let alone = first.classes.len() == 1;
     let named = |what: &str, class: &str| if alone { what.to_owned() } else { format!("{what} {class}") };
     let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
@@ -187,13 +189,13 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Solution) -> Strin
     for point in points {
         let mut row = point.values.clone();
         match &point.result {
-            Err(error) => row.push(reason(error)),
+            Err(error) => row.push(error.short()),
             Ok(solution) => {
                 for class in &solution.classes {
                     row.extend([
-                        figure(class.throughput_per_s),
-                        ms(class.response_s),
-                        figure(class.in_system),
+                        shown(class.throughput_per_s, 1.0),
+                        shown(class.response_s, 1e3),
+                        shown(class.customers, 1.0),
                     ]);
                     if let Some(bounds) = &class.bounds {
                         row.extend([
@@ -210,26 +212,15 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Solution) -> Strin
     table.render()
 }
 
-/// A word for a point without a solution; the reasons follow in full where there is no solution at all.
-fn reason(error: &SolveError) -> String {
-    match error {
-        SolveError::Saturated(stations) => stations
-            .iter()
-            .map(|station| {
-                format!("{} saturated ({} %)", station.station, percent(Some(station.utilization)))
-            })
-            .collect::<Vec<_>>()
-            .join(", "),
-        SolveError::NoProductForm(_) => "no product form".into(),
-        SolveError::TooLarge { .. } => "too large".into(),
-        error => error.to_string(),
-    }
+/// A number in a unit; a dash for what is not known.
+fn shown(value: Option<Number>, factor: f64) -> String {
+    value.map_or_else(|| "–".into(), |value| value.times(factor).text())
 }
 
-fn stations_table(args: &WhatIfArgs, points: &[Point], first: &Solution) -> String {
+fn stations_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String {
     let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
     for station in &first.stations {
-        if station.servers.is_some() {
+        if station.has_servers {
             heading.push(format!("U % {}", station.name));
         }
         heading.push(format!("Q {}", station.name));
@@ -240,10 +231,10 @@ fn stations_table(args: &WhatIfArgs, points: &[Point], first: &Solution) -> Stri
         let mut row = point.values.clone();
         if let Ok(solution) = &point.result {
             for station in &solution.stations {
-                if station.servers.is_some() {
-                    row.push(percent(station.utilization));
+                if station.has_servers {
+                    row.push(shown(station.utilization, 100.0));
                 }
-                row.push(figure(station.queue));
+                row.push(shown(station.customers, 1.0));
             }
         }
         table.row(row);
@@ -258,7 +249,7 @@ fn leading_number(text: &str) -> Option<f64> {
 }
 
 /// X and R over the first parameter, one line per combination of the others and per class.
-fn plots(args: &WhatIfArgs, points: &[Point], first: &Solution) -> Vec<TerminalPlot> {
+fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlot> {
     let alone = first.classes.len() == 1;
     let mut throughput: Vec<PlotLine> = Vec::new();
     let mut response: Vec<PlotLine> = Vec::new();
@@ -274,8 +265,8 @@ fn plots(args: &WhatIfArgs, points: &[Point], first: &Solution) -> Vec<TerminalP
                 (false, true) => class.name.clone(),
                 (false, false) => format!("{}, {others}", class.name),
             };
-            add(&mut throughput, &name, (x, class.throughput_per_s));
-            add(&mut response, &name, (x, class.response_s.map_or(f64::NAN, |response_s| response_s * 1e3)));
+            add(&mut throughput, &name, (x, number(class.throughput_per_s)));
+            add(&mut response, &name, (x, number(class.response_s) * 1e3));
             if let Some(bounds) = class.bounds.as_ref().filter(|_| others.is_empty()) {
                 add(&mut bound, "bound", (x, bounds.asymptotic_rate_per_s.to));
             }
@@ -285,6 +276,11 @@ fn plots(args: &WhatIfArgs, points: &[Point], first: &Solution) -> Vec<TerminalP
     let x_name = args.vary[0].short().to_owned();
     let plot = |title: &str, lines| TerminalPlot { title: title.into(), x_name: x_name.clone(), lines };
     vec![plot("X per s", throughput), plot("R ms", response)]
+}
+
+/// The number; NaN leaves a gap in a line.
+fn number(value: Option<Number>) -> f64 {
+    value.map_or(f64::NAN, |value| value.value)
 }
 
 fn add(lines: &mut Vec<PlotLine>, name: &str, point: (f64, f64)) {
@@ -307,10 +303,16 @@ fn json_of(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> Value {
                     (vary.path.clone(), value)
                 })
                 .collect();
-            match &point.result {
-                Ok(solution) => json!({ "values": values, "solution": solution }),
-                Err(error) => json!({ "values": values, "solution": null, "error": error.to_string() }),
+            let mut told = json!({ "values": values });
+            if let (Some(told), Ok(Answer { json: Value::Object(found), .. })) =
+                (told.as_object_mut(), &point.result)
+            {
+                told.extend(found.clone());
+            } else if let (Some(told), Err(error)) = (told.as_object_mut(), &point.result) {
+                told.insert("solution".into(), Value::Null);
+                told.insert("error".into(), error.long().into());
             }
+            told
         })
         .collect();
     json!({ "version": 1, "model": model.title(), "file": model.name, "points": points })

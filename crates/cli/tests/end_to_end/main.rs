@@ -13,6 +13,7 @@ mod demo;
 mod export;
 mod faults;
 mod jmeter_form;
+mod models;
 mod open_load;
 mod planning;
 mod plans;

@@ -296,7 +296,10 @@ impl Check<'_> {
         }
         if !network.routes.is_empty() {
             for (at, class) in network.classes.iter().enumerate() {
-                self.reach(at, &class.name);
+                // A class without customers of its own may come from a class switch only.
+                if class.users() != Some(0) {
+                    self.reach(at, &class.name);
+                }
             }
         }
     }
@@ -323,9 +326,9 @@ impl Check<'_> {
                 continue;
             }
             let mut go = |place: &Place, class: &str| {
-                if *place == Place::Outside {
-                    comes_back = true;
-                } else if !reached.iter().any(|(known, of)| known == place && of == class) {
+                comes_back |= *place == Place::Outside;
+                // Who changed his class begins his next pass as what he is.
+                if !reached.iter().any(|(known, of)| known == place && of == class) {
                     reached.push((place.clone(), class.to_owned()));
                 }
             };

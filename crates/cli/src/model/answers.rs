@@ -1,0 +1,147 @@
+//! What came of one point of a what-if, whether it was solved or simulated.
+
+use busyhour_queueing::solve::bounds::Bounds;
+use busyhour_queueing::solve::{Broken, Solution, SolveError};
+
+use super::numbers::{figure, percent};
+
+/// A number, with half the width of its interval when it was simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Value {
+    pub(crate) value: f64,
+    pub(crate) half: Option<f64>,
+}
+
+impl Value {
+    fn exact(value: f64) -> Self {
+        Self { value, half: None }
+    }
+
+    /// The number in another unit.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { value: self.value * factor, half: self.half.map(|half| half * factor) }
+    }
+
+    /// As text: `205.857`, or `208.99 ±0.41`.
+    pub(crate) fn text(self) -> String {
+        match self.half {
+            None => figure(self.value),
+            Some(half) => format!("{} ±{}", figure(self.value), two_digits(half)),
+        }
+    }
+}
+
+/// How wide an interval is needs no more than two digits.
+fn two_digits(half: f64) -> String {
+    if half <= 0.0 || !half.is_finite() {
+        return "–".into();
+    }
+    let decimals = usize::try_from(1 - half.log10().floor() as i32).unwrap_or(0);
+    format!("{half:.decimals$}")
+}
+
+/// A class.
+pub(crate) struct ClassAnswer {
+    pub(crate) name: String,
+    pub(crate) throughput_per_s: Option<Value>,
+    pub(crate) response_s: Option<Value>,
+    pub(crate) customers: Option<Value>,
+    pub(crate) bounds: Option<Bounds>,
+}
+
+/// A station where time passes.
+pub(crate) struct StationAnswer {
+    pub(crate) name: String,
+    /// Whether there is something to be busy.
+    pub(crate) has_servers: bool,
+    pub(crate) utilization: Option<Value>,
+    pub(crate) customers: Option<Value>,
+}
+
+/// The answer at one point.
+pub(crate) struct Answer {
+    /// How it was found.
+    pub(crate) method: String,
+    /// What was ignored on the way.
+    pub(crate) ignored: Vec<Broken>,
+    pub(crate) classes: Vec<ClassAnswer>,
+    pub(crate) stations: Vec<StationAnswer>,
+    /// Everything, for machines.
+    pub(crate) json: serde_json::Value,
+}
+
+impl From<&Solution> for Answer {
+    fn from(solution: &Solution) -> Self {
+        Self {
+            method: solution.method.words().to_owned(),
+            ignored: solution.ignored.clone(),
+            classes: solution
+                .classes
+                .iter()
+                .map(|class| ClassAnswer {
+                    name: class.name.clone(),
+                    throughput_per_s: Some(Value::exact(class.throughput_per_s)),
+                    response_s: class.response_s.map(Value::exact),
+                    customers: Some(Value::exact(class.in_system)),
+                    bounds: class.bounds,
+                })
+                .collect(),
+            stations: solution
+                .stations
+                .iter()
+                .map(|station| StationAnswer {
+                    name: station.name.clone(),
+                    has_servers: station.servers.is_some(),
+                    utilization: station.utilization.map(Value::exact),
+                    customers: Some(Value::exact(station.queue)),
+                })
+                .collect(),
+            json: serde_json::json!({ "solution": solution }),
+        }
+    }
+}
+
+/// Why there is no answer at a point.
+pub(crate) enum Unanswered {
+    /// It has no solution.
+    Unsolved(SolveError),
+}
+
+impl Unanswered {
+    /// In a cell of a table.
+    pub(crate) fn short(&self) -> String {
+        match self {
+            Self::Unsolved(SolveError::Saturated(stations)) => stations
+                .iter()
+                .map(|station| {
+                    format!("{} saturated ({} %)", station.station, percent(Some(station.utilization)))
+                })
+                .collect::<Vec<_>>()
+                .join(", "),
+            Self::Unsolved(SolveError::NoProductForm(_)) => "no product form".into(),
+            Self::Unsolved(SolveError::TooLarge { .. }) => "too large".into(),
+            Self::Unsolved(error) => error.to_string(),
+        }
+    }
+
+    /// Whole.
+    pub(crate) fn long(&self) -> String {
+        match self {
+            Self::Unsolved(error) => error.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_have_two_digits() {
+        let told = |value, half| Value { value, half: Some(half) }.text();
+        assert_eq!(told(208.991_23, 0.4123), "208.991 ±0.41");
+        assert_eq!(told(1234.5, 37.8), "1234.5 ±38");
+        assert_eq!(told(1.0, f64::INFINITY), "1 ±–");
+        assert_eq!(Value::exact(0.05).times(1e3).text(), "50");
+    }
+}

@@ -1,0 +1,182 @@
+//! `busyhour model`: capacity models in files.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::program::Room;
+
+/// An example model of the repository.
+fn example(name: &str) -> String {
+    format!("{}/../../plans/models/{name}.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Its text, for rooms of their own: then messages name no directory.
+fn copy(room: &Room, name: &str) {
+    room.file(&format!("{name}.toml"), std::fs::read_to_string(example(name)).unwrap());
+}
+
+#[test]
+fn the_examples_are_solved() {
+    let room = Room::new();
+    for name in ["mm1", "web-shop", "two-classes", "seed-study", "seed-study-two-servers"] {
+        copy(&room, name);
+        let ended = room.type_in(&format!("model solve {name}.toml")).expect(0);
+        assert_eq!(ended.stderr, "");
+        assert_snapshot!(format!("solved_{name}"), ended.stdout);
+    }
+}
+
+#[test]
+fn a_solution_is_json_and_csv() {
+    let room = Room::new();
+    copy(&room, "two-classes");
+    let ended = room.type_in("model solve two-classes.toml --json -").expect(0);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((json["version"].as_u64(), json["exact"].as_bool()), (Some(1), Some(true)));
+    let people = &json["classes"][0];
+    let cycle_s = people["response_s"].as_f64().unwrap() + people["think_s"].as_f64().unwrap();
+    assert!((people["throughput_per_s"].as_f64().unwrap() * cycle_s - 60.0).abs() < 1e-9);
+    assert!(json["classes"][1]["bounds"].is_null());
+
+    room.type_in("model solve two-classes.toml --json solution.json").expect(0);
+    assert_eq!(serde_json::from_str::<Value>(&room.read("solution.json")).unwrap(), json);
+
+    let csv = room.type_in("model solve two-classes.toml --csv").expect(0).stdout;
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+    let rest: Vec<&str> = rows.iter().skip(1).map(|row| row[1]).collect();
+    assert_eq!(rest, ["*", "*", "application", "application", "database", "database"]);
+}
+
+#[test]
+fn methods_can_be_chosen() {
+    let room = Room::new();
+    room.file(
+        "m.toml",
+        "version = 1\n[[class]]\nname = \"c\"\nusers = 20\nthink = 4\n\
+         [[station]]\nname = \"a\"\ndemand = 0.125\n[[station]]\nname = \"b\"\ndemand = 0.3\n\
+         [[station]]\nname = \"d\"\ndemand = 0.2\n",
+    );
+    let x = |method: &str| {
+        let ended = room.type_in(&format!("model solve m.toml --method {method} --json -")).expect(0);
+        let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let x = json["classes"][0]["throughput_per_s"].as_f64().unwrap();
+        (format!("{x:.4}"), json["exact"].as_bool().unwrap())
+    };
+    assert_eq!(x("auto"), ("3.1275".into(), true));
+    assert_eq!(x("exact"), ("3.1275".into(), true));
+    assert_eq!(x("schweitzer"), ("2.9905".into(), false));
+    // Near the exact one, as PDQ is to Schweitzer's.
+    let (linearizer, pdq) = (x("linearizer").0, x("pdq").0);
+    assert!(linearizer.starts_with("3.1") && pdq.starts_with("2.99"), "{linearizer} {pdq}");
+}
+
+#[test]
+fn what_cannot_be_solved_is_said() {
+    let room = Room::new();
+    room.file(
+        "full.toml",
+        "version = 1\n[[class]]\nname = \"c\"\nrate = \"12/s\"\n[[station]]\nname = \"db\"\nservice = \"100ms\"\n",
+    );
+    let ended = room.type_in("model solve full.toml").expect(9);
+    assert_eq!(ended.stdout, "");
+    assert_snapshot!("saturated", ended.stderr);
+
+    copy(&room, "seed-study-two-servers");
+    let text = room.read("seed-study-two-servers.toml").replace("\"random\"", "\"join-shortest-queue\"");
+    room.file("jsq.toml", text);
+    let ended = room.type_in("model solve jsq.toml").expect(3);
+    assert_snapshot!("no_product_form", ended.stderr);
+    let ended = room.type_in("model solve jsq.toml --approximate").expect(0);
+    assert!(
+        ended.stdout.contains("Approximate: customers leaving \"outside\" choose by join-shortest-queue")
+    );
+
+    room.file("wrong.toml", "version = 1\n[[class]]\nname = \"c\"\nuser = 12\n");
+    let ended = room.type_in("model solve wrong.toml").expect(3);
+    assert!(ended.stderr.contains("wrong.toml:4:1") && ended.stderr.contains("did you mean `users`?"));
+    let ended = room.type_in("model solve nowhere.toml").expect(3);
+    assert!(ended.stderr.contains("cannot read the model nowhere.toml"));
+}
+
+#[test]
+fn parameters_vary() {
+    let room = Room::new();
+    copy(&room, "seed-study");
+    let line = "model what-if seed-study.toml --vary class.users.users=50..250:50 --plot";
+    assert_snapshot!("what_if", room.type_in(line).expect(0).stdout);
+
+    copy(&room, "web-shop");
+    let line = "model what-if web-shop.toml --vary class.buyers.users=100,400 \
+                --vary station.database.servers=1,2,4 --json -";
+    let json: Value = serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap();
+    let points = json["points"].as_array().unwrap();
+    assert_eq!(points.len(), 6);
+    assert_eq!(points[5]["values"]["station.database.servers"].as_f64(), Some(4.0));
+    let x = |at: usize| points[at]["solution"]["classes"][0]["throughput_per_s"].as_f64().unwrap();
+    assert!(x(3) < x(4) && x(4) <= x(5) && x(0) < x(3), "more servers, more throughput");
+
+    // A point without equilibrium is a row that says so.
+    room.file(
+        "open.toml",
+        "version = 1\n[[class]]\nname = \"c\"\nrate = \"12/s\"\n[[station]]\nname = \"db\"\nservice = \"100ms\"\n",
+    );
+    let ended = room.type_in("model what-if open.toml --vary class.c.rate=5/s..15/s:5/s").expect(0);
+    assert_snapshot!("what_if_saturated", ended.stdout);
+    let ended = room.type_in("model what-if open.toml --vary class.d.rate=5").expect(2);
+    assert!(ended.stderr.contains("there is no \"class.d\" in the model"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_model_is_written_for_jmt() {
+    let room = Room::new();
+    copy(&room, "two-classes");
+    let text = room.type_in("model export two-classes.toml --to jsimg").expect(0).stdout;
+    assert_snapshot!("jsimg", text);
+    // Well-formed, and every place that is named is a node.
+    let mut reader = quick_xml::Reader::from_str(&text);
+    let (mut nodes, mut named) = (Vec::new(), Vec::new());
+    loop {
+        match reader.read_event().unwrap() {
+            quick_xml::events::Event::Eof => break,
+            quick_xml::events::Event::Start(tag) | quick_xml::events::Event::Empty(tag) => {
+                for attribute in tag.attributes() {
+                    let attribute = attribute.unwrap();
+                    let value = attribute.unescape_value().unwrap().into_owned();
+                    match (tag.name().as_ref(), attribute.key.as_ref()) {
+                        (b"node", b"name") => nodes.push(value),
+                        (b"connection", _) | (_, b"referenceSource" | b"stationName") => named.push(value),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(named.len() > 8 && named.iter().all(|name| nodes.contains(name)), "{nodes:?} {named:?}");
+
+    copy(&room, "seed-study-two-servers");
+    let text = room.read("seed-study-two-servers.toml").replace("\"random\"", "\"power-of-k\"");
+    room.file("power.toml", text);
+    let ended = room.type_in("model export power.toml --to jsimg").expect(3);
+    assert!(ended.stderr.contains("the strategy power-of-k from \"outside\""), "{}", ended.stderr);
+}
+
+#[test]
+fn a_model_is_written_as_it_was_read() {
+    let room = Room::new();
+    for name in ["web-shop", "two-classes", "seed-study-two-servers"] {
+        copy(&room, name);
+        room.type_in(&format!("model export {name}.toml --to toml -o again.toml")).expect(0);
+        let solved = |file: &str| room.type_in(&format!("model solve {file} --csv")).expect(0).stdout;
+        assert_eq!(solved("again.toml"), solved(&format!("{name}.toml")));
+    }
+}
+
+#[test]
+fn the_schema_is_the_one_in_docs() {
+    let printed = Room::new().type_in("model schema").expect(0).stdout;
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/capacity-models.schema.json");
+    let written = std::fs::read_to_string(path).unwrap();
+    assert_eq!(written, printed, "make it anew: busyhour model schema > docs/capacity-models.schema.json");
+}

@@ -1,0 +1,170 @@
+//! The notation of networks: what is read is written and read again the same, and what makes no sense is found.
+
+use busyhour_queueing::network::{Place, QueueingNetwork, StationKind, Strategy};
+use serde_json::{Value, json};
+
+fn read(value: Value) -> Result<QueueingNetwork, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+fn everything() -> Value {
+    json!({
+        "version": 1,
+        "name": "all of it",
+        "class": [
+            { "name": "web", "users": 10, "think": "erlang(2s, 3)", "priority": 2 },
+            { "name": "api", "rate": "20/s" },
+            { "name": "batch", "interarrival": "mmpp2(1, 9, 0.5, 2)" },
+        ],
+        "station": [
+            { "name": "a", "servers": 2, "scheduling": "dps", "weights": { "web": 3 }, "service": "50ms" },
+            { "name": "b", "service": { "web": "10ms", "api": "uniform(1ms, 3ms)" }, "visits": 1.0,
+              "capacity": 5, "when-full": "block" },
+            { "name": "c", "demand": 0.25, "speeds": [1, 1.5] },
+            { "name": "d", "kind": "delay", "service": "lognormal(1s, cv=2)" },
+            { "name": "f", "kind": "fork", "to": ["a", "b"], "tasks": 2 },
+            { "name": "j", "kind": "join" },
+            { "name": "r", "kind": "router" },
+            { "name": "s", "kind": "class-switch", "switch": { "api": { "api": 0.5, "batch": 0.5 } } },
+            { "name": "p", "scheduling": "priority-preemptive", "service": 1 },
+        ],
+        "route": [
+            { "from": "outside", "to": "r" },
+            { "from": "r", "classes": ["web"], "to": ["a", "b"], "strategy": "power-of-k", "k": 2, "with-memory": true },
+            { "from": "r", "to": { "a": 1, "b": 3 }, "strategy": "weighted-round-robin" },
+            { "from": "a", "to": { "outside": 0.25, "c": 0.75 } },
+            { "from": "c", "strategy": "load-dependent",
+              "ranges": [{ "from": 1, "to": { "a": 1 } }, { "from": 5, "to": { "outside": 1 } }] },
+            { "from": "b", "to": ["a", "c"], "strategy": "join-shortest-queue" },
+        ],
+    })
+}
+
+#[test]
+fn what_is_read_is_written_and_read_again() {
+    let network = read(everything()).unwrap();
+    let again = read(serde_json::to_value(&network).unwrap()).unwrap();
+    assert_eq!(again, network);
+    assert_eq!(network.classes[1].rate_per_s(), Some(20.0));
+    assert!((network.classes[0].think_s().unwrap() - 2.0).abs() < 1e-12);
+    assert!((network.stations[2].service("web").unwrap().mean_s() - 0.25).abs() < 1e-12);
+    assert_eq!(network.stations[1].service("batch"), None);
+    let from = |class| &network.route(&Place::named("r"), class).unwrap().strategy;
+    assert!(matches!(from("web"), Strategy::PowerOfK { k: 2, with_memory: true, .. }));
+    assert!(matches!(from("api"), Strategy::WeightedRoundRobin(_)));
+}
+
+#[test]
+fn a_key_that_is_for_another_kind_is_refused() {
+    let station = |station: Value| {
+        read(json!({ "version": 1, "class": [{ "name": "c", "users": 1 }], "station": [station] }))
+            .unwrap_err()
+    };
+    assert_eq!(
+        station(json!({ "name": "d", "kind": "delay", "service": 1, "servers": 2 })),
+        "`servers` of the station \"d\" is for stations of the kind queue"
+    );
+    assert!(station(json!({ "name": "q" })).contains("serves nobody"));
+    assert!(
+        station(json!({ "name": "q", "demand": 1, "visits": 2 })).contains("a demand is of the whole pass")
+    );
+    assert!(station(json!({ "name": "q", "service": 1, "when-full": "drop" })).contains("no `capacity`"));
+    assert!(station(json!({ "name": "q", "service": 1, "weights": { "c": 1 } })).contains("is not \"dps\""));
+    assert!(station(json!({ "name": "q", "service": "5 apples" })).contains("no unit of time"));
+    let class = |class: Value| read(json!({ "version": 1, "class": [class] })).unwrap_err();
+    assert!(class(json!({ "name": "c" })).contains("makes no load"));
+    assert!(class(json!({ "name": "c", "rate": 1, "think": 1 })).contains("only closed classes think"));
+    assert!(class(json!({ "name": "c", "rate": 1, "users": 1 })).contains("users and a rate"));
+    let route = |route: Value| read(json!({ "version": 1, "route": [route] })).unwrap_err();
+    assert!(
+        route(json!({ "from": "a", "strategy": "probabilities", "to": ["b"] })).contains("needs a table")
+    );
+    assert!(route(json!({ "from": "a", "to": [] })).contains("goes nowhere"));
+    assert!(route(json!({ "from": "a", "to": "b", "k": 2 })).contains("not `power-of-k`"));
+    assert!(route(json!({ "from": "a", "strategy": "load-dependent", "to": "b" })).contains("has `ranges`"));
+}
+
+#[test]
+fn what_makes_no_sense_is_found_with_its_path() {
+    let found = |network: Value| -> Vec<String> {
+        read(network).unwrap().validate().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        found(json!({ "version": 2 })),
+        [
+            "version: this is version 2 of the notation; 1 is known",
+            "class: there is no class of customers: add a [[class]]",
+            "station: there is no station: add a [[station]]",
+        ]
+    );
+    assert_eq!(
+        found(json!({
+            "version": 1,
+            "class": [{ "name": "web", "users": 1, "think": "pareto(1s, shape=1)" }, { "name": "web", "users": 1 }],
+            "station": [
+                { "name": "q", "servers": 3, "service": { "wev": 1 }, "capacity": 2 },
+                { "name": "outside", "service": 1, "visits": -1 },
+            ],
+        })),
+        [
+            "class[0].think: the shape of a Pareto law must be greater than 1, not 1: its mean would be infinite",
+            "class[1].name: there is a class \"web\" before this one",
+            "station[0].service.wev: there is no class \"wev\" (did you mean \"web\"?)",
+            "station[0].capacity: there is room for 2, but there are 3 servers",
+            "station[1].name: a station needs a name other than \"outside\"",
+            "station[1].visits: visits are a number of at least 0, not -1",
+        ]
+    );
+    let routed = |routes: Value| {
+        found(json!({
+            "version": 1,
+            "class": [{ "name": "c", "users": 1 }],
+            "station": [{ "name": "a", "service": 1 }, { "name": "b", "service": 1 }],
+            "route": routes,
+        }))
+    };
+    assert_eq!(
+        routed(
+            json!([{ "from": "outside", "to": { "a": 0.5, "b": 0.4 } }, { "from": "a", "to": "outside" }])
+        ),
+        [
+            "route[0].to: the probabilities sum to 0.9, not to 1",
+            "class[0].name: customers of the class \"c\" have no route from \"b\" (add a [[route]] with from = \"b\")",
+        ]
+    );
+    assert_eq!(
+        routed(
+            json!([{ "from": "outside", "to": "a" }, { "from": "a", "to": "b" }, { "from": "b", "to": "a" }])
+        ),
+        ["class[0].name: customers of the class \"c\" never come back to \"outside\": no pass ends"]
+    );
+    assert_eq!(
+        routed(json!([
+            { "from": "outside", "to": "a" },
+            { "from": "a", "to": "outside" },
+            { "from": "a", "to": "b" },
+            { "from": "b", "to": "outsid" },
+        ])),
+        [
+            "route[2].from: there is a route from \"a\" for the same class before this one",
+            "route[3].to: there is no station \"outsid\" (did you mean \"outside\"?)",
+        ]
+    );
+}
+
+#[test]
+fn replays_are_named_for_whoever_reads_files() {
+    let mut network = read(json!({
+        "version": 1,
+        "class": [{ "name": "c", "users": 1, "think": "replay(think.txt)" }],
+        "station": [{ "name": "q", "service": { "c": "replay(\"service.txt\")" } }],
+    }))
+    .unwrap();
+    assert_eq!(network.validate().len(), 2, "there are no values yet");
+    for (file, values_s) in network.replays_mut() {
+        *values_s = if file == "think.txt" { vec![1.0, 3.0] } else { vec![0.5] };
+    }
+    assert_eq!(network.validate(), []);
+    assert_eq!(network.classes[0].think_s(), Some(2.0));
+    assert!(matches!(network.stations[0].kind, StationKind::Queue(_)));
+}
