@@ -237,9 +237,12 @@ impl RowSamples {
         remember(&mut texts.failure, row.cell(columns.failure));
         remember(&mut texts.encoding, row.cell(columns.encoding));
         remember(&mut texts.url, if flags.contains(SampleFlags::NO_URL) { b"" } else { url });
-        let values: Vec<_> =
-            columns.variables.iter().map(|(_, at)| String::from_utf8_lossy(row.cell(*at))).collect();
-        let variables: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+        // Totals are made without variables, and mostly it is totals that are wanted.
+        let (mut values, mut variables) = (Vec::new(), Vec::new());
+        if !columns.variables.is_empty() {
+            values.extend(columns.variables.iter().map(|(_, at)| String::from_utf8_lossy(row.cell(*at))));
+            variables.extend(values.iter().map(AsRef::as_ref));
+        }
         let start = Nanos(start_ns);
         let end = start + length_ns;
         see(&Sample {
