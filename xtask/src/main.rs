@@ -14,6 +14,7 @@ usage: cargo xtask CHORE
 
   bench http [OPTION…]              compare with wrk and JMeter on this machine; --help names the options
   bench pacing [OPTION…]            what loads are as a server sees them, beside JMeter, k6, vegeta and wrk2
+  bench simulate [OPTION…]          how fast queueing networks are simulated
   conformance plans|record|verify [NAME…]  write the conformance plans; record them with JMeter; compare again
   conformance ticket [OPTION…]      run the ticket workload in JMeter and in Busyhour and compare; --help names the options
   conformance peer [PLAN…]          run JMeter's own batch tests and compare the files they write

@@ -17,6 +17,10 @@ pub enum Method {
     BatchMeansAndChiSquare,
     /// The union of [`Method::BatchMeans`] and Wilson's score interval for the share of independent values.
     BatchMeansAndScore,
+    /// The spectrum at frequency zero ([`spectral_variance`](crate::spectral_variance)), Student's t.
+    Spectral,
+    /// The spread of independent replications, Student's t.
+    Replications,
 }
 
 /// A value with an interval.
@@ -38,8 +42,20 @@ impl Estimate {
     /// An interval of [`CONFIDENCE`] around `value` from its standard error and the degrees of freedom behind it.
     #[must_use]
     pub fn from_standard_error(value: f64, standard_error: f64, freedom: f64, method: Method) -> Estimate {
-        let half = standard_error * student_quantile(freedom);
-        Estimate { value, low: value - half, high: value + half, confidence: CONFIDENCE, method }
+        Estimate::with_confidence(value, standard_error, freedom, CONFIDENCE, method)
+    }
+
+    /// The same with another confidence, above 0 and below 1.
+    #[must_use]
+    pub fn with_confidence(
+        value: f64,
+        standard_error: f64,
+        freedom: f64,
+        confidence: f64,
+        method: Method,
+    ) -> Estimate {
+        let half = standard_error * student_quantile(freedom, confidence);
+        Estimate { value, low: value - half, high: value + half, confidence, method }
     }
 
     /// Half the interval's width: what stands after "±".
@@ -56,9 +72,9 @@ impl Estimate {
     }
 }
 
-/// The two-sided quantile of Student's t at [`CONFIDENCE`]; infinite without a degree of freedom.
-fn student_quantile(freedom: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
+/// The two-sided quantile of Student's t; infinite without a degree of freedom.
+fn student_quantile(freedom: f64, confidence: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0))
 }
 
 /// The same of the normal distribution: 1.96.
@@ -73,9 +89,9 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_the_tables() {
         for (freedom, table) in [(5.0, 2.571), (30.0, 2.042), (63.0, 1.998)] {
-            assert!((student_quantile(freedom) - table).abs() < 5e-4, "{freedom}");
+            assert!((student_quantile(freedom, CONFIDENCE) - table).abs() < 5e-4, "{freedom}");
         }
-        assert_eq!(student_quantile(0.0), f64::INFINITY);
+        assert_eq!(student_quantile(0.0, CONFIDENCE), f64::INFINITY);
     }
 
     #[test]

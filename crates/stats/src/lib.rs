@@ -35,6 +35,8 @@ mod moments;
 mod multiplicity;
 mod power;
 mod rounded;
+mod spectral;
+mod truncation;
 
 pub use autocorrelation::{Autocorrelations, autocorrelations, ljung_box};
 pub use batches::{
@@ -53,6 +55,8 @@ pub use moments::Moments;
 pub use multiplicity::{Selection, select};
 pub use power::{VALUES_MAX, power, values_needed, variance_upper};
 pub use rounded::{RoundedExponential, lilliefors_rounded};
+pub use spectral::{SPECTRAL_VALUES_MIN, VarianceOfMean, spectral_variance};
+pub use truncation::{Truncation, truncation};
 
 /// Where randomness comes from: handed in by the caller, so that the same seed gives the same answer.
 pub use rand::Rng as RandomSource;

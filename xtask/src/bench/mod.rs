@@ -11,6 +11,7 @@ mod peers;
 pub(crate) mod process;
 mod report;
 pub(crate) mod results;
+mod simulate;
 pub(crate) mod table;
 mod throughput;
 mod ticket;
@@ -149,10 +150,15 @@ pub fn run(words: &[String]) -> Result<()> {
             Ok(())
         }
         Some((what, rest)) if what == "report" => report::run(rest),
+        Some((what, rest)) if what == "simulate" && rest.iter().any(|word| word == "--help") => {
+            println!("{}", simulate::USAGE);
+            Ok(())
+        }
+        Some((what, rest)) if what == "simulate" => simulate::run(rest),
         // Not for people: the other side of the ticket section, a process of its own so that its CPU can be told.
         Some((what, rest)) if what == floor::CLIENT => floor::client(rest),
         Some((what, rest)) if what == pacing::bare::CLIENT => pacing::bare::client(rest),
-        _ => bail!("{USAGE}\n\n{}\n\n{}", pacing::USAGE, report::USAGE),
+        _ => bail!("{USAGE}\n\n{}\n\n{}\n\n{}", pacing::USAGE, report::USAGE, simulate::USAGE),
     }
 }
 

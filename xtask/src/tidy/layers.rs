@@ -29,6 +29,7 @@ const HOUSE: &[Place] = &[
     place("xml", &[]),
     place("analysis", &["record", "stats", "arrivals"]),
     place("queueing", &["stats"]),
+    place("simulation", &["queueing", "stats"]),
     // Floor 2: adapters, and the compiler that joins them to plans.
     place("functions", &["engine", "script", "oro", "xml", "record", "diagnostic"]),
     place("processors", &["engine", "script", "functions", "oro", "xml", "record", "diagnostic"]),
@@ -78,6 +79,7 @@ const HOUSE: &[Place] = &[
             "report",
             "samplers",
             "script",
+            "simulation",
             "stats",
         ],
         tests_may_use: &["standin"],

@@ -52,6 +52,7 @@ const RULES: &[Rule] = &[
         allowed: &[
             ("crates/cli/", "the one crate that talks to people"),
             ("crates/demo/examples/", "a program of its own"),
+            ("crates/simulation/examples/", "a program of its own"),
             ("crates/http/tests/exchanges/local_ports.rs", "a test that could not be run says so"),
             ("crates/report/tests/browser/main.rs", "a test that could not be run says so"),
             ("xtask/", "a chore talks to the person who started it"),
@@ -65,6 +66,7 @@ const RULES: &[Rule] = &[
         allowed: &[
             ("crates/cli/", "the one crate that reads them"),
             ("crates/demo/examples/", "a program of its own"),
+            ("crates/simulation/examples/", "a program of its own"),
             ("crates/report/tests/", "keeps the report it made when a person asks for it"),
             ("crates/functions/src/", "plans ask for the environment by functions: __env, __machineName"),
             ("xtask/", "a chore is a program of its own"),

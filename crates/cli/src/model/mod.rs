@@ -5,6 +5,7 @@ mod export;
 mod file;
 mod jsimg;
 mod numbers;
+mod simulate;
 mod solve;
 mod vary;
 mod what_if;
@@ -24,6 +25,8 @@ pub(crate) struct ModelArgs {
 enum ModelVerb {
     /// Solve a model: throughput, response time, utilization and queues, exactly where that can be done.
     Solve(solve::SolveArgs),
+    /// Simulate a model: any scheduling, strategy and law, with intervals.
+    Simulate(simulate::SimulateArgs),
     /// Solve a model again and again while parameters vary.
     WhatIf(what_if::WhatIfArgs),
     /// Write a model for another program.
@@ -35,6 +38,7 @@ enum ModelVerb {
 pub(crate) fn main(args: &ModelArgs) -> Exit {
     match &args.verb {
         ModelVerb::Solve(args) => solve::main(args),
+        ModelVerb::Simulate(args) => simulate::main(args),
         ModelVerb::WhatIf(args) => what_if::main(args),
         ModelVerb::Export(args) => export::main(args),
         ModelVerb::Schema => {

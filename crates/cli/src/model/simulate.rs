@@ -1,0 +1,424 @@
+//! `busyhour model simulate`: a model set in motion.
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use busyhour_simulation::{
+    ClassResult, Ending, Measure, Percentile, Reason, SimulationError, SimulationResult, SimulationSettings,
+    SimulationWatch, StationMeasures, Unconverged, simulate_watched,
+};
+use busyhour_stats::Estimate;
+use clap::Args;
+use serde_json::json;
+
+use super::file::ModelFile;
+use super::numbers::figure;
+use crate::columns::Columns;
+use crate::exit::{Exit, complain, print, say};
+use crate::quantities::share;
+use crate::stop_signals::Signals;
+
+/// How often the line on a terminal moves.
+const STEP: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It runs independent replications on all cores, leaves out the time in which queues were filling, and goes \
+    on until every interval is narrow enough or the most events have happened. Ctrl-C shows what there is until then. The same \
+    seed gives the same result on any number of cores.\n\n\
+    Examples:\n  busyhour model simulate plans/models/seed-study-two-servers.toml\n  \
+    busyhour model simulate shop.toml --precision 1% --confidence 99% --seed 7\n  \
+    busyhour model simulate shop.toml --events-max 500M --json result.json\n\n\
+    Exit codes: 0 simulated, 3 the model cannot be used, 4 stopped (what there is was shown), 9 there is no steady state: \
+    a station is saturated, or customers block each other for ever"
+)]
+pub(crate) struct SimulateArgs {
+    /// The model (TOML; see docs/capacity-models.md).
+    #[arg(value_name = "FILE")]
+    model: PathBuf,
+    /// Seed of all random numbers.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Half an interval's width over its middle at which a measure is known well enough.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "2%")]
+    precision: f64,
+    /// Share of intervals that hold the true value.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "95%")]
+    confidence: f64,
+    /// Most events, of all replications together; k, M and G are thousands, millions and billions.
+    #[arg(long, value_name = "N", value_parser = count, default_value = "100M")]
+    events_max: u64,
+    /// Independent replications.
+    #[arg(long, value_name = "R", default_value_t = 8)]
+    replications: u32,
+    /// Cores (default: all).
+    #[arg(long, value_name = "N")]
+    cores: Option<usize>,
+    /// Write the result as JSON; `-` is standard output, in place of the tables.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// A count such as 5000000, 500k or 20M.
+fn count(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let (digits, factor) = match text.chars().last() {
+        Some('k') => (&text[..text.len() - 1], 1_000),
+        Some('M') => (&text[..text.len() - 1], 1_000_000),
+        Some('G') => (&text[..text.len() - 1], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let number: u64 =
+        digits.trim().parse().map_err(|_| format!("{text:?} is no count such as 500k or 20M"))?;
+    number.checked_mul(factor).ok_or_else(|| format!("{text} is too many"))
+}
+
+impl SimulateArgs {
+    fn settings(&self) -> SimulationSettings {
+        SimulationSettings {
+            seed: self.seed,
+            confidence: self.confidence,
+            precision: self.precision,
+            replications: self.replications,
+            events_max: self.events_max,
+            threads: self.cores,
+        }
+    }
+}
+
+pub(crate) fn main(args: &SimulateArgs) -> Exit {
+    let model = match ModelFile::read(&args.model) {
+        Ok(model) => model,
+        Err(exit) => return exit,
+    };
+    let result = match run(&model, &args.settings()) {
+        Ok(result) => result,
+        Err(error) => return unsimulated(&model.name, &error),
+    };
+    let to_stdout = args.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    if !to_stdout {
+        print(&report(&model, &result));
+    }
+    if let Some(path) = &args.json {
+        let text = format!("{:#}\n", json_of(&model, &result));
+        if to_stdout {
+            print(&text);
+        } else if let Err(error) = std::fs::write(path, text) {
+            return complain(Exit::Internal, &format!("cannot write {}: {error}", path.display()));
+        } else {
+            say(&format!("wrote {}", path.display()));
+        }
+    }
+    exit_of(&result)
+}
+
+fn exit_of(result: &SimulationResult) -> Exit {
+    let not_steady = result.unconverged.iter().any(|one| one.reason == Reason::NotSteady);
+    match result.ending {
+        Ending::Stopped => Exit::Stopped,
+        Ending::Flooded => Exit::ModelFails,
+        Ending::EventsMax if not_steady => Exit::ModelFails,
+        Ending::Precise | Ending::EventsMax => Exit::Completed,
+    }
+}
+
+fn unsimulated(name: &str, error: &SimulationError) -> Exit {
+    let exit = match error {
+        SimulationError::Settings(_) => Exit::Usage,
+        SimulationError::Deadlock { .. } | SimulationError::Standstill { .. } => Exit::ModelFails,
+        _ => Exit::Refused,
+    };
+    if exit == Exit::Usage {
+        return complain(exit, &error.to_string());
+    }
+    complain(exit, &format!("{name}: {error}"))
+}
+
+/// Simulates on threads of its own, while this one shows how far it is and waits for Ctrl-C.
+fn run(model: &ModelFile, settings: &SimulationSettings) -> Result<SimulationResult, SimulationError> {
+    let watch = SimulationWatch::default();
+    std::thread::scope(|scope| {
+        let (done, end) = tokio::sync::oneshot::channel::<()>();
+        let simulation = scope.spawn(|| {
+            let result = simulate_watched(&model.network, settings, &watch);
+            // Nobody waits any more when there was no runtime to wait in.
+            let _ = done.send(());
+            result
+        });
+        if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            runtime.block_on(follow(&watch, settings.events_max, end));
+        }
+        match simulation.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+async fn follow(watch: &SimulationWatch, events_max: u64, mut end: tokio::sync::oneshot::Receiver<()>) {
+    let Ok(mut signals) = Signals::new() else { return };
+    let on_terminal = std::io::stderr().is_terminal();
+    let begun = Instant::now();
+    let mut line_shown = false;
+    // In a log a line after one second, two, four, ….
+    let mut next_line_s = 1.0;
+    loop {
+        tokio::select! {
+            _ = &mut end => break,
+            () = signals.next() => watch.stop(),
+            () = tokio::time::sleep(STEP) => {}
+        }
+        let passed_s = begun.elapsed().as_secs_f64();
+        let events = watch.events() as f64;
+        let line = format!(
+            "{} million events of at most {}, {} million/s; Ctrl-C shows what there is",
+            figure_short(events / 1e6),
+            figure_short(events_max as f64 / 1e6),
+            figure_short(events / 1e6 / passed_s),
+        );
+        if on_terminal {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
+            line_shown = true;
+        } else if passed_s >= next_line_s {
+            say(&line);
+            next_line_s *= 2.0;
+        }
+    }
+    if line_shown {
+        let _ = write!(std::io::stderr(), "\r\x1b[2K");
+    }
+}
+
+/// A number with one digit after the point, or none when it is large.
+fn figure_short(value: f64) -> String {
+    if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+fn json_of(model: &ModelFile, result: &SimulationResult) -> serde_json::Value {
+    let mut value = json!({ "version": 1, "model": model.title(), "file": model.name });
+    if let (Some(object), Ok(serde_json::Value::Object(fields))) =
+        (value.as_object_mut(), serde_json::to_value(result))
+    {
+        object.extend(fields);
+    }
+    value
+}
+
+/// A value and half its interval, with the digits that the interval leaves: `135.21 ± 0.38`.
+pub(crate) fn with_interval(found: Option<Estimate>, unit: f64) -> String {
+    let Some(found) = found.map(|found| found.scaled(unit)) else { return "–".into() };
+    let half = found.half_width();
+    if !half.is_finite() {
+        return format!("{} ± ?", figure(found.value));
+    }
+    if half == 0.0 {
+        return figure(found.value);
+    }
+    // Two digits of the interval.
+    let decimals = usize::try_from(1 - half.log10().floor() as i32).unwrap_or(0).min(12);
+    format!("{:.decimals$} ± {half:.decimals$}", found.value)
+}
+
+fn report(model: &ModelFile, result: &SimulationResult) -> String {
+    let mut out = format!("{}\n", model.title());
+    out += &format!(
+        "Simulated: {} events in {} replications, seed {}; {} s of simulated time, of which the first {} % were left \
+         out while queues filled.\n",
+        grouped(result.events),
+        result.replications,
+        result.seed,
+        figure_short(result.simulated_s),
+        figure_short(100.0 * result.transient_s / result.simulated_s),
+    );
+    let (precision, confidence) = (100.0 * result.precision, 100.0 * result.confidence);
+    out += &match result.ending {
+        Ending::Precise => format!(
+            "Every measure is known to ± {} % or better; intervals of {} % confidence.\n",
+            figure(precision),
+            figure(confidence)
+        ),
+        Ending::EventsMax => format!(
+            "Ended at the most events that were allowed; intervals of {} % confidence.\n",
+            figure(confidence)
+        ),
+        Ending::Stopped => format!(
+            "STOPPED before the wanted precision: what there was until then; intervals of {} % confidence.\n",
+            figure(confidence)
+        ),
+        Ending::Flooded => "Ended because ever more customers came: a station is saturated.\n".to_owned(),
+    };
+    out.push('\n');
+    out += &classes(result);
+    out.push('\n');
+    out += &stations(model, result);
+    out += &unconverged(result);
+    out
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn percentile(percentiles: &[Percentile], wanted: f64) -> String {
+    let found = percentiles.iter().find(|one| (one.share - wanted).abs() < 1e-9);
+    with_interval(found.map(|one| one.time_s), 1e3)
+}
+
+fn classes(result: &SimulationResult) -> String {
+    let loses = result.classes.iter().any(|class| class.lost_per_s.is_some());
+    let mut heading = vec!["class", "X per s", "R ms", "Q", "p50 ms", "p95 ms", "p99 ms"];
+    if loses {
+        heading.push("lost per s");
+    }
+    let mut table = Columns::new(1, &heading);
+    let row = |class: &ClassResult| {
+        let mut row = vec![
+            class.name.clone(),
+            with_interval(class.throughput_per_s, 1.0),
+            with_interval(class.response_s, 1e3),
+            with_interval(class.customers, 1.0),
+        ];
+        row.extend([0.5, 0.95, 0.99].map(|share| percentile(&class.percentiles, share)));
+        if loses {
+            row.push(with_interval(class.lost_per_s, 1.0));
+        }
+        row
+    };
+    result.classes.iter().for_each(|class| table.row(row(class)));
+    table.render()
+}
+
+fn stations(model: &ModelFile, result: &SimulationResult) -> String {
+    let several = model.network.classes.len() > 1;
+    let loses = result.stations.iter().any(|station| station.total.lost_per_s.is_some());
+    let mut heading = vec!["station"];
+    if several {
+        heading.push("class");
+    }
+    heading.extend(["X per s", "U %", "Q", "R ms", "residence ms", "p95 ms"]);
+    if loses {
+        heading.push("lost per s");
+    }
+    let mut table = Columns::new(if several { 2 } else { 1 }, &heading);
+    let mut add = |station: &str, class: Option<&str>, measures: &StationMeasures| {
+        let mut row = vec![station.to_owned()];
+        row.extend(class.map(str::to_owned));
+        row.extend([
+            with_interval(measures.throughput_per_s, 1.0),
+            with_interval(measures.utilization, 100.0),
+            with_interval(measures.customers, 1.0),
+            with_interval(measures.response_s, 1e3),
+            with_interval(measures.residence_s, 1e3),
+            percentile(&measures.percentiles, 0.95),
+        ]);
+        if loses {
+            row.push(with_interval(measures.lost_per_s, 1.0));
+        }
+        table.row(row);
+    };
+    for station in &result.stations {
+        if !several {
+            add(&station.name, None, &station.total);
+            continue;
+        }
+        for (class, measures) in &station.classes {
+            add(&station.name, Some(class), measures);
+        }
+        if station.classes.len() != 1 {
+            add(&station.name, Some("all"), &station.total);
+        }
+    }
+    table.render()
+}
+
+/// What is not known, why, and what to do about it.
+fn unconverged(result: &SimulationResult) -> String {
+    if result.unconverged.is_empty() {
+        return String::new();
+    }
+    let mut out = "\nNot known as well as asked for:\n".to_owned();
+    for one in &result.unconverged {
+        out += &format!("  {}\n", line(one));
+    }
+    let reasons: BTreeSet<&str> = result.unconverged.iter().map(|one| advice(one.reason)).collect();
+    for advice in reasons {
+        out += &format!("  {advice}\n");
+    }
+    out
+}
+
+fn line(one: &Unconverged) -> String {
+    let place = match (&one.station, &one.class) {
+        (Some(station), _) => format!("station {station}"),
+        (None, Some(class)) => format!("class {class}"),
+        (None, None) => "the system".to_owned(),
+    };
+    let measure = match one.measure {
+        Measure::Throughput => "X",
+        Measure::Response => "R",
+        Measure::Customers => "Q",
+        Measure::Utilization => "U",
+    };
+    let width = one.relative.map(|relative| format!("± {} %", figure_short(100.0 * relative)));
+    let why = match (one.reason, width) {
+        (Reason::Wide, Some(width)) => width,
+        (Reason::NotSteady, Some(width)) => format!("still changed at the end ({width})"),
+        (Reason::NotSteady, None) => "still changed at the end".to_owned(),
+        (Reason::TooLittle | Reason::Wide, _) => "too little was seen".to_owned(),
+    };
+    format!("{place}: {measure} {why}")
+}
+
+fn advice(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Wide | Reason::TooLittle => "hint: more events narrow intervals: --events-max",
+        Reason::NotSteady => {
+            "hint: what still changes has no steady state when its station is saturated (U near 100 %); else it needs far \
+             more events: --events-max"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use busyhour_stats::Method;
+
+    fn shown(value: f64, half: f64) -> String {
+        let estimate = Estimate {
+            value,
+            low: value - half,
+            high: value + half,
+            confidence: 0.95,
+            method: Method::Spectral,
+        };
+        with_interval(Some(estimate), 1.0)
+    }
+
+    #[test]
+    fn values_have_the_digits_that_their_intervals_leave() {
+        assert_eq!(shown(135.2083, 0.3812), "135.21 ± 0.38");
+        assert_eq!(shown(1234.5, 37.2), "1234 ± 37");
+        assert_eq!(shown(0.012_345, 0.000_067), "0.012345 ± 0.000067");
+        assert_eq!(shown(3.0, 0.0), "3");
+        assert_eq!(shown(3.0, f64::INFINITY), "3 ± ?");
+        assert_eq!(with_interval(None, 1.0), "–");
+    }
+
+    #[test]
+    fn counts_have_suffixes() {
+        assert_eq!((count("500k"), count("20M"), count("7")), (Ok(500_000), Ok(20_000_000), Ok(7)));
+        assert!(count("M").is_err() && count("1.5M").is_err() && count("99999999999G").is_err());
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

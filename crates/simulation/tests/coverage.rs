@@ -1,0 +1,53 @@
+//! Whether 95 % of the intervals hold the truth.
+
+mod common;
+
+use busyhour_queueing::network::Station;
+use busyhour_simulation::{SimulationSettings, simulate};
+use busyhour_stats::Estimate;
+
+use common::{closed, open};
+
+/// Of 200 with probability 0.95, the count is at least this in 999 of 1000 cases (and never more than 200).
+const LEAST: u32 = 179;
+
+#[test]
+fn intervals_hold_the_truth_as_often_as_they_say() {
+    let web = open(0.6, vec![Station::queue("web", 1, 1.0)]);
+    let shop = closed(20, 4.0, vec![Station::queue("app", 1, 0.3), Station::queue("db", 1, 0.2)]);
+    // Exact mean value analysis.
+    let (mut queues, mut rate, mut response_s) = ([0.0; 2], 0.0, 0.0);
+    for n in 1..=20 {
+        let residence = [0.3 * (1.0 + queues[0]), 0.2 * (1.0 + queues[1])];
+        response_s = residence[0] + residence[1];
+        rate = f64::from(n) / (4.0 + response_s);
+        queues = residence.map(|one| one * rate);
+    }
+    let mut held = [0; 8];
+    for seed in 0..200 {
+        let settings = SimulationSettings {
+            seed,
+            events_max: 60_000,
+            replications: 4,
+            threads: Some(1),
+            ..SimulationSettings::default()
+        };
+        let found = simulate(&web, &settings).unwrap();
+        let (class, station) = (&found.classes[0], &found.stations[0].total);
+        let mut count = |at: usize, found: Option<Estimate>, exact: f64| {
+            let found = found.unwrap();
+            held[at] += u32::from(found.low <= exact && exact <= found.high);
+        };
+        count(0, class.throughput_per_s, 0.6);
+        count(1, class.response_s, 2.5);
+        count(2, station.customers, 1.5);
+        count(3, station.utilization, 0.6);
+        let found = simulate(&shop, &settings).unwrap();
+        let (class, app) = (&found.classes[0], &found.stations[0].total);
+        count(4, class.throughput_per_s, rate);
+        count(5, class.response_s, response_s);
+        count(6, app.customers, queues[0]);
+        count(7, app.utilization, rate * 0.3);
+    }
+    assert!(held.iter().all(|&held| held >= LEAST), "{held:?} of 200");
+}

@@ -1,0 +1,65 @@
+//! Where a simulation's start-up ends.
+
+/// Values at the beginning of a series that are better left out: those whose absence makes the standard error of the
+/// remaining mean smallest (White, "An effective truncation heuristic for bias reduction in simulation output",
+/// Simulation 69, 1997; on means of batches it is called MSER-5 after its batches of five).
+///
+/// At most half is ever cut: a minimum beyond the middle is one of few values only. When the answer *is* half
+/// ([`Truncation::at_limit`]), the series has not settled.
+#[must_use]
+pub fn truncation(values: &[f64]) -> Truncation {
+    let limit = values.len() / 2;
+    let (mut best, mut cut) = (f64::INFINITY, 0);
+    // From the back: sums over what remains grow by one value at a time.
+    let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    for (at, value) in values.iter().enumerate().rev() {
+        n += 1.0;
+        let from_old = value - mean;
+        mean += from_old / n;
+        squares += from_old * (value - mean);
+        // Of equals the longest remainder.
+        if at <= limit && squares / (n * n) <= best {
+            best = squares / (n * n);
+            cut = at;
+        }
+    }
+    Truncation { cut, at_limit: limit > 0 && cut >= limit }
+}
+
+/// What [`truncation`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truncation {
+    /// How many values to leave out.
+    pub cut: usize,
+    /// More should be left out than may be: the series has not settled.
+    pub at_limit: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_that_decays_is_cut_and_a_steady_series_is_not() {
+        let wobble = |i: usize| [0.3, -0.2, 0.1, -0.3, 0.1][i % 5];
+        let steady: Vec<f64> = (0..200).map(|i| 10.0 + wobble(i)).collect();
+        assert!(truncation(&steady).cut <= 5, "{:?}", truncation(&steady));
+        let decaying: Vec<f64> =
+            (0..200).map(|i| 10.0 + wobble(i) - 10.0 * (-(i as f64) / 8.0).exp()).collect();
+        let found = truncation(&decaying);
+        assert!((20..60).contains(&found.cut) && !found.at_limit, "{found:?}");
+    }
+
+    #[test]
+    fn what_grows_has_not_settled() {
+        let growing: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(truncation(&growing), Truncation { cut: 50, at_limit: true });
+    }
+
+    #[test]
+    fn constants_and_nothing_keep_all() {
+        assert_eq!(truncation(&[2.0; 50]), Truncation { cut: 0, at_limit: false });
+        assert_eq!(truncation(&[]).cut, 0);
+        assert_eq!(truncation(&[1.0]), Truncation { cut: 0, at_limit: false });
+    }
+}
