@@ -1,8 +1,8 @@
 //! What is known about a run beside its numbers.
 
 use busyhour_record::{
-    ArrivalCounts, GeneratorFacts, InputFacts, LogForm, Manifest, OpenFacts, PlanNote, RecorderEvent, Replay,
-    RunEnd,
+    ArrivalCounts, ControlEvent, GeneratorFacts, InputFacts, LogForm, Manifest, OpenFacts, PlanNote,
+    RecorderEvent, Replay, RunEnd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,9 @@ pub struct RunFacts {
     /// The open workloads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<OpenFacts>,
+    /// What somebody did to it while it went on, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<ControlEvent>,
     /// What is known about the generator.
     pub generator: GeneratorFacts,
     /// What went wrong while writing.
@@ -84,6 +87,7 @@ impl RunFacts {
             users_finished: outcome.map(|outcome| outcome.users_finished),
             arrivals: outcome.and_then(|outcome| outcome.arrivals),
             open: outcome.map(|outcome| outcome.open.clone()).unwrap_or_default(),
+            events: manifest.events.clone(),
             generator: outcome.map(|outcome| outcome.generator.clone()).unwrap_or_default(),
             recorder_events: outcome.map(|outcome| outcome.recorder_events.clone()).unwrap_or_default(),
             notes: manifest.notes.clone(),

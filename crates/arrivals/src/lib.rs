@@ -48,6 +48,7 @@
 //! and not from the platform, so that machines of different kinds that each generate the whole schedule and keep
 //! their [`LoadShare`] of it hold exactly the pieces of one schedule.
 
+mod changes;
 mod error;
 mod generate;
 mod java_random;
@@ -61,6 +62,7 @@ mod schedule;
 mod share;
 mod stage;
 
+pub use changes::{ChangedRate, Changes, ChangingSchedule, RateChange};
 pub use error::ParseError;
 pub use notation::time_ns;
 pub use precise::{PreciseError, PreciseSchedule};

@@ -78,10 +78,14 @@ impl ArrivalProcess {
 
     /// Puts the pieces one after another. Pieces of no length disappear, save files that were not read yet.
     pub(crate) fn assemble(pieces: impl IntoIterator<Item = Piece>) -> ArrivalProcess {
+        ArrivalProcess::assemble_from(0.0, pieces)
+    }
+
+    /// The same where even arrivals go on: the expected number grows by `phase` until the first of them.
+    pub(crate) fn assemble_from(mut phase: f64, pieces: impl IntoIterator<Item = Piece>) -> ArrivalProcess {
         let mut stages: Vec<Stage> = Vec::new();
         let mut begin_ns = 0_u64;
         let mut cumulative_begin = 0.0;
-        let mut phase = 0.0;
         for piece in pieces {
             if piece.duration_ns == 0 && !matches!(piece.process, Process::Replay(_)) {
                 continue;

@@ -10,6 +10,7 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const FOR_TIMES: u64 = 0x7469_6D65_7300_0001;
 const FOR_MARKS: u64 = 0x6D61_726B_7300_0002;
 const FOR_GROUPS: u64 = 0x6772_6F75_7073_0003;
+const FOR_PARTS: u64 = 0x7061_7274_7300_0004;
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014; constants of Stafford's variant 13): a bijection of u64
 /// in which every input bit changes every output bit with probability near a half.
@@ -45,6 +46,11 @@ pub fn pick(weights: &[f64], mark: u64) -> usize {
         }
     }
     last
+}
+
+/// The seed of what is left of a schedule after its so-manyth change, from 1.
+pub(crate) fn part_seed(seed: u64, part: u64) -> u64 {
+    draw(mix(mix(seed) ^ FOR_PARTS), part)
 }
 
 /// The key of the marks of a schedule.

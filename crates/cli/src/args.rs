@@ -69,6 +69,7 @@ pub(crate) enum Command {
      busyhour run plan.jmx --arrivals 'poisson(200/s) for 60s, ramp(200/s -> 800/s) over 5min'\n  \
      busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(500/s) for 60s'\n  \
      busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' --for 60s\n  \
+     busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(500/s) for 60s' --live\n  \
      busyhour run plan.jmx --threshold 'p95 of checkout < 800ms over 30s, or stop' --junit thresholds.xml\n\n{TABLE}"
 ))]
 pub(crate) struct RunArgs {
@@ -122,6 +123,8 @@ pub(crate) struct RunArgs {
     thresholds: ThresholdArgs,
     #[command(flatten)]
     exports: crate::export::LiveExportArgs,
+    #[command(flatten)]
+    live: crate::live::LiveArgs,
 }
 
 impl RunArgs {
@@ -151,6 +154,7 @@ impl RunArgs {
             dashboard: self.dashboard,
             thresholds: self.thresholds.read()?,
             exports: self.exports,
+            live: self.live,
             ..RunRequest::default()
         };
         self.load.apply(self.url, &mut request)?;

@@ -12,6 +12,7 @@ mod forecast;
 mod java_properties;
 mod jmeter_args;
 mod judge;
+mod live;
 mod load_args;
 mod log_file;
 mod model;
@@ -35,6 +36,7 @@ mod thresholds;
 mod trend;
 mod url_plan;
 mod users;
+mod watching;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -8,6 +8,9 @@ use busyhour_engine::run::RunShared;
 use busyhour_record::{IntervalCounts, Recorder};
 use busyhour_report::{Progress, UserCounts, progress_line, summariser_end, summariser_interval};
 
+use crate::exit::say;
+use crate::live::Live;
+
 /// How often a line moves on a terminal.
 pub(crate) const STEP: Duration = Duration::from_millis(500);
 
@@ -37,8 +40,18 @@ impl Display {
         }
     }
 
+    /// Says something to the person at the terminal.
+    pub(crate) fn say(&mut self, message: &str) {
+        self.clear();
+        say(message);
+    }
+
     /// Shows how far the run is.
-    pub(crate) fn step(&mut self, shared: &RunShared, recorder: &Recorder) {
+    pub(crate) fn step(&mut self, shared: &RunShared, recorder: &Recorder, live: Option<&Live>) {
+        let unwritten = recorder.live().events;
+        if let Some(live) = live {
+            live.note_unwritten(unwritten);
+        }
         let elapsed = Duration::from_nanos(shared.clock.now().0);
         if self.on_terminal {
             let live = recorder.live();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use busyhour_analysis::thresholds::{Criterion, StopOrder};
+use busyhour_analysis::thresholds::Criterion;
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::{Compiled, Options, Started};
 use busyhour_diagnostic::{Diagnostic, Severity};
@@ -24,15 +24,16 @@ use busyhour_report::{Look, add_arrivals, end_of_run, prepare_dashboard, write_d
 use crate::exit::{self, Exit, complain, say};
 use crate::export::Exports;
 use crate::forecast;
+use crate::live::{Live, Steered};
 use crate::log_file::LogFile;
 use crate::notes::{missed_starts, notes};
 use crate::progress::{self, Display};
 use crate::run_request::RunRequest;
 use crate::settings::{self, Settings};
-use crate::stop_port::{self, Order};
-use crate::stop_signals::{Asked, Signals};
+use crate::stop_signals::Asked;
 use crate::system;
-use crate::thresholds::{StopOrders, Thresholds, Watch};
+use crate::thresholds::{Thresholds, Watch};
+use crate::watching::{Ears, Watched};
 
 /// How long before a start `--spin` begins to watch the clock, in nanoseconds: a little more than what the kernel takes to
 /// wake a sleeper.
@@ -69,21 +70,6 @@ struct Prepared {
     ears: Ears,
 }
 
-/// Hears Ctrl-C and SIGTERM from the moment there is a run directory: a run never ends without a word about it.
-struct Ears {
-    runtime: tokio::runtime::Runtime,
-    signals: Signals,
-}
-
-impl Ears {
-    fn open() -> Result<Self, Refusal> {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Refusal::internal)?;
-        let signals = runtime.block_on(async { Signals::new() }).map_err(Refusal::internal)?;
-        Ok(Self { runtime, signals })
-    }
-}
-
 fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     if let Some(dashboard) = &request.dashboard {
         if request.force {
@@ -109,6 +95,17 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     )
     .map_err(|text| Refusal(Exit::Usage, text))?;
     observers.extend(seconds);
+    let asked = Asked::default();
+    let length = request.length_s.map(Duration::from_secs).or_else(|| forecast::length(&started));
+    let mut live = if request.live.live.is_some() {
+        let steered = Steered::new(&started, &asked, length, &dir, &manifest);
+        let (live, seconds) = Live::start(&request.live, criteria, &started, steered)
+            .map_err(|text| Refusal(Exit::Usage, text))?;
+        observers.push(seconds);
+        Some(live)
+    } else {
+        None
+    };
     let config = RecorderConfig {
         dir: Some(dir.path().to_owned()),
         names: started.names.clone(),
@@ -124,8 +121,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     };
     let (recorder, writers) =
         Recorder::start(config).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
-    let asked = Asked::default();
-    let mut display = display(request, &settings, &started);
+    let mut display = display(request, &settings, length);
     if request.as_jmeter {
         let wall = jiff::Zoned::now().strftime("%Y %b %d %H:%M:%S %Z").to_string();
         exit::print(&format!(
@@ -148,12 +144,22 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     };
     let (thread, finished) = engine;
     let cpu_before = system::CpuTimes::now();
-    let stopped_by = watch(request, &started.shared, &recorder, &asked, &mut display, ears, finished, orders);
+    let watched = Watched {
+        shared: &started.shared,
+        recorder: &recorder,
+        asked: &asked,
+        live: live.as_ref(),
+        has_stop_port: request.as_jmeter,
+    };
+    let stopped_by = watched.until_it_ends(&mut display, ears, finished, orders);
     let report = thread.join();
     let cpu_stolen =
         cpu_before.zip(system::CpuTimes::now()).and_then(|(before, now)| now.stolen_since(before));
     let shared = &started.shared;
     let (totals, delta, total) = recorder.finish_with_summary();
+    if let Some(live) = &mut live {
+        live.end(totals.events.len());
+    }
     display.end(shared, &delta, &total);
     for failure in exports.finish() {
         log.write(Level::Warn, &failure);
@@ -182,11 +188,17 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     // Who was asked to stop before stopped for that reason.
     outcome.stopped_by = stopped_by.filter(|_| end == RunEnd::StoppedByThreshold).map(|order| order.text);
     manifest.notes.extend(missed_starts(shared));
+    if let Some(live) = &live {
+        manifest.events = live.steered.events();
+    }
     manifest.outcome = Some(outcome);
     log.write(Level::Info, &format!("the run ended: {end:?}"));
     log.flush();
-    finish(request, &manifest, &dir, &main, &log_path, &started, &totals, judge, failure)
-        .map(|results| exit_code(end, failed_by_it, &results))
+    let results = finish(request, &manifest, &dir, &main, &log_path, &started, &totals, judge, failure);
+    if let Some(live) = live {
+        live.finish();
+    }
+    results.map(|results| exit_code(end, failed_by_it, &results))
 }
 
 /// How many users have started and finished, for those who are told while the run goes on.
@@ -271,7 +283,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         save.xml = false;
     }
     save.in_functional_mode(compiled.functional_mode());
-    let ears = Ears::open()?;
+    let ears = Ears::open().map_err(Refusal::internal)?;
     let dir = match &request.dir {
         Some(dir) => RunDir::create(dir),
         None => RunDir::create_in(Path::new("busyhour-runs"), &stem, wall_ms),
@@ -301,6 +313,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         wall_anchor_ms: wall_ms,
         notes: notes(&findings),
         thresholds: request.thresholds.criteria.iter().map(Criterion::portable).collect(),
+        events: Vec::new(),
         outcome: None,
     };
     dir.write_manifest(&manifest).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
@@ -355,92 +368,14 @@ fn check_results_file(request: &RunRequest, path: &Path) -> Result<(), Refusal> 
     Ok(())
 }
 
-fn display(request: &RunRequest, settings: &Settings, started: &Started) -> Display {
+fn display(request: &RunRequest, settings: &Settings, length: Option<Duration>) -> Display {
     let get = |name: &str| settings.jmeter.get(name).map(|text| text.trim());
     // A flag that takes the name away turns the summariser off.
     let flag = request.flags.jmeter.iter().rfind(|(name, _)| name == "summariser.name");
     let default = if flag.is_some() { "" } else { "summary" };
     let name = get("summariser.name").unwrap_or(default).to_owned();
     let interval = get("summariser.interval").and_then(|text| text.parse().ok()).unwrap_or(30);
-    let length = request.length_s.map(Duration::from_secs).or_else(|| forecast::length(started));
     Display::new(request.as_jmeter, name, interval, length)
-}
-
-/// Shows progress and takes orders until the engine has finished; the threshold that stopped the run.
-fn watch(
-    request: &RunRequest,
-    shared: &Arc<RunShared>,
-    recorder: &Recorder,
-    asked: &Asked,
-    display: &mut Display,
-    ears: Ears,
-    mut finished: tokio::sync::oneshot::Receiver<()>,
-    mut orders: Option<StopOrders>,
-) -> Option<StopOrder> {
-    let Ears { runtime, mut signals } = ears;
-    let mut stopped_by = None;
-    runtime.block_on(async {
-        let port = if request.as_jmeter { stop_port::listen(&shared.properties).await } else { None };
-        if let Some(address) = port.as_ref().and_then(|socket| socket.local_addr().ok()) {
-            let line =
-                format!("Waiting for possible Shutdown/StopTestNow message on port {}\n", address.port());
-            exit::print(&line);
-        }
-        let order = async || match &port {
-            Some(socket) => stop_port::next(socket).await,
-            None => std::future::pending().await,
-        };
-        let mut steps = tokio::time::interval(progress::STEP);
-        loop {
-            tokio::select! {
-                _ = &mut finished => break,
-                () = signals.next() => {
-                    display.clear();
-                    say_stopping(asked.ask(shared));
-                }
-                order = order() => {
-                    display.clear();
-                    say_stopping(match order {
-                        Order::Shutdown => asked.ask(shared),
-                        Order::StopTestNow => asked.ask_now(shared),
-                    });
-                }
-                // Without thresholds, and once they have spoken, there is nothing to wait for.
-                Some(order) = broken(&mut orders) => {
-                    display.clear();
-                    say(&format!(
-                        "stopping: the threshold `{}` was broken at {} s; users finish the sample they are in",
-                        order.text,
-                        order.second + 1
-                    ));
-                    shared.ask_to_stop(Stop::Graceful);
-                    stopped_by = Some(order);
-                }
-                _ = steps.tick() => display.step(shared, recorder),
-            }
-        }
-        display.clear();
-    });
-    stopped_by
-}
-
-/// Waits for a threshold's order to stop; `None` when none can come any more.
-async fn broken(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
-    match orders {
-        Some(waiting) => {
-            let order = waiting.await.ok();
-            *orders = None;
-            order
-        }
-        None => std::future::pending().await,
-    }
-}
-
-fn say_stopping(stop: Stop) {
-    match stop {
-        Stop::Now => say("stopping now; samples under way are given up"),
-        _ => say("stopping: users finish the sample they are in (once more: stop now)"),
-    }
 }
 
 fn outcome(

@@ -46,6 +46,8 @@ pub(crate) struct RunRequest {
     pub(crate) exports: crate::export::LiveExportArgs,
     /// What it is judged by.
     pub(crate) thresholds: Thresholds,
+    /// How it is watched and changed while it goes on.
+    pub(crate) live: crate::live::LiveArgs,
     /// How long the run will take, if the caller knows.
     pub(crate) length_s: Option<u64>,
 }

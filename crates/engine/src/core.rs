@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use busyhour_record::{ArrivalRecord, BatchWriter, Detail, Fate, LabelId, Labels, Nanos, Sample};
+use tokio::sync::Notify;
 
 use crate::crowd::supply::CoreShare;
 use crate::open::ArrivalCounts;
@@ -28,6 +29,8 @@ pub struct Core {
     known: RefCell<HashMap<Box<str>, LabelId>>,
     batch: RefCell<BatchWriter>,
     waiting: RefCell<VecDeque<OwnedSample>>,
+    /// Told within a tick of a change of the load ([`crate::run_control`]).
+    pub(crate) load_changed: Notify,
     /// How long users were held back because the recorder was behind, in nanoseconds.
     pub stalled_ns: Cell<u64>,
     /// Samples given up because the run was stopped at once.
@@ -76,6 +79,7 @@ impl Core {
             known: RefCell::default(),
             batch: RefCell::new(batch),
             waiting: RefCell::default(),
+            load_changed: Notify::new(),
             stalled_ns: Cell::new(0),
             interrupted: Cell::new(0),
             died: Cell::new(0),
@@ -174,6 +178,7 @@ impl Core {
     pub async fn tick(&self) {
         let mut next = self.run.clock.now();
         let mut told = Stop::No;
+        let mut changes_told = 0;
         loop {
             next = next + TICK_NS;
             self.timers.sleep_until(next).await;
@@ -186,6 +191,11 @@ impl Core {
             }
             self.flush();
             self.look_at_cpu(now);
+            let changes = self.run.control.count();
+            if changes != changes_told {
+                changes_told = changes;
+                self.load_changed.notify_waiters();
+            }
             let stop = self.run.stop();
             if stop == Stop::Now {
                 return;

@@ -18,6 +18,7 @@ pub mod queues;
 mod reporting;
 pub mod result;
 pub mod run;
+pub mod run_control;
 pub mod runner;
 pub mod shaping;
 pub mod symbols;

@@ -5,6 +5,7 @@
 //! body of a thread group by a fresh visitor. Users are only the hands that do the work: a free one takes an arrival up
 //! at once, and what happens when none is free is said by [`NoFreeUser`].
 
+mod course;
 pub(crate) mod desk;
 pub(crate) mod dispatch;
 

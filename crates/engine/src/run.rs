@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use crate::clock::Clock;
 use crate::control::Locks;
 use crate::queues::Queues;
+use crate::run_control::RunControl;
 use crate::variables::{Names, Slot, Value, Variables};
 
 /// Severity of a log line, as in JMeter's log.
@@ -186,6 +187,8 @@ pub struct RunShared {
     pub spin_ns: AtomicU64,
     /// When the first phase began, in nanoseconds since the run's start: what JMeter calls the start of the test.
     pub begun_ns: AtomicU64,
+    /// What somebody changes while the run goes on.
+    pub control: RunControl,
     /// Locks of critical sections.
     pub locks: Locks,
     /// Queues through which users hand texts to one another.
@@ -223,6 +226,7 @@ impl RunShared {
         let planned = groups.iter().map(|_| AtomicU32::new(0)).collect();
         Self {
             planned,
+            control: RunControl::default(),
             locks: Locks::default(),
             queues: Queues::default(),
             seed,

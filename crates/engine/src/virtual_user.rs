@@ -43,6 +43,10 @@ pub(crate) struct VirtualUser<P: Protocol> {
     /// Slot of [`LAST_SAMPLE_OK`], if the program has one.
     last_ok: Option<Slot>,
     steps: u32,
+    /// It has work of its own, so that a pause holds it; one that serves arrivals ends what it has begun.
+    holds: bool,
+    /// When the last pause it held for was over: nothing was meant to begin in it.
+    held_until: Nanos,
     /// What it does side by side, or whose branch it is.
     side: Option<Box<Side<P>>>,
 }
@@ -104,12 +108,15 @@ impl<P: Protocol> VirtualUser<P> {
             late_ns: 0,
             last_ok,
             steps: 0,
+            holds: false,
+            held_until: Nanos::ZERO,
             side: None,
         }
     }
 
     /// Lives until its group's work is done or it is told to stop.
     pub(crate) async fn run(mut self) {
+        self.holds = true;
         let run = Arc::clone(&self.user.run);
         let _active = Active::enter(&run, self.user.group);
         let program = Arc::clone(&self.program);
@@ -136,6 +143,13 @@ impl<P: Protocol> VirtualUser<P> {
     /// Samples until the walk has nothing more or a jump begins something new.
     async fn iterate(&mut self, group: &Group<P>) {
         loop {
+            if self.holds && self.user.run.control.is_paused() {
+                // Boxed, so that the future of a user who is never held has no room for it.
+                Box::pin(self.hold()).await;
+                if !self.goes_on() {
+                    return;
+                }
+            }
             let Some(next) = self.next(group) else { return };
             match next {
                 Next::Nothing => {
@@ -496,7 +510,8 @@ impl<P: Protocol> VirtualUser<P> {
             return None;
         }
         // Without timers it is the end of the sample before, which lies in the past; no start lies before its intent.
-        Some(if package.timers.is_empty() { intended } else { intended.min(self.user.now()) })
+        let intended = if package.timers.is_empty() { intended } else { intended.min(self.user.now()) };
+        Some(intended.max(self.held_until))
     }
 
     async fn act(&mut self, package: &SamplerPackage<P>, action: &FlowAction) {

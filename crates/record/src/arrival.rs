@@ -71,6 +71,14 @@ pub struct ArrivalCounts {
     pub dropped: u64,
     /// Arrivals that still waited for a user when the run was stopped.
     pub left_waiting: u64,
+    /// Arrivals left out because the run was paused when their time came; not among those scheduled.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_offered: u64,
+}
+
+/// Most runs are never paused: their numbers look as they always did.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ArrivalCounts {
@@ -81,6 +89,7 @@ impl ArrivalCounts {
         self.waited += other.waited;
         self.dropped += other.dropped;
         self.left_waiting += other.left_waiting;
+        self.not_offered += other.not_offered;
     }
 }
 

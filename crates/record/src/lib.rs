@@ -24,6 +24,7 @@
 //!     wall_anchor_ms: 1_700_000_000_000,
 //!     notes: Vec::new(),
 //!     thresholds: Vec::new(),
+//!     events: Vec::new(),
 //!     outcome: None,
 //! };
 //! dir.write_manifest(&manifest)?;
@@ -55,6 +56,7 @@ mod batch;
 mod book;
 mod columns;
 mod config;
+mod control_event;
 mod csv_row;
 mod date_format;
 mod detail;
@@ -86,6 +88,7 @@ pub use arrival::{ArrivalCounts, ArrivalRecord, Fate};
 pub use batch::{BatchReader, CorruptBatch};
 pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
+pub use control_event::{ChangedFrom, ControlEvent, LoadChange};
 pub use detail::{AssertionDetail, Detail, HttpDetail};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder, RowPlace,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::RecorderEvent;
 use crate::arrival::ArrivalCounts;
+use crate::control_event::ControlEvent;
 
 /// Version of the manifest that is written, and the only one that is read.
 pub const MANIFEST_VERSION: u32 = 1;
@@ -39,6 +40,9 @@ pub struct Manifest {
     /// The thresholds that the run was judged by, in a form that says all of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
+    /// What somebody did to it while it went on, in order of time; written when it is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<ControlEvent>,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,

@@ -21,6 +21,7 @@
 //! ```
 
 mod arrival_plots;
+mod changes_told;
 mod comparison_csv;
 mod comparison_power;
 mod comparison_read;
@@ -30,7 +31,7 @@ mod delivery;
 mod files;
 mod log_arrivals;
 mod log_tables;
-mod numbers;
+pub mod numbers;
 mod page;
 mod progress;
 mod results;
@@ -44,6 +45,7 @@ mod thresholds;
 mod thresholds_junit;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
+pub use changes_told::told as change_told;
 pub use comparison_csv::comparison_csv;
 pub use comparison_power::power_table;
 pub use comparison_read::{RunReadError, RunReading, measure_run};
@@ -54,7 +56,7 @@ pub use files::{
 };
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
-pub use page::{comparison_html, html_report};
+pub use page::{EVENTS_PATH, LIVE_WORDS, LivePage, comparison_html, html_report, live_html};
 pub use progress::{Progress, progress_line};
 pub use results::{ResultsOptions, ResultsPart, summarise_results};
 pub use statistics::statistics_json;

@@ -1,7 +1,8 @@
 //! How numbers are written for people.
 
 /// A time in ms, with three digits or so that matter.
-pub(crate) fn ms(value: f64) -> String {
+#[must_use]
+pub fn ms(value: f64) -> String {
     match value.abs() {
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
@@ -10,7 +11,8 @@ pub(crate) fn ms(value: f64) -> String {
 }
 
 /// A rate or a size, likewise.
-pub(crate) fn rate(value: f64) -> String {
+#[must_use]
+pub fn rate(value: f64) -> String {
     match value.abs() {
         v if v < 999.95 => format!("{value:.1}"),
         _ => thousands(value.round() as u64),
@@ -18,12 +20,14 @@ pub(crate) fn rate(value: f64) -> String {
 }
 
 /// A percentage; what is not zero does not look like it.
-pub(crate) fn percent(value: f64) -> String {
+#[must_use]
+pub fn percent(value: f64) -> String {
     if value > 0.0 && value < 0.005 { "<0.01".into() } else { format!("{value:.2}") }
 }
 
 /// A count with its thousands set apart.
-pub(crate) fn thousands(value: u64) -> String {
+#[must_use]
+pub fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -36,7 +40,8 @@ pub(crate) fn thousands(value: u64) -> String {
 }
 
 /// A length of time: `12.3 s`, `4 min 05 s`, `1 h 02 min`.
-pub(crate) fn duration(seconds: f64) -> String {
+#[must_use]
+pub fn duration(seconds: f64) -> String {
     if seconds < 59.95 {
         return format!("{seconds:.1} s");
     }
@@ -49,12 +54,14 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// `hh:mm:ss`
-pub(crate) fn clock(seconds: u64) -> String {
+#[must_use]
+pub fn clock(seconds: u64) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds % 3600 / 60, seconds % 60)
 }
 
 /// `1 user`, `2 users`.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
+#[must_use]
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 

@@ -8,8 +8,11 @@ use busyhour_analysis::arrivals::{
     ArrivalTally, ArrivalVerdict, Asked, Circumstances, KnownRate, LatenessTally, Observed, Resolution,
     Scope, TallySettings, judge,
 };
-use busyhour_arrivals::{ArrivalProcess, Law};
-use busyhour_record::{ArrivalRecord, Fate, Log, Nanos, OpenFacts, RunDir, RunEnd, RunNames, SamplesReader};
+use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
+use busyhour_record::{
+    ArrivalRecord, ControlEvent, Fate, LoadChange, Log, Nanos, OpenFacts, RunDir, RunEnd, RunNames,
+    SamplesReader,
+};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -74,7 +77,10 @@ fn judge_open(
         Some(process) => made_ns(dir, load.facts, open, process.duration_ns())?,
         None => 0,
     };
-    let settings = settings(known.as_ref(), end_ns);
+    // What somebody changed while the run went on was asked for, too.
+    let changes = changes(&load.facts.events, open);
+    let rate = known.as_ref().map(|process| changes.expected(process));
+    let settings = settings(rate.as_ref(), end_ns);
     let mut delivered = ArrivalTally::new(settings.clone());
     let (mut lateness, mut waits) = (LatenessTally::new(), LatenessTally::new());
     let mut planned: Vec<u64> = Vec::new();
@@ -105,8 +111,8 @@ fn judge_open(
     let schedule: Observed = {
         let mut tally = ArrivalTally::new(settings);
         match &known {
-            Some(process) => process
-                .schedule(open.seed)
+            Some(process) => changes
+                .schedule(process, open.seed)
                 .map(|arrival| arrival.at_ns)
                 .take_while(|at| open.first_ns.saturating_add(*at) <= last_ns)
                 .for_each(|at| tally.add(at)),
@@ -123,7 +129,7 @@ fn judge_open(
             open.groups.iter().map(|group| group_name(names, *group)).collect::<Vec<_>>().join(" + ")
         }),
         scope: Scope::SessionStarts,
-        asked_per_s: known.as_ref().and_then(|process| mean_rate(process, end_ns)),
+        asked_per_s: rate.as_ref().and_then(|rate| mean_rate(rate, end_ns)),
         schedule: Some(&schedule),
         lateness: lateness.finish(),
         drops: Some(drops),
@@ -155,15 +161,38 @@ fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -
     Ok(last.since(Nanos(open.first_ns)).min(duration_ns))
 }
 
-fn mean_rate(process: &ArrivalProcess, end_ns: u64) -> Option<f64> {
-    (end_ns > 0).then(|| process.cumulative(end_ns) / (end_ns as f64 / 1e9))
+/// What was done to an open workload, by the time of its schedule. A pause that was never ended lasts to the end.
+fn changes(events: &[ControlEvent], open: &OpenFacts) -> Changes {
+    let mut changes = Changes::default();
+    let mut paused_ns = None;
+    for event in events {
+        let at_ns = event.at_ns.since(Nanos(open.first_ns));
+        match event.change {
+            LoadChange::Rate { factor } => changes.change_rate(RateChange { at_ns, factor }),
+            LoadChange::Pause => paused_ns = Some(at_ns),
+            LoadChange::Resume => {
+                if let Some(from_ns) = paused_ns.take() {
+                    changes.pause(from_ns, at_ns);
+                }
+            }
+            LoadChange::Stop => {}
+        }
+    }
+    if let Some(from_ns) = paused_ns {
+        changes.pause(from_ns, u64::MAX);
+    }
+    changes
 }
 
-fn settings(known: Option<&ArrivalProcess>, end_ns: u64) -> TallySettings {
+fn mean_rate(rate: &ChangedRate, end_ns: u64) -> Option<f64> {
+    (end_ns > 0).then(|| rate.cumulative(end_ns) / (end_ns as f64 / 1e9))
+}
+
+fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
     let settings = TallySettings::new(Resolution::Nanosecond);
     // Of a schedule that only the record knows, delivered and scheduled are compared over the same part: all of it.
-    let Some(process) = known else { return settings.judging_all() };
-    let copy = process.clone();
+    let Some(rate) = known else { return settings.judging_all() };
+    let copy = rate.clone();
     match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
         Some(rate) => settings.with_known_rate(rate),
         None => settings,

@@ -3,6 +3,7 @@
 use busyhour_analysis::{Row, Summary, Times};
 use busyhour_record::{RunEnd, SampleKind};
 
+use crate::changes_told::changes;
 use crate::delivery::{delivery, who};
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::thresholds::threshold_lines;
@@ -62,6 +63,12 @@ pub fn end_of_run(summary: &Summary, written: &[String], look: Look) -> String {
             out += &format!("; {before} before and {after} after it are left out");
         }
         out.push('\n');
+    }
+    for line in changes(&summary.run) {
+        out += &format!("Changed: {line}\n");
+    }
+    if let Some(left_out) = summary.run.arrivals.map(|counts| counts.not_offered).filter(|count| *count > 0) {
+        out += &format!("{} left out while the run was paused\n", counted(left_out, "arrival"));
     }
     arrivals(summary, &mut out);
     out.push('\n');

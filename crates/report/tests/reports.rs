@@ -29,6 +29,7 @@ fn run(dir: &RunDir) -> Manifest {
             hint: None,
         }],
         thresholds: Vec::new(),
+        events: Vec::new(),
         outcome: None,
     };
     dir.write_manifest(&manifest).unwrap();

@@ -1,10 +1,11 @@
 //! The verdict on a run's arrivals, made from its record.
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
-use busyhour_arrivals::ArrivalProcess;
+use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
 use busyhour_record::{
-    ArrivalCounts, ArrivalRecord, Fate, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos,
-    OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir, RunEnd, RunNames, Sample,
+    ArrivalCounts, ArrivalRecord, ChangedFrom, ControlEvent, Fate, GroupName, Labels, LoadChange,
+    MANIFEST_VERSION, Machine, Manifest, Nanos, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig,
+    RunDir, RunEnd, RunNames, Sample,
 };
 use busyhour_report::{Look, end_of_run, html_report, summarise};
 use busyhour_stats::Decision;
@@ -30,6 +31,19 @@ fn verdicts_until(
     fate: impl Fn(u64, Nanos) -> Fate,
     closed: &[&str],
 ) -> (Vec<ArrivalVerdict>, String, String) {
+    let schedule: Vec<Arrival> = ArrivalProcess::parse(text).unwrap().schedule(SEED).collect();
+    verdicts_of(&schedule, &[], stop_ns, text, fate, closed)
+}
+
+/// The same of a run whose load was changed while it went on.
+fn verdicts_of(
+    schedule: &[Arrival],
+    events: &[ControlEvent],
+    stop_ns: u64,
+    text: &str,
+    fate: impl Fn(u64, Nanos) -> Fate,
+    closed: &[&str],
+) -> (Vec<ArrivalVerdict>, String, String) {
     let temp = tempfile::tempdir().unwrap();
     let dir = RunDir::create(temp.path().join("run")).unwrap();
     let labels = Labels::new();
@@ -46,9 +60,8 @@ fn verdicts_until(
         ..RecorderConfig::default()
     };
     let (recorder, mut writers) = Recorder::start(config).unwrap();
-    let mut schedule: Vec<(Nanos, Fate)> = ArrivalProcess::parse(text)
-        .unwrap()
-        .schedule(SEED)
+    let mut schedule: Vec<(Nanos, Fate)> = schedule
+        .iter()
         .take_while(|arrival| arrival.at_ns < stop_ns)
         .map(|arrival| {
             let at = Nanos(FIRST_NS + arrival.at_ns);
@@ -109,6 +122,7 @@ fn verdicts_until(
         wall_anchor_ms: 1_706_933_106_007,
         notes: Vec::new(),
         thresholds: Vec::new(),
+        events: events.to_vec(),
         outcome: Some(outcome),
     };
     dir.write_manifest(&manifest).unwrap();
@@ -201,4 +215,37 @@ fn a_run_stopped_in_its_ramp_is_measured_against_the_part_that_was_made() {
     assert!(text.contains("at most; none dropped"), "nobody says that none waited: {text}");
     assert!(text.contains("7 arrivals still waited for a user when the run was stopped"), "{text}");
     assert!(page.contains(" sessions · 1 user · 7 arrivals not taken up"), "{page}");
+}
+
+#[test]
+fn a_load_that_was_changed_while_it_went_on_is_judged_by_what_was_asked_then() {
+    let text = "poisson(500/s) for 40s";
+    let s = |seconds: u64| seconds * 1_000 * MS;
+    let mut changes = Changes::default();
+    changes.change_rate(RateChange { at_ns: s(10), factor: 3.0 });
+    changes.pause(s(20), s(25));
+    changes.change_rate(RateChange { at_ns: s(30), factor: 0.5 });
+    let event = |at_s: u64, change: LoadChange| ControlEvent {
+        at_ns: Nanos(FIRST_NS + s(at_s)),
+        change,
+        from: ChangedFrom::Page,
+    };
+    let events = [
+        event(10, LoadChange::Rate { factor: 3.0 }),
+        event(20, LoadChange::Pause),
+        event(25, LoadChange::Resume),
+        event(30, LoadChange::Rate { factor: 0.5 }),
+    ];
+    let schedule: Vec<Arrival> = changes.schedule(&ArrivalProcess::parse(text).unwrap(), SEED).collect();
+    let begun = |_, at: Nanos| Fate::Begun { at: at + 15_000 };
+    let (verdicts, text_shown, page) = verdicts_of(&schedule, &events, u64::MAX, text, begun, &[]);
+    assert_eq!(verdicts[0].decision, Decision::Inside, "{text_shown}");
+    // The rate of 750 per second over all is the one asked for, not one that was missed.
+    assert!(!format!("{:?}", verdicts[0]).contains("RateMissed"), "{:?}", verdicts[0]);
+    for words in ["3 times what was asked for", "paused", "went on", "0.5 times"] {
+        assert!(page.contains(words), "{words} is not in the page");
+    }
+    // Nobody who does not know of the changes would call that a Poisson process of the rate asked for.
+    let (unaware, ..) = verdicts_of(&schedule, &[], u64::MAX, text, begun, &[]);
+    assert_eq!(unaware[0].decision, Decision::Outside);
 }

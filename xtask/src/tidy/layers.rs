@@ -55,6 +55,7 @@ const HOUSE: &[Place] = &[
     // Floor 4.
     Place { name: "report", may_use: &["record", "analysis", "arrivals", "stats"], tests_may_use: &[] },
     place("export", &["record"]),
+    place("live", &["record", "analysis", "report", "export"]),
     // Beside the house.
     place("demo", &[]),
     place("standin", &[]),
@@ -72,6 +73,7 @@ const HOUSE: &[Place] = &[
             "export",
             "functions",
             "http",
+            "live",
             "plan",
             "processors",
             "queueing",

@@ -85,6 +85,13 @@ impl Judge {
         order
     }
 
+    /// How each criterion fares so far, in their order.
+    #[must_use]
+    pub fn so_far(&self, measures: &RunMeasures) -> Vec<ThresholdResult> {
+        let tracks = self.tracks.iter().enumerate();
+        tracks.map(|(at, track)| track.clone().finish(measures, self.stopped_by == Some(at))).collect()
+    }
+
     /// How each criterion fared, in their order.
     #[must_use]
     pub fn finish(self, measures: &RunMeasures) -> Vec<ThresholdResult> {

@@ -132,7 +132,7 @@ impl Tally {
 }
 
 /// The last seconds of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sliding {
     seconds: std::collections::VecDeque<Tally>,
     sum: Tally,

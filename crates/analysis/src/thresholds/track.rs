@@ -10,6 +10,7 @@ use super::outcome::{ThresholdResult, WorstWindow};
 use super::tally::{Sliding, Tally};
 
 /// A criterion and what it has seen: once, or for each label.
+#[derive(Clone)]
 pub(super) struct Track {
     pub(super) criterion: Criterion,
     states: Vec<State>,
@@ -19,7 +20,7 @@ pub(super) struct Track {
 }
 
 /// What one scope has seen.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     label: Option<String>,
     /// A sample was there: from then on seconds without one count nothing instead of not at all.

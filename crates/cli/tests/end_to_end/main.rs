@@ -13,6 +13,8 @@ mod demo;
 mod export;
 mod faults;
 mod jmeter_form;
+mod live;
+mod live_page;
 mod models;
 mod open_load;
 mod planning;

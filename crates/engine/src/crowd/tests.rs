@@ -256,3 +256,37 @@ fn arrivals_beyond_the_limit_are_lost_and_sessions_end_with_the_schedule() {
     // Since arrivals were lost the plugin waits for the session to end.
     assert_eq!((seen.len(), end), (5, 500));
 }
+
+#[test]
+fn a_pause_holds_users_before_their_next_sample_and_makes_nobody_late() {
+    /// A target that is looked at every second, also while everybody holds: who pauses the run and lets it go on.
+    #[derive(Debug)]
+    struct Pausing;
+    impl crate::template::Function for Pausing {
+        fn evaluate(&self, user: &mut UserState, out: &mut String) {
+            let (now, control) = (user.now(), &user.run.control);
+            match now.0 / (1_000 * MS) {
+                2..5 => control.pause(now).map(drop).unwrap(),
+                5.. => control.resume(now).map(drop).unwrap(),
+                _ => {}
+            }
+            out.push('4');
+        }
+    }
+    let target = Template::new("", vec![crate::template::Segment::Function(Arc::new(Pausing))]);
+    let [ramp_up, steps, hold] = ["", "", "8"].map(Template::literal);
+    let level = Level { target, ramp_up, steps, hold, unit_s: 1 };
+    let (group, seen) = watched(Crowd::Level(level), "-1", |user| {
+        if user.now() > user.result.intended {
+            user.run.properties.set("late", "somebody");
+        }
+    });
+    let (shared, _) = run(group, None);
+    let seen = seen.lock().unwrap();
+    let begun = |from: u64, to: u64| seen.iter().filter(|(at, _)| (from..to).contains(at)).count();
+    // 4 users, 10 samples a second each; a core hears of the end of a pause with its next tick.
+    assert_eq!(begun(2_100, 5_000), 0);
+    assert!((78..=84).contains(&begun(0, 2_100)), "{}", begun(0, 2_100));
+    assert_eq!(begun(5_101, 7_101), 80);
+    assert_eq!(shared.properties.get("late"), None);
+}

@@ -4,10 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use busyhour_arrivals::Arrival;
-use busyhour_arrivals::LoadShare;
+use busyhour_arrivals::{Arrival, ChangingSchedule, LoadShare};
 use busyhour_record::{ArrivalRecord, Fate, Nanos};
 
+use super::course::Course;
 use super::desk::{Attendance, Desk, Taken, Ticket};
 use super::{NoFreeUser, OpenWorkload};
 use crate::core::Core;
@@ -109,14 +109,25 @@ pub(crate) async fn dispatch<P: Protocol>(
     let weights: Vec<f64> = workload.groups.iter().map(|(_, weight)| *weight).collect();
     // A core is always one of the cores there are.
     let share = LoadShare::part(u64::from(place), u64::from(cores)).unwrap_or(LoadShare::WHOLE);
+    let seed = workload.schedule_seed(core.run.seed, start.workload);
+    let mut course = Course::new(ChangingSchedule::new(&workload.process, seed, share), start.first);
     let mut at_once = 0;
-    for arrival in
-        workload.process.schedule(workload.schedule_seed(core.run.seed, start.workload)).share(share)
-    {
-        let scheduled = start.first + arrival.at_ns;
+    loop {
+        if course.is_behind(&core.run.control) {
+            course.follow(&core.run.control);
+        }
+        let Some((arrival, scheduled)) = course.peek() else { break };
         if scheduled > core.run.clock.now() {
-            core.timers.sleep_until(scheduled).await;
+            tokio::select! {
+                biased;
+                () = core.timers.sleep_until(scheduled) => {}
+                () = core.load_changed.notified() => {}
+            }
             at_once = 0;
+            if core.run.stop() == Stop::No {
+                // After a change another arrival may be the next one, or its time not have come.
+                continue;
+            }
         } else if at_once >= AT_ONCE_MAX {
             // Behind its schedule it must not keep the core from those who are to do the work.
             tokio::task::yield_now().await;
@@ -126,6 +137,10 @@ pub(crate) async fn dispatch<P: Protocol>(
         }
         if core.run.stop() != Stop::No {
             break;
+        }
+        if !course.take(scheduled) {
+            core.count_arrivals(|counts| counts.not_offered += 1);
+            continue;
         }
         let group = busyhour_arrivals::pick(&weights, arrival.mark);
         dispatcher.arrive(group, &arrival, scheduled);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use busyhour_arrivals::ArrivalProcess;
+use busyhour_arrivals::{ArrivalProcess, Changes, RateChange};
 use busyhour_record::{
     ArrivalRecord, Fate, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunTotals, Sample, SampleFlags,
     SamplesReader,
@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::core::Core;
 use crate::program::{ControllerKind, FlowAction, SamplerKind, TransactionSettings};
 use crate::run::Stop;
+use crate::run_control::PostedChange;
 use crate::runner::{Start, phase};
 use crate::template::Template;
 use crate::testing::{
@@ -385,4 +386,53 @@ fn who_dies_is_told_and_keeps_nobody_waiting_for_ever() {
     let open = workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Grow(100));
     let ran = run_seeded(BAD_SEED, body, open, (0, 100));
     assert!(ran.died >= 1 && ran.counts.begun == 3, "{} {:?}", ran.died, ran.counts);
+}
+
+#[test]
+fn a_change_of_rate_and_a_pause_are_met_to_the_nanosecond() {
+    let text = "poisson(400/s) for 10s, ramp(400/s -> 800/s) over 5s even";
+    let posted: Arc<Mutex<Vec<PostedChange>>> = Arc::default();
+    let sink = Arc::clone(&posted);
+    let script: Script = Arc::new(move |user: &mut UserState| {
+        let (now, control) = (user.now(), &user.run.control);
+        let mut posted = sink.lock().unwrap();
+        // The third change is made while the run is paused: arrivals that were under way still end.
+        let next = match (posted.len(), now.0 / MS) {
+            (0, 3_000..) => Some(control.set_rate_factor(now, 2.5).unwrap()),
+            (1, 5_000..) => control.pause(now).unwrap(),
+            (2, 5_300..) => Some(control.set_rate_factor(now, 0.5).unwrap()),
+            (3, 5_900..) => control.resume(now).unwrap(),
+            _ => None,
+        };
+        posted.extend(next);
+        Act::Sleep(800 * MS)
+    });
+    let plan = program(vec![group(1, "1", vec![leaf("get"), leaf("get")], &script)]);
+    let ran = run(plan, workload(text, vec![(0, 1.0)], NoFreeUser::Grow(4_000)), (0, 4_000));
+    let posted = posted.lock().unwrap();
+    let at = |change: usize| posted[change].at.since(Nanos(S));
+    let mut changes = Changes::default();
+    changes.change_rate(RateChange { at_ns: at(0), factor: 2.5 });
+    changes.change_rate(RateChange { at_ns: at(2), factor: 0.5 });
+    changes.pause(at(1), at(3));
+    let process = ArrivalProcess::parse(text).unwrap();
+    let expected: Vec<_> = changes
+        .schedule(&process, crate::user::stream_key(SEED, u64::MAX, 0, 0))
+        .map(|arrival| {
+            let at = Nanos(S + arrival.at_ns);
+            ArrivalRecord { group: 0, scheduled: at, fate: Fate::Begun { at } }
+        })
+        .collect();
+    assert_eq!(ran.arrivals, expected);
+    assert_eq!(ran.counts.scheduled, expected.len() as u64);
+    let all = changes.expected(&process).cumulative(process.duration_ns());
+    assert!((expected.len() as f64 - all).abs() < 5.0 * all.sqrt(), "{} of {all}", expected.len());
+    // What the pause left out is counted, and nobody is late because of it.
+    let paused_s = (at(3) - at(1)) as f64 / 1e9;
+    let left_out = ran.counts.not_offered as f64;
+    assert!(
+        left_out > 0.5 * 200.0 * paused_s && left_out < 1.2 * 1_000.0 * paused_s,
+        "{left_out} in {paused_s} s"
+    );
+    assert!((ran.totals.total.response.max_ms() - 800.0).abs() < 1.0);
 }

@@ -36,6 +36,26 @@ pub(super) async fn within(core: &Core, limit: Nanos, sampling: Pin<&mut impl Fu
 }
 
 impl<P: Protocol> VirtualUser<P> {
+    /// Waits while the run is paused, or until this user is to end. Nothing was meant to begin in that time, so nothing is
+    /// late after it.
+    pub(super) async fn hold(&mut self) {
+        while self.user.run.control.is_paused() && self.goes_on() {
+            let now = self.user.now();
+            let until = (now + SLEEP_NS_MAX).min(self.user.end_time.unwrap_or(Nanos::MAX));
+            if until <= now {
+                self.user.running = false;
+                break;
+            }
+            tokio::select! {
+                () = self.core.load_changed.notified() => {}
+                () = self.core.timers.sleep_until(until) => {}
+            }
+        }
+        self.steps = 0;
+        self.held_until = self.user.now();
+        self.previous_end = self.held_until;
+    }
+
     /// Waits for the lock that the walk has found taken.
     pub(super) async fn wait_for_lock(&mut self) {
         let Some(mut waits) = self.place.waits.take() else { return };

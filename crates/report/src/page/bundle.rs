@@ -13,10 +13,12 @@ pub(super) const SCRIPT: &str = include_str!("../../ui/dist/report.js");
 /// Tells the style sheet that plots will come, before anything is drawn: their places are kept free.
 pub(super) const HEAD_SCRIPT: &str = "document.documentElement.classList.add(\"js\")";
 
-/// What a page may do: run these two scripts and use this style sheet; load nothing, send nothing.
-pub(super) fn content_security_policy() -> String {
+/// What a page may do: run these two scripts and use this style sheet; load nothing, send nothing. The page of a run that
+/// goes on talks to the server it came from.
+pub(super) fn content_security_policy(is_live: bool) -> String {
+    let connect = if is_live { "connect-src 'self'; " } else { "" };
     format!(
-        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {}; script-src {} {}",
+        "default-src 'none'; {connect}base-uri 'none'; form-action 'none'; style-src {}; script-src {} {}",
         hash(STYLE),
         hash(HEAD_SCRIPT),
         hash(SCRIPT)

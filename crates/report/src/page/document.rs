@@ -14,13 +14,19 @@ pub(super) enum Kind {
     Run,
     /// Of two groups of runs.
     Comparison,
+    /// Of a run that goes on: it hears of it at [`EVENTS_PATH`] of the server that it came from.
+    Live,
 }
+
+/// Where the page of a run that goes on hears of it.
+pub const EVENTS_PATH: &str = "/events";
 
 impl Kind {
     fn name(self) -> &'static str {
         match self {
             Kind::Run => "run",
             Kind::Comparison => "comparison",
+            Kind::Live => "live",
         }
     }
 }
@@ -52,11 +58,16 @@ impl<Model: Serialize> Document<'_, Model> {
              <meta name=\"color-scheme\" content=\"light dark\">\
              <link rel=\"expect\" href=\"#whole\" blocking=\"render\">\
              <title>{title} – Busyhour</title>\n<style>{STYLE}</style>\n<script>{HEAD_SCRIPT}</script></head>\n\
-             <body data-page=\"{}\"><a class=\"skip\" href=\"#results\">To the results</a>\n\
+             <body data-page=\"{}\"{}><a class=\"skip\" href=\"#results\">To the results</a>\n\
              <header><h1>{title}</h1><p class=\"sub\">{subtitle}</p></header>\n\
              <nav aria-label=\"Contents\"><ul>",
-            content_security_policy(),
+            content_security_policy(matches!(self.kind, Kind::Live)),
             self.kind.name(),
+            if matches!(self.kind, Kind::Live) {
+                format!(" data-events=\"{EVENTS_PATH}\"")
+            } else {
+                String::new()
+            },
         );
         for Section { id, title, .. } in self.sections {
             let _ = write!(out, "<li><a href=\"#{id}\">{title}</a></li>");

@@ -29,6 +29,12 @@ const TERMS: &[(&str, &str, &str)] = &[
       users of a closed one.",
     ),
     (
+        "changed",
+        "changed",
+        "What somebody did to the run while it went on, from the live page or the terminal. The verdict on arrivals \
+      takes it as asked for: the rate as it was changed, pauses left out. Marks in the plots show when.",
+    ),
+    (
         "completed",
         "completed",
         "Requests whose response ended, good and failed ones. Transactions, redirects and embedded resources \
@@ -115,8 +121,8 @@ const TERMS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The section of definitions.
-pub(super) fn glossary(summary: &Summary) -> Section {
+/// The definitions as a list.
+pub(super) fn definitions() -> String {
     let mut body = String::from("<dl class=\"glossary\">");
     for (id, term, definition) in TERMS {
         let _ = write!(
@@ -126,7 +132,12 @@ pub(super) fn glossary(summary: &Summary) -> Section {
             escape(definition)
         );
     }
-    body.push_str("</dl>");
+    body + "</dl>"
+}
+
+/// The section of definitions.
+pub(super) fn glossary(summary: &Summary) -> Section {
+    let mut body = definitions();
     let error = summary.percentile_error * 100.0;
     if error > 0.0 {
         let _ = write!(

@@ -12,6 +12,7 @@ mod figures;
 mod forest;
 mod glossary;
 mod labels;
+mod live;
 mod markup;
 mod model;
 mod opening;
@@ -22,6 +23,8 @@ mod traffic;
 use busyhour_analysis::Summary;
 
 pub use comparison::comparison_html;
+pub use document::EVENTS_PATH;
+pub use live::{LIVE_WORDS, LivePage, live_html};
 pub(crate) use markup::escape;
 
 use document::{Document, Kind};

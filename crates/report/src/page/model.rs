@@ -1,6 +1,7 @@
 //! What the script draws, as JSON in the page: `ui/src/model.ts` mirrors it.
 
 use busyhour_analysis::{DistributionPoint, HeatMap, RowSeries, Summary};
+use busyhour_record::ControlEvent;
 use serde::Serialize;
 
 use super::steps::Steps;
@@ -20,7 +21,22 @@ pub(super) struct PageModel<'s> {
     curve: Option<Curve>,
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<Part>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    marks: Vec<Mark>,
     labels: Vec<LabelModel<'s>>,
+}
+
+/// A moment of the run at which somebody changed it.
+#[derive(Serialize)]
+pub(super) struct Mark {
+    at_s: f64,
+    words: String,
+}
+
+impl Mark {
+    pub(super) fn of(event: &ControlEvent) -> Mark {
+        Mark { at_s: event.at_ns.as_secs_f64(), words: event.words() }
+    }
 }
 
 /// A part of the run, in s from its start.
@@ -75,6 +91,7 @@ impl<'s> PageModel<'s> {
             heat: summary.heat.as_ref(),
             curve: Curve::of(&summary.distribution),
             window: summary.window.as_ref().map(|window| Part { from_s: window.from_s, to_s: window.to_s }),
+            marks: summary.run.events.iter().map(Mark::of).collect(),
             labels: summary
                 .labels
                 .iter()

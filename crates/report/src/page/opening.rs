@@ -9,6 +9,7 @@ use busyhour_stats::Decision;
 
 use super::markup::{capital, def, escape, mark};
 use super::thresholds::thresholds;
+use crate::changes_told::changes;
 use crate::delivery::{delivery, who};
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 
@@ -80,8 +81,17 @@ fn asked_and_achieved(summary: &Summary, out: &mut String) {
     let (run, total) = (&summary.run, &summary.total);
     out.push_str("<table class=\"facts\"><tbody>");
     row(out, "asked", "asked", &asked(summary));
+    let changed = changes(run);
+    if !changed.is_empty() {
+        let items: Vec<String> = changed.iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
+        row(out, "changed", "changed", &format!("<ul class=\"changes\">{}</ul>", items.concat()));
+    }
     if let Some(counts) = &run.arrivals {
-        row(out, "offered", "offered", &much(&counted(counts.scheduled, "arrival"), ""));
+        let left_out = match counts.not_offered {
+            0 => String::new(),
+            left_out => format!("<br>{} more were left out while the run was paused", thousands(left_out)),
+        };
+        row(out, "offered", "offered", &much(&counted(counts.scheduled, "arrival"), &left_out));
         let sessions = summary.arrivals.iter().filter(|verdict| verdict.scope == Scope::SessionStarts);
         let mut rates = sessions.filter_map(|verdict| verdict.observed.rate_per_s);
         let rest = match (rates.next(), rates.next()) {

@@ -100,6 +100,11 @@ impl Browser {
     /// Opens a file; `before` is a script that runs before the page's own. What went wrong since the last page is
     /// forgotten.
     pub fn open(&mut self, file: &Path, screen: Screen, before: &str) {
+        self.open_url(&format!("file://{}", file.display()), screen, before);
+    }
+
+    /// The same with an address.
+    pub fn open_url(&mut self, url: &str, screen: Screen, before: &str) {
         let Screen { width, height, is_dark } = screen;
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
@@ -108,7 +113,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", media);
         let script = self.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": before }));
         self.events.clear();
-        self.call("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
+        self.call("Page.navigate", json!({ "url": url }));
         self.wait_for("Page.loadEventFired");
         self.call("Page.removeScriptToEvaluateOnNewDocument", json!({ "identifier": script["identifier"] }));
         // Drawn, and observers have been told.

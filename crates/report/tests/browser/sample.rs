@@ -169,6 +169,7 @@ fn facts(wanted: Wanted) -> RunFacts {
         waited: 41,
         dropped: 3,
         left_waiting: 0,
+        not_offered: 0,
     };
     let command: &[&str] = if wanted.is_open {
         &["busyhour", "run", "shop <busy> hour.jmx", "--arrivals", "poisson(200/s) for 60s"]

@@ -74,6 +74,12 @@ export interface Part {
   readonly to_s: number;
 }
 
+/** A moment at which somebody changed the run. */
+export interface Mark {
+  readonly at_s: number;
+  readonly words: string;
+}
+
 /** The data of a run's page. */
 export interface ReportModel {
   readonly version: number;
@@ -82,6 +88,7 @@ export interface ReportModel {
   readonly curve?: Curve;
   /** What the tables are of, when that is not all of the run. */
   readonly window?: Part;
+  readonly marks?: readonly Mark[];
   /** In the order of the table as it came. */
   readonly labels: readonly LabelModel[];
 }

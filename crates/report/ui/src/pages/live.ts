@@ -1,24 +1,158 @@
-// The page of a run that goes on: the same figures, drawn again with each model that the server sends.
+// The page of a run that goes on: the same figures, drawn again each second, and buttons that change the run.
 //
-// The server sends two kinds of events: `model` with a whole model as JSON, and `words` with the text of single elements
-// by their id, for what is written rather than drawn.
+// The server sends `whole` when the page is opened, after something was missed and when the slices or bands changed; `second`
+// with one slice each second; `tell` after somebody changed the run; `end` when it is over.
 
 import { showDefinitions } from "../definitions";
+import type { Second, Tell, Whole } from "../live_model";
+import { withSecond } from "../live_model";
+import type { ReportModel } from "../model";
 import { parseModel } from "../model";
 import { RunPlots } from "./run";
 
+/** Header that carries the page's token: another site cannot set it without being asked whether it may. */
+const TOKEN_HEADER = "X-Busyhour-Token";
+
 /** Follows the events at `url` until the server says `end`. */
 export function livePage(root: HTMLElement, url: string): EventSource {
-  const plots = new RunPlots(root);
-  const events = new EventSource(url);
-  showDefinitions(root);
-  events.addEventListener("model", (event: MessageEvent<string>) => plots.update(parseModel(event.data)));
-  events.addEventListener("words", (event: MessageEvent<string>) => {
-    for (const [id, text] of Object.entries(JSON.parse(event.data) as Record<string, string>)) {
-      const element = document.getElementById(id);
-      if (element) element.textContent = text;
-    }
+  const page = new LivePage(root, new URLSearchParams(location.search).get("token") ?? "");
+  const events = new EventSource(`${url}?token=${encodeURIComponent(page.token)}`);
+  const on = <T>(name: string, then: (data: T) => void): void =>
+    events.addEventListener(name, (event: MessageEvent<string>) => then(JSON.parse(event.data) as T));
+  on<Whole>("whole", ({ model, tell }) => page.whole(parseModel(JSON.stringify(model)), tell));
+  on<Second>("second", (second) => page.second(second));
+  on<Tell>("tell", (tell) => page.tell(tell));
+  on<Tell>("end", (tell) => {
+    events.close();
+    page.tell(tell);
   });
-  events.addEventListener("end", () => events.close());
+  events.addEventListener("error", () => page.lost(events.readyState === EventSource.CLOSED));
+  events.addEventListener("open", () => page.connected());
+  showDefinitions(root);
   return events;
+}
+
+class LivePage {
+  private readonly plots: RunPlots;
+  private model: ReportModel | undefined;
+  private state = "running";
+  private factor = 1;
+  private readonly field: HTMLInputElement | null;
+  private readonly confirm: HTMLDialogElement | null;
+
+  constructor(root: HTMLElement, readonly token: string) {
+    this.plots = new RunPlots(root);
+    this.field = root.querySelector<HTMLInputElement>("#rate-factor");
+    this.confirm = root.querySelector<HTMLDialogElement>("#confirm-stop");
+    const press = (id: string, then: () => void): void =>
+      document.getElementById(id)?.addEventListener("click", then);
+    press("pause", () => this.order(this.state === "paused" ? { order: "resume" } : { order: "pause" }));
+    press("stop", () => this.confirm?.showModal());
+    press("stop-now", () => {
+      this.confirm?.close();
+      this.order({ order: "stop" });
+    });
+    press("stop-not", () => this.confirm?.close());
+    press("slower", () => this.rate(this.factor / 1.25));
+    press("faster", () => this.rate(this.factor * 1.25));
+    press("as-asked", () => this.rate(1));
+    document.getElementById("rate-form")?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.rate(this.field?.valueAsNumber ?? Number.NaN);
+    });
+  }
+
+  whole(model: ReportModel, tell: Tell): void {
+    this.model = { ...model, marks: tell.marks };
+    this.plots.update(this.model);
+    this.tell(tell);
+  }
+
+  second(second: Second): void {
+    const next = this.model && withSecond(this.model, second);
+    if (next) {
+      this.model = next;
+      this.plots.update(next);
+    }
+    this.tell(second.tell);
+  }
+
+  tell(tell: Tell): void {
+    for (const [id, text] of Object.entries(tell.words)) write(id, text);
+    this.state = tell.state;
+    this.factor = tell.factor;
+    document.body.dataset["state"] = tell.state;
+    const over = tell.state === "stopping" || tell.state === "ended";
+    for (const id of ["pause", "stop", "slower", "faster", "as-asked", "rate-factor", "set-rate"]) {
+      const control = document.getElementById(id) as HTMLButtonElement | HTMLInputElement | null;
+      if (control) control.disabled = over;
+    }
+    write("pause", tell.state === "paused" ? "Resume" : "Pause");
+    if (this.field && document.activeElement !== this.field) this.field.value = String(tell.factor);
+    list("live-changes", tell.changes);
+    list("live-caveats", tell.caveats);
+    rows("live-labels", tell.labels);
+    rows("live-thresholds", tell.thresholds);
+  }
+
+  /** The connection broke off; the browser tries again by itself unless the server has refused. */
+  lost(isOver: boolean): void {
+    if (this.state === "ended") return;
+    document.body.dataset["connection"] = "lost";
+    write("live-connection", isOver ? "No connection: the run has ended, or this page's address is not its own" : "Connecting again …");
+  }
+
+  connected(): void {
+    delete document.body.dataset["connection"];
+    write("live-connection", "");
+  }
+
+  private rate(factor: number): void {
+    // Two digits after the point are what a person means; the server says what it allows.
+    this.order({ order: "rate", factor: Math.round(factor * 100) / 100 });
+  }
+
+  private order(body: object): void {
+    const said = (text: string): void => write("live-answer", text);
+    fetch("/order", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", [TOKEN_HEADER]: this.token },
+      body: JSON.stringify(body),
+    }).then(
+      async (answer) => said(answer.ok ? "" : await answer.text()),
+      () => said("The run cannot be reached"),
+    );
+  }
+}
+
+function write(id: string, text: string): void {
+  const element = document.getElementById(id);
+  if (element && element.textContent !== text) element.textContent = text;
+}
+
+/** Makes the items of a list these, touching only those that changed. */
+function list(id: string, items: readonly string[]): void {
+  const element = document.getElementById(id);
+  if (!element) return;
+  while (element.children.length > items.length) element.lastElementChild?.remove();
+  items.forEach((text, at) => {
+    const item = element.children[at] ?? element.appendChild(document.createElement("li"));
+    if (item.textContent !== text) item.textContent = text;
+  });
+  element.dataset["empty"] = String(items.length === 0);
+}
+
+/** Makes the rows of a table's body these; the first cell of each is its head. */
+function rows(id: string, cells: readonly (readonly string[])[]): void {
+  const body = document.getElementById(id) as HTMLTableSectionElement | null;
+  if (!body) return;
+  while (body.rows.length > cells.length) body.deleteRow(-1);
+  cells.forEach((texts, at) => {
+    const row = body.rows[at] ?? body.insertRow();
+    texts.forEach((text, column) => {
+      const cell = row.cells[column] ?? row.appendChild(document.createElement(column === 0 ? "th" : "td"));
+      if (column === 0) cell.setAttribute("scope", "row");
+      if (cell.textContent !== text) cell.textContent = text;
+    });
+  });
 }

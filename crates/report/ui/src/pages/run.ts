@@ -31,8 +31,8 @@ export class RunPlots {
 
   /** Draws a model; may be called again with a newer one. */
   update(model: ReportModel): void {
-    const { over_time, heat, curve, window } = model;
-    if (heat) this.heat?.update({ heat, over_time, window, sync: SYNC });
+    const { over_time, heat, curve, window, marks } = model;
+    if (heat) this.heat?.update({ heat, over_time, window, marks, sync: SYNC });
     if (curve) this.curve?.update(bothClocks(curve));
     for (const { name, plot } of this.lines) {
       const data = lineData(name, model);
@@ -49,7 +49,7 @@ function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
   const over = model.over_time;
   if (!over) return undefined;
   const { from_s, step_s } = over;
-  const base = { from_s, step_s, window: model.window, sync: SYNC, format: rate, tick };
+  const base = { from_s, step_s, window: model.window, marks: model.marks, sync: SYNC, format: rate, tick };
   switch (name) {
     case "rate":
       return {

@@ -79,7 +79,9 @@ export class PlotFigure {
       this.plot = new uPlot({ legend: { show: false }, ...size, ...options, hooks }, data, this.canvas);
     }
     this.describe();
-    this.show(null);
+    // A plot that is drawn again while somebody reads a value goes on showing that one.
+    const last = (this.plot?.data[0].length ?? 0) - 1;
+    this.show(this.index !== null && this.index <= last ? this.index : null);
   }
 
   private width(): number {

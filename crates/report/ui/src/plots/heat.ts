@@ -2,17 +2,18 @@
 
 import uPlot from "uplot";
 import { ms, thousands, timeTick, moment } from "../format";
-import type { HeatMap, OverTime, Part, Values } from "../model";
+import type { HeatMap, Mark, OverTime, Part, Values } from "../model";
 import { middles } from "../model";
 import { PlotFigure, yAxis } from "./figure";
 import { colour, ramp } from "./theme";
-import { sharedCursor, shadeOutside, slices, timeAxis, wholeRun } from "./time";
+import { drawMarks, sharedCursor, shadeOutside, slices, timeAxis, wholeRun } from "./time";
 
 /** A heat map with the run's series beside it. */
 export interface HeatData {
   readonly heat: HeatMap;
   readonly over_time?: OverTime | undefined;
   readonly window?: Part | undefined;
+  readonly marks?: readonly Mark[] | undefined;
   readonly sync?: string;
 }
 
@@ -98,7 +99,10 @@ export class HeatPlot {
             points: { show: false },
           })),
         ],
-        hooks: { drawClear: [shadeOutside(() => this.data?.window), (plot) => this.cells(plot)] },
+        hooks: {
+          drawClear: [shadeOutside(() => this.data?.window), (plot) => this.cells(plot)],
+          draw: [drawMarks(() => this.data?.marks)],
+        },
       },
       [x, ...lines.map((line) => line.values)] as uPlot.AlignedData,
     );

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { moment } from "../format";
-import type { Part, Values } from "../model";
+import type { Mark, Part, Values } from "../model";
 import { middles } from "../model";
 import { axis, PlotFigure, yAxis } from "./figure";
 import type { Colour } from "./theme";
@@ -31,6 +31,8 @@ export interface TimeData {
   readonly tick: (value: number) => string;
   /** What the tables are of; the rest is shaded. */
   readonly window?: Part | undefined;
+  /** Where somebody changed the run. */
+  readonly marks?: readonly Mark[] | undefined;
   /** Plots with the same key show the same moment and the same part. */
   readonly sync?: string;
 }
@@ -80,6 +82,27 @@ export function shadeOutside(part: () => Part | undefined): (plot: uPlot) => voi
     ctx.fillStyle = colour("shade");
     ctx.fillRect(left, top, at(kept.from_s) - left, height);
     ctx.fillRect(at(kept.to_s), top, left + width - at(kept.to_s), height);
+    ctx.restore();
+  };
+}
+
+/** Draws a line where somebody changed the run; what it was stands in the page's first part. */
+export function drawMarks(marks: () => readonly Mark[] | undefined): (plot: uPlot) => void {
+  return (plot) => {
+    const { left, top, width, height } = plot.bbox;
+    const { ctx } = plot;
+    ctx.save();
+    ctx.strokeStyle = colour("ink");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([2 * devicePixelRatio, 2 * devicePixelRatio]);
+    for (const { at_s } of marks() ?? []) {
+      const x = Math.round(plot.valToPos(at_s, "x", true)) + 0.5;
+      if (x < left || x > left + width) continue;
+      ctx.beginPath();
+      ctx.moveTo(x, top);
+      ctx.lineTo(x, top + height);
+      ctx.stroke();
+    }
     ctx.restore();
   };
 }
@@ -140,7 +163,7 @@ export class TimePlot {
         axes: [timeAxis(), yAxis(data.tick)],
         cursor: sharedCursor(data.sync),
         series: [{}, ...series],
-        hooks: { drawClear: [shadeOutside(() => this.data?.window)] },
+        hooks: { drawClear: [shadeOutside(() => this.data?.window)], draw: [drawMarks(() => this.data?.marks)] },
       },
       [x, ...lines.map((line) => [...line.values])] as uPlot.AlignedData,
     );

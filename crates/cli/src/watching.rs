@@ -1,0 +1,125 @@
+//! While a run goes on: what is shown of it, and who may end or change it.
+
+use std::sync::Arc;
+
+use busyhour_analysis::thresholds::StopOrder;
+use busyhour_engine::run::{RunShared, Stop};
+use busyhour_record::Recorder;
+
+use crate::exit;
+use crate::live::Live;
+use crate::progress::{self, Display};
+use crate::stop_port;
+use crate::stop_signals::{Asked, Signals};
+use crate::thresholds::StopOrders;
+
+/// Hears Ctrl-C and SIGTERM from the moment there is a run directory: a run never ends without a word about it.
+pub(crate) struct Ears {
+    runtime: tokio::runtime::Runtime,
+    signals: Signals,
+}
+
+impl Ears {
+    pub(crate) fn open() -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let signals = runtime.block_on(async { Signals::new() })?;
+        Ok(Self { runtime, signals })
+    }
+}
+
+/// A run that goes on.
+pub(crate) struct Watched<'r> {
+    pub(crate) shared: &'r Arc<RunShared>,
+    pub(crate) recorder: &'r Recorder,
+    pub(crate) asked: &'r Asked,
+    pub(crate) live: Option<&'r Live>,
+    /// JMeter's stop port is listened to.
+    pub(crate) has_stop_port: bool,
+}
+
+impl Watched<'_> {
+    /// Shows progress and takes orders until the engine has finished; the threshold that stopped the run.
+    pub(crate) fn until_it_ends(
+        &self,
+        display: &mut Display,
+        ears: Ears,
+        mut finished: tokio::sync::oneshot::Receiver<()>,
+        mut orders: Option<StopOrders>,
+    ) -> Option<StopOrder> {
+        let Ears { runtime, mut signals } = ears;
+        let mut stopped_by = None;
+        runtime.block_on(async {
+            let port = match self.has_stop_port {
+                true => stop_port::listen(&self.shared.properties).await,
+                false => None,
+            };
+            if let Some(address) = port.as_ref().and_then(|socket| socket.local_addr().ok()) {
+                let line =
+                    format!("Waiting for possible Shutdown/StopTestNow message on port {}\n", address.port());
+                exit::print(&line);
+            }
+            let packet = async || match &port {
+                Some(socket) => stop_port::next(socket).await,
+                None => std::future::pending().await,
+            };
+            let mut steps = tokio::time::interval(progress::STEP);
+            loop {
+                tokio::select! {
+                    _ = &mut finished => break,
+                    () = signals.next() => self.stop(display, self.asked.ask(self.shared)),
+                    packet = packet() => self.stop(display, match packet {
+                        stop_port::Order::Shutdown => self.asked.ask(self.shared),
+                        stop_port::Order::StopTestNow => self.asked.ask_now(self.shared),
+                    }),
+                    // Without thresholds, and once they have spoken, there is nothing to wait for.
+                    Some(order) = broken(&mut orders) => {
+                        display.say(&format!(
+                            "stopping: the threshold `{}` was broken at {} s; users finish the sample they are in",
+                            order.text,
+                            order.second + 1
+                        ));
+                        self.shared.ask_to_stop(Stop::Graceful);
+                        stopped_by = Some(order);
+                    }
+                    _ = steps.tick() => self.step(display),
+                }
+            }
+            self.tell(display);
+            display.clear();
+        });
+        stopped_by
+    }
+
+    fn step(&self, display: &mut Display) {
+        self.tell(display);
+        display.step(self.shared, self.recorder, self.live);
+    }
+
+    /// Says what the page and the terminal have changed.
+    fn tell(&self, display: &mut Display) {
+        let told = self.live.map(|live| live.steered.take_told()).unwrap_or_default();
+        told.iter().for_each(|line| display.say(line));
+    }
+
+    fn stop(&self, display: &mut Display, stop: Stop) {
+        display.say(match stop {
+            Stop::Now => "stopping now; samples under way are given up",
+            _ => "stopping: users finish the sample they are in (once more: stop now)",
+        });
+        if let Some(live) = self.live {
+            live.tell_state();
+        }
+    }
+}
+
+/// Waits for a threshold's order to stop; `None` when none can come any more.
+async fn broken(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
+    match orders {
+        Some(waiting) => {
+            let order = waiting.await.ok();
+            *orders = None;
+            order
+        }
+        None => std::future::pending().await,
+    }
+}

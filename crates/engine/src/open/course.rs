@@ -1,0 +1,63 @@
+//! One core's share of a schedule, as it is changed while the run goes on.
+
+use std::collections::VecDeque;
+
+use busyhour_arrivals::{Arrival, ChangingSchedule, RateChange};
+use busyhour_record::{LoadChange, Nanos};
+
+use crate::run_control::RunControl;
+
+/// The arrivals to come.
+pub(super) struct Course {
+    schedule: ChangingSchedule,
+    /// When the schedule began.
+    first: Nanos,
+    /// Changes of the run that it knows of.
+    known: u32,
+    /// Pauses (true) and their ends that lie ahead.
+    turns: VecDeque<(Nanos, bool)>,
+    paused: bool,
+}
+
+impl Course {
+    pub(super) fn new(schedule: ChangingSchedule, first: Nanos) -> Course {
+        Course { schedule, first, known: 0, turns: VecDeque::new(), paused: false }
+    }
+
+    /// Whether `control` has changes that it does not know of.
+    pub(super) fn is_behind(&self, control: &RunControl) -> bool {
+        control.count() != self.known
+    }
+
+    /// Takes up what was changed since.
+    pub(super) fn follow(&mut self, control: &RunControl) {
+        for posted in control.since(self.known) {
+            self.known += 1;
+            match posted.change {
+                // What was changed before the schedule began holds from its beginning.
+                LoadChange::Rate { factor } => {
+                    self.schedule.change(RateChange { at_ns: posted.at.since(self.first), factor });
+                }
+                LoadChange::Pause => self.turns.push_back((posted.at, true)),
+                LoadChange::Resume => self.turns.push_back((posted.at, false)),
+                LoadChange::Stop => {}
+            }
+        }
+    }
+
+    /// The next arrival and when it is scheduled.
+    pub(super) fn peek(&mut self) -> Option<(Arrival, Nanos)> {
+        let arrival = self.schedule.peek()?;
+        Some((arrival, self.first + arrival.at_ns))
+    }
+
+    /// Takes the arrival at `scheduled`; false when the run is paused then.
+    pub(super) fn take(&mut self, scheduled: Nanos) -> bool {
+        self.schedule.next();
+        while let Some((_, paused)) = self.turns.front().copied().filter(|(at, _)| *at <= scheduled) {
+            self.turns.pop_front();
+            self.paused = paused;
+        }
+        !self.paused
+    }
+}

@@ -1,0 +1,179 @@
+//! Changing the load while a run goes on: its rate, and pauses.
+//!
+//! A change is posted with the moment from which it holds, a little later than now ([`CHANGE_LEAD_NS`]). Each core learns
+//! of it before that moment: its dispatchers look at one number before each arrival, and its tick wakes those that sleep.
+//! So all cores change at the same instant, and the schedule of the whole run is a function of the seed and of the changes,
+//! as [`busyhour_arrivals::Changes`] computes it again afterwards.
+//!
+//! | | open workloads | users with work of their own |
+//! |---|---|---|
+//! | rate | arrivals come at so many times the rate that was asked for | – (their number is the plan's) |
+//! | pause | no arrival begins; those whose time comes are left out; sessions under way end | each holds before its next sample |
+//! | stop | as [`crate::run::Stop::Graceful`] | the same |
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use busyhour_record::{LoadChange, Nanos};
+
+/// How long after it was asked for a change begins to hold, in nanoseconds: two ticks of a core, within which all have
+/// heard of it.
+pub const CHANGE_LEAD_NS: u64 = 2 * crate::core::TICK_NS;
+
+/// Changes of one run: far more than a person makes, few enough to be kept and looked through.
+pub const CHANGES_MAX: usize = 1_000;
+
+/// Least and greatest factor of a rate.
+pub const FACTORS: (f64, f64) = (0.01, 100.0);
+
+/// A change and from when on it holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PostedChange {
+    /// The first moment for which it holds.
+    pub at: Nanos,
+    /// What changes; never a stop.
+    pub change: LoadChange,
+}
+
+/// Why the load was not changed.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum ControlError {
+    /// Not a factor that can be had.
+    #[error("a rate can become {least} to {most} times what was asked for, not {0} times", least = FACTORS.0, most = FACTORS.1)]
+    Factor(f64),
+    /// It has been changed very often.
+    #[error("the load of a run can be changed {CHANGES_MAX} times")]
+    TooMany,
+}
+
+/// What was asked of the load while the run went on.
+#[derive(Debug, Default)]
+pub struct RunControl {
+    paused: AtomicBool,
+    /// How many changes there are: what cores look at.
+    count: AtomicU32,
+    changes: Mutex<Vec<PostedChange>>,
+}
+
+impl RunControl {
+    /// From a moment soon after `now` on, arrivals of open workloads come at `factor` times the rate asked for.
+    ///
+    /// # Errors
+    /// The factor is out of range, or there were too many changes. Nothing is changed then.
+    pub fn set_rate_factor(&self, now: Nanos, factor: f64) -> Result<PostedChange, ControlError> {
+        if !(FACTORS.0..=FACTORS.1).contains(&factor) {
+            return Err(ControlError::Factor(factor));
+        }
+        self.post(now, LoadChange::Rate { factor })
+    }
+
+    /// Pauses the load; does nothing while it is paused.
+    ///
+    /// # Errors
+    /// There were too many changes.
+    pub fn pause(&self, now: Nanos) -> Result<Option<PostedChange>, ControlError> {
+        if self.is_paused() {
+            return Ok(None);
+        }
+        self.post(now, LoadChange::Pause).map(Some)
+    }
+
+    /// Ends a pause; does nothing when there is none.
+    ///
+    /// # Errors
+    /// There were too many changes. A pause can always be ended.
+    pub fn resume(&self, now: Nanos) -> Result<Option<PostedChange>, ControlError> {
+        if !self.is_paused() {
+            return Ok(None);
+        }
+        self.post(now, LoadChange::Resume).map(Some)
+    }
+
+    fn post(&self, now: Nanos, change: LoadChange) -> Result<PostedChange, ControlError> {
+        let mut changes = self.locked();
+        // One place is kept for the end of a pause.
+        let room = CHANGES_MAX - usize::from(change != LoadChange::Resume);
+        if changes.len() >= room {
+            return Err(ControlError::TooMany);
+        }
+        let earliest = changes.last().map_or(Nanos::ZERO, |last| last.at);
+        let posted = PostedChange { at: (now + CHANGE_LEAD_NS).max(earliest), change };
+        changes.push(posted);
+        match change {
+            LoadChange::Pause => self.paused.store(true, Ordering::Relaxed),
+            LoadChange::Resume => self.paused.store(false, Ordering::Relaxed),
+            LoadChange::Rate { .. } | LoadChange::Stop => {}
+        }
+        self.count.store(u32::try_from(changes.len()).unwrap_or(u32::MAX), Ordering::Release);
+        Ok(posted)
+    }
+
+    /// Whether users with work of their own are to hold.
+    #[inline]
+    pub fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
+    }
+
+    /// How many changes there have been.
+    #[inline]
+    pub(crate) fn count(&self) -> u32 {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// The changes from the `from`-th on.
+    pub(crate) fn since(&self, from: u32) -> Vec<PostedChange> {
+        self.locked().get(from as usize..).unwrap_or_default().to_vec()
+    }
+
+    /// How many times the rate that was asked for arrivals come at, or will within [`CHANGE_LEAD_NS`].
+    pub fn rate_factor(&self) -> f64 {
+        let changes = self.locked();
+        let last = changes.iter().rev().find_map(|posted| match posted.change {
+            LoadChange::Rate { factor } => Some(factor),
+            _ => None,
+        });
+        last.unwrap_or(1.0)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<PostedChange>> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Nanos = Nanos(5_000_000_000);
+
+    #[test]
+    fn changes_keep_their_order_and_their_lead() {
+        let control = RunControl::default();
+        assert_eq!((control.rate_factor(), control.is_paused(), control.count()), (1.0, false, 0));
+        let first = control.set_rate_factor(AT, 2.0).unwrap();
+        assert_eq!(first.at, AT + CHANGE_LEAD_NS);
+        // A clock that was read earlier by another thread does not turn changes around.
+        let second = control.pause(Nanos(4_000_000_000)).unwrap().unwrap();
+        assert_eq!(second.at, first.at);
+        assert_eq!((control.pause(AT), control.is_paused()), (Ok(None), true));
+        assert_eq!(control.since(1), [second]);
+        assert!(control.resume(AT).unwrap().is_some() && control.resume(AT).unwrap().is_none());
+        assert_eq!((control.rate_factor(), control.count()), (2.0, 3));
+    }
+
+    #[test]
+    fn what_is_no_factor_and_too_many_changes_are_refused() {
+        let control = RunControl::default();
+        for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, 100.1] {
+            let refused = control.set_rate_factor(AT, factor);
+            assert!(matches!(refused, Err(ControlError::Factor(_))), "{factor}: {refused:?}");
+        }
+        assert_eq!(control.count(), 0);
+        for _ in 0..CHANGES_MAX - 2 {
+            control.set_rate_factor(AT, 0.5).unwrap();
+        }
+        control.pause(AT).unwrap();
+        assert_eq!(control.set_rate_factor(AT, 1.0), Err(ControlError::TooMany));
+        assert!(control.resume(AT).is_ok_and(|posted| posted.is_some()), "a pause can be ended");
+    }
+}

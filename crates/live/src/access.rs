@@ -1,0 +1,172 @@
+//! Who may see and steer the run: whoever has the page's address with its token, from that page.
+//!
+//! The server listens on this machine, where other people and other pages of the same browser can reach it. A page
+//! elsewhere cannot guess the token; it cannot set the header that orders need without a question that is never answered;
+//! and a name that was made to point here (DNS rebinding) is not among the hosts that are answered.
+
+use std::net::{IpAddr, SocketAddr};
+
+use busyhour_export::HttpRequest;
+use rand::TryRngCore as _;
+use rand::rand_core::OsError;
+use rand::rngs::OsRng;
+use subtle::ConstantTimeEq as _;
+
+/// Header that carries the token of an order.
+pub(crate) const TOKEN_HEADER: &str = "X-Busyhour-Token";
+
+/// 128 random bits in hexadecimal digits.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// A new one.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub fn new() -> Result<Token, OsError> {
+        let mut bytes = [0; 16];
+        OsRng.try_fill_bytes(&mut bytes)?;
+        Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// As the address has it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is it; how long that takes does not tell how much of it is right.
+    fn is(&self, given: Option<&str>) -> bool {
+        given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(self.0.as_bytes())))
+    }
+}
+
+/// It is shown to nobody by accident.
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// Who is let in.
+#[derive(Debug, Clone)]
+pub(crate) struct Access {
+    pub(crate) token: Token,
+    /// Where the server listens.
+    pub(crate) address: SocketAddr,
+}
+
+impl Access {
+    /// Whether a request may read.
+    pub(crate) fn may_read(&self, request: &HttpRequest) -> bool {
+        self.is_asked_for_here(request) && self.token.is(request.query("token"))
+    }
+
+    /// Whether a request may change the run: its token stands in a header, which no form and no image can set.
+    pub(crate) fn may_steer(&self, request: &HttpRequest) -> bool {
+        self.is_asked_for_here(request) && self.token.is(request.header(TOKEN_HEADER))
+    }
+
+    /// Whether a request was meant for this server and comes from its own page, as far as it says so.
+    fn is_asked_for_here(&self, request: &HttpRequest) -> bool {
+        let Some(host) = request.header("Host").filter(|host| self.is_own(host)) else { return false };
+        let is_own_origin = match request.header("Origin") {
+            Some(origin) => origin.strip_prefix("http://") == Some(host),
+            None => !request.has_header("Origin"),
+        };
+        let is_own_site = match request.header("Sec-Fetch-Site") {
+            Some(site) => matches!(site, "same-origin" | "none"),
+            None => !request.has_header("Sec-Fetch-Site"),
+        };
+        is_own_origin && is_own_site
+    }
+
+    /// Addresses in digits, and `localhost`: no other name is known to be this machine's.
+    fn is_own(&self, host: &str) -> bool {
+        let port = self.address.port();
+        if host == format!("localhost:{port}") {
+            return self.address.ip().is_loopback() || self.address.ip().is_unspecified();
+        }
+        let Ok(named) = host.parse::<SocketAddr>() else {
+            // A browser leaves the usual port out.
+            return port == 80 && host.parse::<IpAddr>().is_ok_and(|ip| self.is_own_ip(ip));
+        };
+        named.port() == port && self.is_own_ip(named.ip())
+    }
+
+    fn is_own_ip(&self, ip: IpAddr) -> bool {
+        ip == self.address.ip() || self.address.ip().is_unspecified()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::sync::Arc;
+
+    use busyhour_export::{HttpAnswer, HttpServer};
+
+    use super::*;
+
+    /// What may be done by a request with these lines after its first, for a server that says it listens at `address`.
+    fn allowed(address: &str, target: &str, lines: &str) -> (bool, bool) {
+        let access = Access { token: Token("ab".repeat(16)), address: address.parse().unwrap() };
+        let handler = move |request: &HttpRequest, stream: &mut std::net::TcpStream| {
+            let body = [u8::from(access.may_read(request)), u8::from(access.may_steer(request))];
+            HttpAnswer { status: "200 OK", kind: "x", headers: "", body: &body }.send(stream)
+        };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = HttpServer::start(listener, "test", Arc::new(handler)).unwrap();
+        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+        stream.write_all(format!("GET {target} HTTP/1.1\r\n{lines}\r\n\r\n").as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let [.., read, steer] = answer[..] else { panic!("{answer:?}") };
+        (read == 1, steer == 1)
+    }
+
+    #[test]
+    fn tokens_are_long_and_never_the_same() {
+        let (a, b) = (Token::new().unwrap(), Token::new().unwrap());
+        assert_eq!(a.as_str().len(), 32);
+        assert!(a != b && a.is(Some(a.as_str())) && !a.is(Some(b.as_str())));
+        assert!(!a.is(None) && !a.is(Some("")) && !a.is(Some(&a.as_str()[1..])));
+        assert_eq!(format!("{a:?}"), "Token(…)");
+    }
+
+    #[test]
+    fn only_the_page_itself_is_let_in() {
+        let token = "ab".repeat(16);
+        let (query, header) = (format!("/?token={token}"), format!("{TOKEN_HEADER}: {token}"));
+        let here = "127.0.0.1:8080";
+        let full = |lines: &str| allowed(here, &query, &format!("{lines}\r\n{header}"));
+        assert_eq!(full("Host: 127.0.0.1:8080"), (true, true));
+        assert_eq!(full("Host: localhost:8080\r\nOrigin: http://localhost:8080"), (true, true));
+        assert_eq!(full("Host: 127.0.0.1:8080\r\nSec-Fetch-Site: same-origin"), (true, true));
+        for lines in [
+            "X: no host",
+            "Host: evil.example:8080",
+            "Host: 127.0.0.1:8081",
+            "Host: 127.0.0.1",
+            "Host: 127.0.0.2:8080",
+            "Host: 127.0.0.1:8080\r\nHost: 127.0.0.1:8080",
+            "Host: 127.0.0.1:8080\r\nOrigin: http://evil.example",
+            "Host: 127.0.0.1:8080\r\nOrigin: null",
+            "Host: 127.0.0.1:8080\r\nOrigin: https://127.0.0.1:8080",
+            "Host: 127.0.0.1:8080\r\nOrigin: http://127.0.0.1:8080\r\nOrigin: http://127.0.0.1:8080",
+            "Host: 127.0.0.1:8080\r\nSec-Fetch-Site: cross-site",
+        ] {
+            assert_eq!(full(lines), (false, false), "{lines}");
+        }
+        let host = "Host: 127.0.0.1:8080";
+        assert_eq!(allowed(here, "/", host), (false, false));
+        assert_eq!(allowed(here, "/?token=", host), (false, false));
+        // Reading is by the address, ordering by the header, and neither by the other.
+        assert_eq!(allowed(here, &query, host), (true, false));
+        assert_eq!(allowed(here, "/", &format!("{host}\r\n{header}")), (false, true));
+        assert_eq!(allowed("[::1]:8080", &query, "Host: [::1]:8080"), (true, false));
+        assert_eq!(allowed("0.0.0.0:80", &query, "Host: 192.0.2.7"), (true, false));
+        assert_eq!(allowed("0.0.0.0:80", &query, "Host: a.example"), (false, false));
+    }
+}

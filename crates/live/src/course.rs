@@ -1,0 +1,264 @@
+//! What is known of a run so far.
+
+use std::collections::HashMap;
+
+use busyhour_analysis::thresholds::{Criterion, Judge, RunMeasures, ThresholdResult};
+use busyhour_record::{LiveArrivals, SampleKind, SecondArrivals, Snapshot, TimeCounts};
+
+use crate::slices::{Grown, Slices};
+
+/// Numbers of the last second, or of the run so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figures {
+    /// Requests that ended.
+    pub completed: u64,
+    /// Failed ones among them.
+    pub failed: u64,
+    /// Most active users that they saw; `None` when none ended.
+    pub users: Option<u32>,
+    /// Arrivals of open workloads; `None` when the run has none.
+    pub arrivals: Option<SecondArrivals>,
+    /// End − intended start.
+    pub response: TimeCounts,
+    /// End − actual start.
+    pub service: TimeCounts,
+}
+
+impl Figures {
+    fn of(snapshot: &Snapshot) -> Figures {
+        let total = snapshot.total();
+        Figures {
+            completed: total.samples,
+            failed: total.errors,
+            users: snapshot.users.map(|users| users.max),
+            arrivals: snapshot.arrivals,
+            response: total.response.all(),
+            service: total.service.all(),
+        }
+    }
+
+    fn merge(&mut self, other: &Figures) {
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.users = self.users.max(other.users);
+        if let Some(arrivals) = &other.arrivals {
+            self.arrivals.get_or_insert_default().merge(arrivals);
+        }
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+    }
+
+    /// Failed requests in percent; `None` when none ended.
+    #[must_use]
+    pub fn failed_percent(&self) -> Option<f64> {
+        (self.completed > 0).then(|| self.failed as f64 * 100.0 / self.completed as f64)
+    }
+}
+
+/// One label so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LabelCourse {
+    /// Its name.
+    pub label: String,
+    /// Samples that ended.
+    pub completed: u64,
+    /// Failed ones among them.
+    pub failed: u64,
+    /// Samples that ended in the last second.
+    pub last: u64,
+    /// End − intended start.
+    pub response: TimeCounts,
+}
+
+/// A run so far, added up from its seconds. What it takes of memory is bounded: slices over time, and as many labels as
+/// the recorder keeps apart.
+#[derive(Debug)]
+pub struct Course {
+    slices: Slices,
+    total: Figures,
+    last: Figures,
+    last_second: Option<u64>,
+    labels: Vec<LabelCourse>,
+    index: HashMap<String, usize>,
+    regularity: Option<LiveArrivals>,
+    judge: Judge,
+    thresholds: Vec<ThresholdResult>,
+}
+
+/// Percentiles of the curve, as far as the number of requests supports them.
+const CURVE: [f64; 25] = [
+    1.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 92.0, 95.0, 97.0, 98.0, 99.0, 99.5,
+    99.7, 99.9, 99.95, 99.97, 99.99, 99.995, 99.997, 99.999,
+];
+
+impl Course {
+    /// A run before its first second, judged by `criteria`.
+    #[must_use]
+    pub fn new(criteria: Vec<Criterion>) -> Course {
+        Course {
+            slices: Slices::default(),
+            total: Figures::default(),
+            last: Figures::default(),
+            last_second: None,
+            labels: Vec::new(),
+            index: HashMap::new(),
+            regularity: None,
+            judge: Judge::new(criteria),
+            thresholds: Vec::new(),
+        }
+    }
+
+    /// Adds a second.
+    pub fn take(&mut self, snapshot: &Snapshot) {
+        // What has changed by it is for those who send changes.
+        let _ = self.add(snapshot);
+    }
+
+    pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Grown {
+        self.last = Figures::of(snapshot);
+        self.total.merge(&self.last);
+        self.last_second = Some(snapshot.second);
+        // A second without arrivals tells nothing about those before it.
+        self.regularity = snapshot.regularity;
+        self.labels.iter_mut().for_each(|label| label.last = 0);
+        for row in snapshot.rows.iter().filter(|row| row.kind == SampleKind::Request) {
+            let at = match self.index.get(&row.label) {
+                Some(at) => *at,
+                None => {
+                    self.index.insert(row.label.clone(), self.labels.len());
+                    self.labels.push(LabelCourse { label: row.label.clone(), ..LabelCourse::default() });
+                    self.labels.len() - 1
+                }
+            };
+            let label = &mut self.labels[at];
+            label.completed += row.samples;
+            label.failed += row.errors;
+            label.last += row.samples;
+            label.response.merge(&row.response.all());
+        }
+        // Its orders are for whoever stops the run; here it only tells.
+        let _ = self.judge.second(snapshot);
+        self.thresholds = self.judge.so_far(&RunMeasures::default());
+        self.slices.add(snapshot)
+    }
+
+    /// The run over time.
+    #[must_use]
+    pub fn slices(&self) -> &Slices {
+        &self.slices
+    }
+
+    /// All so far.
+    #[must_use]
+    pub fn total(&self) -> &Figures {
+        &self.total
+    }
+
+    /// The last second.
+    #[must_use]
+    pub fn last(&self) -> &Figures {
+        &self.last
+    }
+
+    /// Number of the last second; `None` before the first one has closed.
+    #[must_use]
+    pub fn last_second(&self) -> Option<u64> {
+        self.last_second
+    }
+
+    /// How regular the arrivals of the last ten seconds were.
+    #[must_use]
+    pub fn regularity(&self) -> Option<LiveArrivals> {
+        self.regularity
+    }
+
+    /// How each threshold fares so far.
+    #[must_use]
+    pub fn thresholds(&self) -> &[ThresholdResult] {
+        &self.thresholds
+    }
+
+    /// Up to so many labels, those with the most requests first.
+    #[must_use]
+    pub fn busiest(&self, most: usize) -> Vec<&LabelCourse> {
+        let mut all: Vec<&LabelCourse> = self.labels.iter().collect();
+        // Labels of the same number keep the order in which they came.
+        all.sort_by_key(|label| std::cmp::Reverse(label.completed));
+        all.truncate(most);
+        all
+    }
+
+    /// Percentiles with response and service time in ms; empty with fewer than two requests.
+    #[must_use]
+    pub fn curve(&self) -> Vec<[f64; 3]> {
+        let count = self.total.response.count();
+        if count < 2 {
+            return Vec::new();
+        }
+        // The last percentile but the longest has ten requests beyond it, or is the median.
+        let supported =
+            |percentile: &f64| *percentile <= 50.0 || (100.0 - percentile) / 100.0 * count as f64 >= 10.0;
+        let point = |percentile: f64| {
+            let at = |times: &TimeCounts| times.quantile_ms(percentile / 100.0);
+            Some([percentile, at(&self.total.response)?, at(&self.total.service)?])
+        };
+        CURVE.into_iter().filter(supported).chain([100.0]).filter_map(point).collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use busyhour_analysis::thresholds::Meaning;
+    use busyhour_record::{OutcomeTimes, SnapshotRow};
+
+    use super::*;
+
+    /// A second with these labels: response times in ns, of which the last so-many failed.
+    pub(crate) fn snapshot(second: u64, rows: &[(&str, &[u64], usize)]) -> Snapshot {
+        let row = |(label, times, failed): &(&str, &[u64], usize)| {
+            let (passed, bad) = times.split_at(times.len() - failed);
+            let outcome = OutcomeTimes {
+                passed: TimeCounts::from_ns(passed.iter().copied()),
+                failed: TimeCounts::from_ns(bad.iter().copied()),
+            };
+            SnapshotRow {
+                samples: times.len() as u64,
+                errors: *failed as u64,
+                bytes: 1_024 * times.len() as u64,
+                service: outcome.clone(),
+                response: outcome,
+                ..SnapshotRow::new(*label, SampleKind::Request)
+            }
+        };
+        Snapshot { second, whole: true, rows: rows.iter().map(row).collect(), ..Snapshot::default() }
+    }
+
+    #[test]
+    fn seconds_add_up_and_the_busiest_come_first() {
+        let ms = 1_000_000;
+        let mut course = Course::new(vec![Criterion::parse("errors < 10%", Meaning::Require).unwrap()]);
+        course.add(&snapshot(0, &[("a", &[ms, 2 * ms], 0), ("b", &[5 * ms; 5], 0)]));
+        assert!(course.thresholds().iter().all(|threshold| !threshold.fails_run));
+        course.add(&snapshot(1, &[("a", &[9 * ms], 1)]));
+        assert_eq!((course.total().completed, course.total().failed, course.last().completed), (8, 1, 1));
+        assert_eq!(course.total().failed_percent(), Some(12.5));
+        assert_eq!(course.total().response.max_ms(), Some(9.0));
+        let busiest: Vec<_> = course.busiest(9).iter().map(|row| (row.label.as_str(), row.last)).collect();
+        assert_eq!(busiest, [("b", 0), ("a", 1)]);
+        assert_eq!(course.busiest(1).len(), 1);
+        assert!(course.thresholds().iter().all(|threshold| threshold.fails_run), "{:?}", course.thresholds());
+        assert_eq!(course.last_second(), Some(1));
+    }
+
+    #[test]
+    fn the_curve_ends_where_the_numbers_do() {
+        let mut course = Course::new(Vec::new());
+        assert!(course.curve().is_empty());
+        let times: Vec<u64> = (1..=1_000).map(|n| n * 1_000_000).collect();
+        course.add(&snapshot(0, &[("a", &times, 0)]));
+        let curve = course.curve();
+        let at = |percentile: f64| curve.iter().find(|point| point[0] == percentile).map(|point| point[1]);
+        assert!(at(99.0).is_some_and(|ms| (ms - 990.0).abs() < 1.0), "{:?}", at(99.0));
+        assert_eq!((at(99.5), at(100.0)), (None, Some(1_000.0)));
+    }
+}

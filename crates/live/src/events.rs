@@ -1,0 +1,311 @@
+//! What is sent to pages: server-sent events whose data `ui/src/live_model.ts` mirrors.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::course::Course;
+use crate::slices::{Slice, Slices};
+use crate::steering::LoadState;
+use crate::words::{caveats, changes, label_row, threshold_lines, words};
+
+/// Version of the page's model, as `report` writes it.
+const MODEL_VERSION: u32 = 1;
+
+/// Labels in an event: it stays small however many there are.
+const LABELS_SHOWN: usize = 20;
+
+/// Longest name of a label that is sent, in characters.
+const LABEL_CHARS_MAX: usize = 120;
+
+#[derive(Serialize)]
+struct Whole<'c> {
+    model: Model,
+    tell: Tell<'c>,
+}
+
+#[derive(Serialize)]
+struct Second<'c> {
+    at: usize,
+    over_time: Columns<Number>,
+    heat: Vec<(u16, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curve: Option<Curve>,
+    tell: Tell<'c>,
+}
+
+#[derive(Serialize)]
+struct Model {
+    version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    over_time: Option<OverTime>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heat: Option<Heat>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curve: Option<Curve>,
+    labels: [(); 0],
+}
+
+#[derive(Serialize)]
+struct OverTime {
+    from_s: u64,
+    step_s: u64,
+    #[serde(flatten)]
+    columns: Columns<Vec<Number>>,
+}
+
+type Number = Option<f64>;
+
+/// The columns of the run over time; those of arrivals only where there are some.
+#[derive(Serialize)]
+struct Columns<T> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offered: Option<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started: Option<T>,
+    ended: T,
+    errors: T,
+    users: T,
+    p50: T,
+    p95: T,
+    p99: T,
+    received_kib: T,
+    sent_kib: T,
+}
+
+#[derive(Serialize)]
+struct Heat {
+    from_s: u64,
+    step_s: u64,
+    edges_ms: Vec<f64>,
+    columns: Vec<Vec<(u16, u64)>>,
+}
+
+#[derive(Serialize)]
+struct Curve {
+    percentile: Vec<f64>,
+    response_ms: Vec<f64>,
+    service_ms: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Mark {
+    at_s: f64,
+    words: String,
+}
+
+#[derive(Serialize)]
+struct Tell<'c> {
+    words: BTreeMap<&'c str, String>,
+    labels: Vec<[String; 8]>,
+    state: &'c str,
+    factor: f64,
+    changes: Vec<String>,
+    caveats: Vec<String>,
+    thresholds: Vec<[String; 3]>,
+    marks: Vec<Mark>,
+}
+
+/// Three places are more than a plot shows.
+fn round(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+fn columns_of(slice: &Slice, is_open: bool) -> Columns<Number> {
+    let per_s = |count: u64| Some(round(slice.per_s(count)));
+    let [p50, p95, p99] = slice.percentiles.map(|value| value.map(round));
+    Columns {
+        offered: is_open.then(|| per_s(slice.offered)),
+        started: is_open.then(|| per_s(slice.begun)),
+        ended: per_s(slice.ended),
+        errors: per_s(slice.errors),
+        users: slice.users.map(f64::from),
+        p50,
+        p95,
+        p99,
+        received_kib: Some(round(slice.per_s(slice.bytes) / 1024.0)),
+        sent_kib: Some(round(slice.per_s(slice.sent_bytes) / 1024.0)),
+    }
+}
+
+fn over_time(slices: &Slices, is_open: bool) -> OverTime {
+    let rows: Vec<Columns<Number>> = slices.all().iter().map(|slice| columns_of(slice, is_open)).collect();
+    let column = |of: fn(&Columns<Number>) -> Number| rows.iter().map(of).collect::<Vec<_>>();
+    let columns = Columns {
+        offered: is_open.then(|| column(|row| row.offered.flatten())),
+        started: is_open.then(|| column(|row| row.started.flatten())),
+        ended: column(|row| row.ended),
+        errors: column(|row| row.errors),
+        users: column(|row| row.users),
+        p50: column(|row| row.p50),
+        p95: column(|row| row.p95),
+        p99: column(|row| row.p99),
+        received_kib: column(|row| row.received_kib),
+        sent_kib: column(|row| row.sent_kib),
+    };
+    OverTime { from_s: 0, step_s: slices.step_s(), columns }
+}
+
+/// Bands are numbered from the lowest one of the run.
+fn heat_column(slice: &Slice, least: u16) -> Vec<(u16, u64)> {
+    slice.heat.iter().map(|(band, count)| (band.saturating_sub(least), *count)).collect()
+}
+
+fn heat(slices: &Slices) -> Option<Heat> {
+    let (least, most) = slices.bands()?;
+    let per_decade = busyhour_record::HEAT_BANDS_PER_DECADE as f64;
+    Some(Heat {
+        from_s: 0,
+        step_s: slices.step_s(),
+        edges_ms: (least..=most + 1).map(|band| 10f64.powf(f64::from(band) / per_decade - 3.0)).collect(),
+        columns: slices.all().iter().map(|slice| heat_column(slice, least)).collect(),
+    })
+}
+
+fn curve(course: &Course) -> Option<Curve> {
+    let points = course.curve();
+    let column = |of: usize| points.iter().map(|point| round(point[of])).collect::<Vec<_>>();
+    // A percentile is not rounded: 99.9995 is not 100.
+    let percentile = points.iter().map(|point| point[0]).collect();
+    (points.len() > 1).then(|| Curve { percentile, response_ms: column(1), service_ms: column(2) })
+}
+
+fn told<'c>(course: &Course, state: &'c LoadState, unwritten: u64) -> Tell<'c> {
+    let row = |label: &crate::course::LabelCourse| {
+        let mut cells = label_row(label);
+        if cells[0].chars().count() > LABEL_CHARS_MAX {
+            cells[0] = cells[0].chars().take(LABEL_CHARS_MAX - 1).chain(['…']).collect();
+        }
+        cells
+    };
+    Tell {
+        words: words(course, state),
+        labels: course.busiest(LABELS_SHOWN).into_iter().map(row).collect(),
+        state: state.phase.name(),
+        factor: state.factor,
+        changes: changes(state),
+        caveats: caveats(course, unwritten),
+        thresholds: threshold_lines(course),
+        marks: state
+            .changes
+            .iter()
+            .map(|event| Mark { at_s: event.at_ns.as_secs_f64(), words: event.words() })
+            .collect(),
+    }
+}
+
+/// An event as the browser reads it: one line of data, as JSON has no line ends.
+fn event(name: &str, data: &impl Serialize) -> Arc<str> {
+    // Strings, numbers and lists: every one has a JSON form.
+    format!("event: {name}\ndata: {}\n\n", serde_json::to_string(data).unwrap_or_default()).into()
+}
+
+/// All there is to know.
+pub(crate) fn whole(course: &Course, state: &LoadState, unwritten: u64) -> Arc<str> {
+    let is_open = course.total().arrivals.is_some();
+    let has_seconds = !course.slices().all().is_empty();
+    let model = Model {
+        version: MODEL_VERSION,
+        over_time: has_seconds.then(|| over_time(course.slices(), is_open)),
+        heat: heat(course.slices()),
+        curve: curve(course),
+        labels: [],
+    };
+    event("whole", &Whole { model, tell: told(course, state, unwritten) })
+}
+
+/// The last second; `None` before the first one.
+pub(crate) fn second(course: &Course, state: &LoadState, unwritten: u64) -> Option<Arc<str>> {
+    let slices = course.slices();
+    let slice = slices.all().last()?;
+    let least = slices.bands().map_or(0, |(least, _)| least);
+    let second = Second {
+        at: slices.all().len() - 1,
+        over_time: columns_of(slice, course.total().arrivals.is_some()),
+        heat: heat_column(slice, least),
+        curve: curve(course),
+        tell: told(course, state, unwritten),
+    };
+    Some(event("second", &second))
+}
+
+/// How things stand, after a change or at the end (`tell`, `end`).
+pub(crate) fn tell(name: &str, course: &Course, state: &LoadState, unwritten: u64) -> Arc<str> {
+    event(name, &told(course, state, unwritten))
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_record::{SecondArrivals, Snapshot};
+    use serde_json::Value;
+
+    use super::*;
+    use crate::course::tests::snapshot;
+    use crate::slices::Grown;
+
+    fn data(event: &str) -> Value {
+        let (_, data) = event.split_once("\ndata: ").unwrap();
+        serde_json::from_str(data).unwrap()
+    }
+
+    /// What the page makes of a second, as `withSecond` does.
+    fn set(model: &mut Value, second: &Value) {
+        let at = second["at"].as_u64().unwrap() as usize;
+        let put = |list: &mut Value, value: Value| {
+            let list = list.as_array_mut().unwrap();
+            if at < list.len() { list[at] = value } else { list.push(value) }
+        };
+        for (name, value) in second["over_time"].as_object().unwrap() {
+            put(&mut model["over_time"][name], value.clone());
+        }
+        put(&mut model["heat"]["columns"], second["heat"].clone());
+        model["curve"] = second["curve"].clone();
+    }
+
+    #[test]
+    fn seconds_make_the_same_of_a_model_as_the_whole_does() {
+        let mut course = Course::new(Vec::new());
+        let state = LoadState::default();
+        let mut model = Value::Null;
+        for number in 0..600 {
+            // More and more, and now and then a slower one than ever.
+            let times: Vec<u64> = (1..=3 + number % 7).map(|n| n * 1_000_000 * (1 + number / 100)).collect();
+            let grown = course.add(&Snapshot {
+                arrivals: Some(SecondArrivals { scheduled: number, begun: 2, ..SecondArrivals::default() }),
+                ..snapshot(number, &[("a", &times, 1)])
+            });
+            let whole = data(&whole(&course, &state, 0))["model"].clone();
+            match grown {
+                Grown::All => model = whole.clone(),
+                Grown::Last => set(&mut model, &data(&second(&course, &state, 0).unwrap())),
+            }
+            assert_eq!(model, whole, "second {number}");
+        }
+    }
+
+    #[test]
+    fn events_stay_small_with_many_labels() {
+        let labels: Vec<String> = (0..500).map(|n| format!("{n:03} {}", "long name ".repeat(60))).collect();
+        let times: Vec<u64> = (1..200).map(|n| n * n * 10_000).collect();
+        let rows: Vec<(&str, &[u64], usize)> =
+            labels.iter().map(|label| (label.as_str(), times.as_slice(), 1)).collect();
+        let mut course = Course::new(Vec::new());
+        (0..20).for_each(|number| drop(course.add(&snapshot(number, &rows))));
+        let state = LoadState::default();
+        let event = second(&course, &state, 0).unwrap();
+        assert!(event.len() < 10_000, "{} bytes", event.len());
+        assert_eq!(event.matches('\n').count(), 3, "one event");
+        assert!(whole(&course, &state, 0).len() < 100_000);
+        assert_eq!(data(&event)["tell"]["labels"].as_array().unwrap().len(), LABELS_SHOWN);
+    }
+
+    #[test]
+    fn before_the_first_second_there_is_a_model_without_anything() {
+        let course = Course::new(Vec::new());
+        assert!(second(&course, &LoadState::default(), 0).is_none());
+        let whole = data(&whole(&course, &LoadState::default(), 0));
+        assert_eq!(whole["model"], serde_json::json!({ "version": 1, "labels": [] }));
+        assert_eq!(whole["tell"]["state"], "running");
+    }
+}

@@ -1,0 +1,81 @@
+//! Keeping the course of a run on a thread of its own.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use busyhour_analysis::thresholds::Criterion;
+use busyhour_record::{SnapshotSender, snapshot_channel};
+
+use crate::course::Course;
+use crate::slices::Grown;
+
+/// Seconds that the thread may be behind; it takes milliseconds for one.
+const SECONDS_MAX: usize = 64;
+
+/// Called after each second with what it has changed.
+pub(crate) type OnSecond = Box<dyn FnMut(&Course, Grown) + Send>;
+
+/// What is to be done after each second, once there is somebody to do it for.
+#[derive(Default)]
+pub(crate) struct Listeners(Mutex<Vec<OnSecond>>);
+
+/// The course of a run that goes on.
+pub struct Follower {
+    course: Arc<Mutex<Course>>,
+    listeners: Arc<Listeners>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Follower {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follower").finish_non_exhaustive()
+    }
+}
+
+/// Follows a run whose recorder is handed the sender; `criteria` are its thresholds.
+///
+/// # Errors
+/// The thread cannot be started.
+pub fn follow(criteria: Vec<Criterion>) -> io::Result<(Follower, SnapshotSender)> {
+    let (sender, seconds) = snapshot_channel(SECONDS_MAX);
+    let (course, listeners) = (Arc::new(Mutex::new(Course::new(criteria))), Arc::new(Listeners::default()));
+    let (kept, told) = (Arc::clone(&course), Arc::clone(&listeners));
+    let thread = std::thread::Builder::new().name("live".into()).spawn(move || {
+        while let Some(second) = seconds.recv() {
+            let mut course = lock(&kept);
+            let grown = course.add(&second);
+            for listener in lock(&told.0).iter_mut() {
+                listener(&course, grown);
+            }
+        }
+    })?;
+    Ok((Follower { course, listeners, thread: Some(thread) }, sender))
+}
+
+impl Follower {
+    /// The course as it is now; nobody else sees it meanwhile.
+    pub fn course(&self) -> MutexGuard<'_, Course> {
+        lock(&self.course)
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Mutex<Course>> {
+        Arc::clone(&self.course)
+    }
+
+    pub(crate) fn on_second(&self, listener: OnSecond) {
+        lock(&self.listeners.0).push(listener);
+    }
+
+    /// Waits for the last second. To be called when the recorder has ended.
+    pub fn finish(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A thread that has panicked has nothing more to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,109 @@
+//! Who listens to a run. Nobody of them is waited for.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Events that a listener may be behind; what it misses beyond that is made good by a whole model.
+const BEHIND_MAX: usize = 4;
+
+struct Listener {
+    queue: SyncSender<Arc<str>>,
+    /// It has missed something.
+    is_behind: bool,
+}
+
+/// The listeners.
+#[derive(Default)]
+pub(crate) struct Hub {
+    listeners: Mutex<Vec<Listener>>,
+}
+
+impl Hub {
+    /// A new listener; its first event is what `whole` gives.
+    pub(crate) fn listen(&self, whole: impl FnOnce() -> Arc<str>) -> Receiver<Arc<str>> {
+        let (queue, events) = sync_channel(BEHIND_MAX);
+        // Nothing is sent to the others between the model and its place in the list.
+        let mut listeners = self.locked();
+        let is_behind = queue.try_send(whole()).is_err();
+        listeners.push(Listener { queue, is_behind });
+        events
+    }
+
+    /// Sends `event` to all; to those who have missed one, the model that `whole` gives instead.
+    pub(crate) fn tell(&self, event: &Arc<str>, whole: impl FnOnce() -> Arc<str>) {
+        let mut whole = Some(whole);
+        let mut made: Option<Arc<str>> = None;
+        self.locked().retain_mut(|listener| {
+            let event = if listener.is_behind {
+                if let Some(whole) = whole.take() {
+                    made = Some(whole());
+                }
+                made.as_ref().unwrap_or(event)
+            } else {
+                event
+            };
+            match listener.queue.try_send(Arc::clone(event)) {
+                Ok(()) => {
+                    listener.is_behind = false;
+                    true
+                }
+                Err(TrySendError::Full(_)) => {
+                    listener.is_behind = true;
+                    true
+                }
+                Err(TrySendError::Disconnected(_)) => false,
+            }
+        });
+    }
+
+    /// The last event; after it nobody listens any more.
+    pub(crate) fn end(&self, event: &Arc<str>) {
+        for listener in self.locked().drain(..) {
+            // Whoever is behind learns of the end by the end of the connection.
+            let _ = listener.queue.try_send(Arc::clone(event));
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<Listener>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(text: &str) -> Arc<str> {
+        text.into()
+    }
+
+    #[test]
+    fn who_is_slow_gets_a_whole_model_and_holds_nobody_up() {
+        let hub = Hub::default();
+        let (quick, slow) = (hub.listen(|| event("whole 0")), hub.listen(|| event("whole 0")));
+        assert_eq!(&*quick.recv().unwrap(), "whole 0");
+        for number in 1..10 {
+            hub.tell(&event(&format!("second {number}")), || event(&format!("whole {number}")));
+            assert_eq!(*quick.recv().unwrap(), *format!("second {number}"));
+        }
+        // What had room is there; then the next event is a whole model.
+        let kept: Vec<_> = slow.try_iter().map(|event| event.to_string()).collect();
+        assert_eq!(kept, ["whole 0", "second 1", "second 2", "second 3"]);
+        hub.tell(&event("second 10"), || event("whole 10"));
+        hub.tell(&event("second 11"), || event("whole 11"));
+        let then: Vec<_> = slow.try_iter().map(|event| event.to_string()).collect();
+        assert_eq!(then, ["whole 10", "second 11"]);
+    }
+
+    #[test]
+    fn who_is_gone_is_forgotten_and_the_end_ends() {
+        let hub = Hub::default();
+        drop(hub.listen(|| event("whole")));
+        let stays = hub.listen(|| event("whole"));
+        hub.tell(&event("second"), || event("whole"));
+        assert_eq!(hub.locked().len(), 1);
+        hub.end(&event("end"));
+        let all: Vec<_> = stays.iter().map(|event| event.to_string()).collect();
+        assert_eq!(all, ["whole", "second", "end"]);
+    }
+}

@@ -1,0 +1,188 @@
+//! The server as a browser sees it, with a run that only writes its orders down.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+
+use busyhour_analysis::thresholds::Criterion;
+use busyhour_record::SnapshotSender;
+use serde_json::Value;
+
+use super::*;
+use crate::course::tests::snapshot;
+use crate::follow::follow;
+use crate::steering::{LoadState, RunPhase};
+
+#[derive(Default)]
+struct Run {
+    orders: Mutex<Vec<Order>>,
+}
+
+impl Steering for Run {
+    fn order(&self, order: Order, from: ChangedFrom) -> Result<(), String> {
+        assert_eq!(from, ChangedFrom::Page);
+        if matches!(order, Order::Rate { factor } if factor > 100.0) {
+            return Err("too fast".into());
+        }
+        lock(&self.orders).push(order);
+        Ok(())
+    }
+
+    fn state(&self) -> LoadState {
+        let phase = match lock(&self.orders).last() {
+            Some(Order::Pause) => RunPhase::Paused,
+            _ => RunPhase::Running,
+        };
+        LoadState { phase, factor: 1.0, ..LoadState::default() }
+    }
+}
+
+struct Served {
+    server: PageServer,
+    follower: Follower,
+    seconds: SnapshotSender,
+    run: Arc<Run>,
+}
+
+fn served() -> Served {
+    let (follower, seconds) = follow(Vec::<Criterion>::new()).unwrap();
+    let run = Arc::new(Run::default());
+    let steering: Arc<dyn Steering> = Arc::<Run>::clone(&run);
+    let settings = PageSettings { title: "Shop".into(), ..PageSettings::default() };
+    let server = PageServer::start("127.0.0.1:0", &settings, &follower, steering).unwrap();
+    Served { server, follower, seconds, run }
+}
+
+impl Served {
+    fn token(&self) -> String {
+        self.server.url().split_once("token=").unwrap().1.to_owned()
+    }
+
+    fn send(&self, head: &str, body: &str) -> TcpStream {
+        let address = self.server.server.address();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let text = format!("{head}\r\nHost: {address}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
+    }
+
+    fn ask(&self, head: &str, body: &str) -> String {
+        let mut answer = String::new();
+        self.send(head, body).read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn order(&self, body: &str) -> String {
+        self.ask(&format!("POST /order HTTP/1.1\r\nX-Busyhour-Token: {}", self.token()), body)
+    }
+
+    fn listen(&self) -> Events {
+        let head = format!("GET /events?token={} HTTP/1.1", self.token());
+        let mut lines = BufReader::new(self.send(&head, ""));
+        let mut line = String::new();
+        while lines.read_line(&mut line).unwrap() > 2 {
+            line.clear();
+        }
+        Events(lines)
+    }
+}
+
+/// The events of one listener.
+struct Events(BufReader<TcpStream>);
+
+impl Events {
+    /// The next one's name and data; `None` at the end.
+    fn next(&mut self) -> Option<(String, Value)> {
+        let (mut name, mut line) = (String::new(), String::new());
+        loop {
+            line.clear();
+            if self.0.read_line(&mut line).unwrap() == 0 {
+                return None;
+            }
+            if let Some(text) = line.strip_prefix("event: ") {
+                name = text.trim().to_owned();
+            } else if let Some(text) = line.strip_prefix("data: ") {
+                return Some((name, serde_json::from_str(text).unwrap()));
+            }
+        }
+    }
+}
+
+#[test]
+fn seconds_are_sent_to_all_who_listen_and_the_end_is_told() {
+    let mut served = served();
+    let mut first = served.listen();
+    assert_eq!(first.next().unwrap().0, "whole");
+    for number in 0..3 {
+        served.seconds.send(&Arc::new(snapshot(number, &[("a", &[1_000_000, 2_000_000], 0)])));
+        let (name, data) = first.next().unwrap();
+        assert_eq!(name, if number == 0 { "whole" } else { "second" });
+        assert_eq!(data["tell"]["words"]["completed-all"], (2 * (number + 1)).to_string());
+    }
+    let mut late = served.listen();
+    let (name, data) = late.next().unwrap();
+    assert_eq!((name.as_str(), data["model"]["over_time"]["ended"].as_array().unwrap().len()), ("whole", 3));
+    drop(served.seconds);
+    served.follower.finish();
+    served.server.finish();
+    for mut events in [first, late] {
+        assert_eq!(events.next().unwrap().0, "end");
+        assert!(events.next().is_none());
+    }
+}
+
+#[test]
+fn orders_are_carried_out_and_told_at_once() {
+    let served = served();
+    let mut events = served.listen();
+    events.next().unwrap();
+    assert!(served.order(r#"{"order":"pause"}"#).starts_with("HTTP/1.1 200 "));
+    let (name, data) = events.next().unwrap();
+    assert_eq!((name.as_str(), &data["state"]), ("tell", &Value::from("paused")));
+    assert!(served.order(r#"{"order":"rate","factor":2.5}"#).starts_with("HTTP/1.1 200 "));
+    let refused = served.order(r#"{"order":"rate","factor":1000}"#);
+    assert!(refused.starts_with("HTTP/1.1 409 ") && refused.ends_with("too fast"), "{refused}");
+    for rubbish in ["", "{}", r#"{"order":"explode"}"#, r#"{"order":"rate"}"#] {
+        assert!(served.order(rubbish).starts_with("HTTP/1.1 400 "), "{rubbish}");
+    }
+    assert_eq!(*lock(&served.run.orders), [Order::Pause, Order::Rate { factor: 2.5 }]);
+}
+
+#[test]
+fn without_the_token_nothing_is_shown_and_nothing_done() {
+    let served = served();
+    let token = served.token();
+    let heads = [
+        "GET / HTTP/1.1".to_owned(),
+        format!("GET /?token={} HTTP/1.1", token.replace(|c: char| c.is_ascii_digit(), "x")),
+        format!("GET /events?token={} HTTP/1.1", &token[1..]),
+        format!("POST /order?token={token} HTTP/1.1"),
+        "POST /order HTTP/1.1\r\nX-Busyhour-Token: 0".to_owned(),
+        format!("GET /?token={token} HTTP/1.1\r\nOrigin: http://evil.example"),
+    ];
+    for head in heads {
+        let answer = served.ask(&head, r#"{"order":"stop"}"#);
+        assert!(answer.starts_with("HTTP/1.1 403 ") && !answer.contains("Shop"), "{head}: {answer}");
+    }
+    assert!(lock(&served.run.orders).is_empty());
+    let page = served.ask(&format!("GET /?token={token} HTTP/1.1"), "");
+    for words in ["HTTP/1.1 200 ", "no-store", "no-referrer", "frame-ancestors 'none'", "Shop"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains(&token), "the page does not repeat it");
+    assert!(served.ask(&format!("GET /x?token={token} HTTP/1.1"), "").starts_with("HTTP/1.1 404 "));
+    assert!(served.ask("PUT / HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
+}
+
+#[test]
+fn other_machines_are_not_listened_to_unless_that_is_allowed() {
+    let (follower, _seconds) = follow(Vec::new()).unwrap();
+    let start = |address: &str, allow_remote| {
+        let settings = PageSettings { allow_remote, ..PageSettings::default() };
+        PageServer::start(address, &settings, &follower, Arc::new(Run::default()))
+    };
+    assert!(matches!(start("0.0.0.0:0", false), Err(ServeError::Remote(_))));
+    assert!(start("0.0.0.0:0", true).is_ok() && start("localhost:0", false).is_ok());
+    assert!(matches!(start("nowhere", false), Err(ServeError::Address { .. })));
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    assert!(matches!(start(&address, false), Err(ServeError::Listen { .. })));
+}

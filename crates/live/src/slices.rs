@@ -1,0 +1,219 @@
+//! A run over time in slices of equal length, which double when there are too many.
+
+use busyhour_record::Snapshot;
+
+/// Most slices that are kept: a plot shows no more.
+pub const SLICES_MAX: usize = 480;
+
+/// Bands of the heat map to a decade, as the report's.
+const BANDS_PER_DECADE: f64 = busyhour_record::HEAT_BANDS_PER_DECADE as f64;
+
+/// A part of the run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Slice {
+    /// Seconds of it that have gone by.
+    pub seconds: u64,
+    /// Arrivals scheduled.
+    pub offered: u64,
+    /// Sessions begun.
+    pub begun: u64,
+    /// Requests that ended.
+    pub ended: u64,
+    /// Failed ones among them.
+    pub errors: u64,
+    /// Most active users; `None` when no request ended.
+    pub users: Option<u32>,
+    /// Percentiles 50, 95 and 99 of the response time in ms, of its worst second each; `None` when no request ended.
+    pub percentiles: [Option<f64>; 3],
+    /// Bytes received.
+    pub bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Bands of the response time and how many requests ended in them, ascending. Band `b` begins at 10^(b/16) µs.
+    pub heat: Vec<(u16, u64)>,
+}
+
+impl Slice {
+    /// What happened in one second.
+    fn of(snapshot: &Snapshot) -> Slice {
+        let total = snapshot.total();
+        let response = total.response.all();
+        let arrivals = snapshot.arrivals.unwrap_or_default();
+        let mut slice = Slice {
+            seconds: 1,
+            offered: arrivals.scheduled,
+            begun: arrivals.begun,
+            ended: total.samples,
+            errors: total.errors,
+            users: snapshot.users.map(|users| users.max),
+            percentiles: [0.5, 0.95, 0.99].map(|q| response.quantile_ms(q)),
+            bytes: total.bytes,
+            sent_bytes: total.sent_bytes,
+            heat: Vec::new(),
+        };
+        for (us, count) in response.bands() {
+            let band = ((*us).max(1) as f64).log10() * BANDS_PER_DECADE;
+            add_band(&mut slice.heat, band.floor() as u16, *count);
+        }
+        slice
+    }
+
+    fn merge(&mut self, other: &Slice) {
+        self.seconds += other.seconds;
+        self.offered += other.offered;
+        self.begun += other.begun;
+        self.ended += other.ended;
+        self.errors += other.errors;
+        self.users = self.users.max(other.users);
+        for (own, others) in self.percentiles.iter_mut().zip(other.percentiles) {
+            *own = match (*own, others) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        self.bytes += other.bytes;
+        self.sent_bytes += other.sent_bytes;
+        other.heat.iter().for_each(|(band, count)| add_band(&mut self.heat, *band, *count));
+    }
+
+    /// So many per second of it.
+    #[must_use]
+    pub fn per_s(&self, count: u64) -> f64 {
+        count as f64 / self.seconds.max(1) as f64
+    }
+}
+
+fn add_band(heat: &mut Vec<(u16, u64)>, band: u16, count: u64) {
+    let at = heat.partition_point(|(known, _)| *known < band);
+    match heat.get_mut(at) {
+        Some((known, sum)) if *known == band => *sum += count,
+        _ => heat.insert(at, (band, count)),
+    }
+}
+
+/// The slices of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Slices {
+    step_s: u64,
+    all: Vec<Slice>,
+    /// Lowest and highest band of any slice.
+    bands: Option<(u16, u16)>,
+}
+
+/// What a second did to the slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grown {
+    /// Only the last slice is another, or a new one.
+    Last,
+    /// Slices before it, or the bands, are others.
+    All,
+}
+
+impl Slices {
+    /// Length of a slice in seconds.
+    #[must_use]
+    pub fn step_s(&self) -> u64 {
+        self.step_s.max(1)
+    }
+
+    /// The slices from the start of the run on.
+    #[must_use]
+    pub fn all(&self) -> &[Slice] {
+        &self.all
+    }
+
+    /// Lowest and highest band of the heat map; `None` before the first request has ended.
+    #[must_use]
+    pub fn bands(&self) -> Option<(u16, u16)> {
+        self.bands
+    }
+
+    /// Adds a second; those that were left out before it were empty.
+    pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Grown {
+        let slice = Slice::of(snapshot);
+        let mut grown = Grown::Last;
+        let before = self.bands;
+        if let (Some((low, _)), Some((high, _))) = (slice.heat.first(), slice.heat.last()) {
+            let (least, most) = before.unwrap_or((*low, *high));
+            self.bands = Some((least.min(*low), most.max(*high)));
+        }
+        if self.bands != before {
+            grown = Grown::All;
+        }
+        while snapshot.second / self.step_s() >= SLICES_MAX as u64 {
+            self.halve();
+            grown = Grown::All;
+        }
+        let at = (snapshot.second / self.step_s()) as usize;
+        if at > self.all.len() {
+            grown = Grown::All;
+        }
+        let step_s = self.step_s();
+        while self.all.len() < at {
+            self.all.push(Slice { seconds: step_s, ..Slice::default() });
+        }
+        if self.all.len() == at {
+            self.all.push(Slice::default());
+        }
+        if let Some(last) = self.all.get_mut(at) {
+            last.merge(&slice);
+            // Seconds of it that were left out have gone by, too.
+            last.seconds = last.seconds.max(snapshot.second % step_s + 1);
+        }
+        grown
+    }
+
+    fn halve(&mut self) {
+        self.step_s = self.step_s() * 2;
+        let merged = self.all.chunks(2).map(|pair| {
+            let mut slice = pair[0].clone();
+            pair[1..].iter().for_each(|other| slice.merge(other));
+            slice
+        });
+        self.all = merged.collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_record::{SecondArrivals, SecondUsers};
+
+    use super::*;
+    use crate::course::tests::snapshot;
+
+    #[test]
+    fn slices_double_and_lose_nothing() {
+        let mut slices = Slices::default();
+        let seconds = SLICES_MAX as u64 + 21;
+        for second in 0..seconds {
+            let grown = slices.add(&Snapshot {
+                arrivals: Some(SecondArrivals { scheduled: 3, begun: 2, ..SecondArrivals::default() }),
+                ..snapshot(second, &[("a", &[2_000_000, 9_000_000], 1)])
+            });
+            let is_first = second == 0 || second == SLICES_MAX as u64;
+            assert_eq!(grown, if is_first { Grown::All } else { Grown::Last }, "{second}");
+        }
+        assert_eq!((slices.step_s(), slices.all().len()), (2, seconds.div_ceil(2) as usize));
+        let sum = |of: fn(&Slice) -> u64| slices.all().iter().map(of).sum::<u64>();
+        assert_eq!(
+            (sum(|s| s.ended), sum(|s| s.errors), sum(|s| s.offered)),
+            (2 * seconds, seconds, 3 * seconds)
+        );
+        assert_eq!(sum(|s| s.heat.iter().map(|(_, count)| count).sum()), 2 * seconds);
+        assert_eq!(sum(|s| s.seconds), seconds);
+        let last = slices.all().last().unwrap();
+        assert_eq!((last.seconds, last.per_s(last.ended)), (1, 2.0));
+        assert_eq!(slices.bands().map(|(low, high)| high - low), Some(11));
+    }
+
+    #[test]
+    fn empty_seconds_are_there_and_known_to_be_empty() {
+        let mut slices = Slices::default();
+        slices.add(&snapshot(0, &[("a", &[1_000_000], 0)]));
+        let users = SecondUsers { min: 1, max: 4, sum: 5, samples: 2 };
+        assert_eq!(slices.add(&Snapshot { users: Some(users), ..snapshot(5, &[]) }), Grown::All);
+        let ended: Vec<u64> = slices.all().iter().map(|slice| slice.ended).collect();
+        assert_eq!(ended, [1, 0, 0, 0, 0, 0]);
+        assert_eq!((slices.all()[5].users, slices.all()[3].percentiles), (Some(4), [None; 3]));
+    }
+}

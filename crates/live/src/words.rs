@@ -1,0 +1,186 @@
+//! A run so far in words and numbers, as people read them.
+
+use std::collections::BTreeMap;
+
+use busyhour_record::SecondArrivals;
+use busyhour_report::change_told;
+use busyhour_report::numbers::{clock, counted, ms, percent, rate, thousands};
+
+use crate::course::{Course, Figures, LabelCourse};
+use crate::steering::LoadState;
+
+/// What is not known.
+const UNKNOWN: &str = "–";
+
+/// Changes that are shown: the last ones.
+const CHANGES_SHOWN: usize = 20;
+
+/// Part of the response time beyond the service time that is worth a word.
+const LATE_MIN: f64 = 0.05;
+
+fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), show)
+}
+
+/// `0:34 of 1:00 · 12 users at work`
+pub(crate) fn when(state: &LoadState) -> String {
+    let elapsed = clock(state.elapsed.as_secs());
+    let of = known_length(state).map(|length| format!(" of {length}")).unwrap_or_default();
+    format!("{elapsed}{of} · {} at work", counted(state.active, "user"))
+}
+
+fn known_length(state: &LoadState) -> Option<String> {
+    state.length.map(|length| clock(length.as_secs()))
+}
+
+/// Texts by the ids of the page's elements ([`busyhour_report::LIVE_WORDS`]).
+pub(crate) fn words(course: &Course, state: &LoadState) -> BTreeMap<&'static str, String> {
+    let (now, all) = (course.last(), course.total());
+    let mut words =
+        BTreeMap::from([("live-when", when(state)), ("live-state", state.phase.name().to_owned())]);
+    let arrivals = |figures: &Figures, of: fn(SecondArrivals) -> u64| {
+        // An open load that had no arrival in a second had 0 of them.
+        known(figures.arrivals, |arrivals| thousands(of(arrivals)))
+    };
+    words.insert("offered-now", arrivals(now, |arrivals| arrivals.scheduled));
+    words.insert("offered-all", arrivals(all, |arrivals| arrivals.scheduled));
+    words.insert("started-now", arrivals(now, |arrivals| arrivals.begun));
+    words.insert("started-all", arrivals(all, |arrivals| arrivals.begun));
+    let counted = |figures: &Figures| known(course.last_second(), |_| thousands(figures.completed));
+    words.insert("completed-now", counted(now));
+    words.insert("completed-all", counted(all));
+    let failed = |figures: &Figures| {
+        known(figures.failed_percent(), |part| match figures.failed {
+            0 => "none".to_owned(),
+            failed => format!("{} ({} %)", thousands(failed), percent(part)),
+        })
+    };
+    words.insert("failed-now", failed(now));
+    words.insert("failed-all", failed(all));
+    words.insert("users-now", thousands(state.active));
+    words.insert("users-all", known(all.users, |users| format!("{} at most", thousands(users.into()))));
+    words.insert("cov-now", known(course.regularity(), |live| format!("{:.2}", live.cov)));
+    words.insert("cov-all", "last 10 s".to_owned());
+    let figures: [(&str, &str, fn(&Figures) -> Option<f64>); 5] = [
+        ("mean-now", "mean-all", |figures| figures.response.mean_ms()),
+        ("p50-now", "p50-all", |figures| figures.response.quantile_ms(0.5)),
+        ("p95-now", "p95-all", |figures| figures.response.quantile_ms(0.95)),
+        ("p99-now", "p99-all", |figures| figures.response.quantile_ms(0.99)),
+        ("max-now", "max-all", |figures| figures.response.max_ms()),
+    ];
+    for (id_now, id_all, of) in figures {
+        words.insert(id_now, known(of(now), ms));
+        words.insert(id_all, known(of(all), ms));
+    }
+    words
+}
+
+/// The cells of a label's row.
+pub(crate) fn label_row(label: &LabelCourse) -> [String; 8] {
+    let at = |q: f64| known(label.response.quantile_ms(q), ms);
+    let failed = (label.completed > 0).then(|| label.failed as f64 * 100.0 / label.completed as f64);
+    [
+        label.label.clone(),
+        thousands(label.completed),
+        rate(label.last as f64),
+        known(failed, percent),
+        known(label.response.mean_ms(), ms),
+        at(0.5),
+        at(0.95),
+        at(0.99),
+    ]
+}
+
+/// What was changed, the last first.
+#[must_use]
+pub fn changes(state: &LoadState) -> Vec<String> {
+    state.changes.iter().rev().take(CHANGES_SHOWN).map(change_told).collect()
+}
+
+/// What puts the numbers in doubt, as far as it is known while the run goes on. `unwritten`: results that could not be
+/// written so far.
+#[must_use]
+pub fn caveats(course: &Course, unwritten: u64) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let total = course.total();
+    if let Some(arrivals) = total.arrivals {
+        if arrivals.dropped > 0 {
+            doubts.push(format!("{} dropped: no user was free", counted(arrivals.dropped, "arrival")));
+        }
+        if arrivals.waited > 0 {
+            doubts.push(format!("{} waited for a free user", counted(arrivals.waited, "arrival")));
+        }
+    }
+    if let (Some(response), Some(service)) = (total.response.mean_ms(), total.service.mean_ms())
+        && response > 0.0
+        && (response - service) / response > LATE_MIN
+    {
+        doubts.push(format!(
+            "{} % of the mean response time is waiting before requests started",
+            percent((response - service) / response * 100.0)
+        ));
+    }
+    if unwritten > 0 {
+        doubts.push("results cannot all be written: see run.log".to_owned());
+    }
+    doubts
+}
+
+/// Mark, criterion and what was seen of each threshold so far.
+#[must_use]
+pub fn threshold_lines(course: &Course) -> Vec<[String; 3]> {
+    let line = |threshold: &busyhour_analysis::thresholds::ThresholdResult| {
+        let mark = match threshold.passed {
+            None => "·",
+            Some(true) => "✓",
+            Some(false) => "✗",
+        };
+        let what = threshold.name.clone().unwrap_or_else(|| threshold.text.clone());
+        let seen =
+            threshold.observed_text.as_ref().map_or_else(|| "nothing yet".to_owned(), |_| threshold.seen());
+        [mark.to_owned(), what, seen]
+    };
+    course.thresholds().iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use busyhour_record::{LiveArrivals, Snapshot};
+
+    use super::*;
+    use crate::course::tests::snapshot;
+
+    #[test]
+    fn before_the_first_second_nothing_is_known() {
+        let words = words(&Course::new(Vec::new()), &LoadState::default());
+        let unknown = ["offered-all", "completed-now", "failed-all", "p99-all", "cov-now"];
+        assert!(unknown.iter().all(|id| words[id] == UNKNOWN), "{words:?}");
+        assert_eq!(words.len(), busyhour_report::LIVE_WORDS.len());
+        assert!(busyhour_report::LIVE_WORDS.iter().all(|id| words.contains_key(id)));
+        assert_eq!(words["live-when"], "00:00:00 · 0 users at work");
+    }
+
+    #[test]
+    fn doubts_are_told_when_they_come() {
+        let mut course = Course::new(Vec::new());
+        course.add(&Snapshot {
+            arrivals: Some(SecondArrivals { scheduled: 9, begun: 7, waited: 3, dropped: 2 }),
+            regularity: Some(LiveArrivals { cov: 0.987, gaps: 100 }),
+            ..snapshot(0, &[("a", &[1_000_000; 4], 1)])
+        });
+        insta::assert_debug_snapshot!((
+            caveats(&course, 1),
+            words(
+                &course,
+                &LoadState {
+                    elapsed: Duration::from_secs(3_700),
+                    length: Some(Duration::from_secs(7_200)),
+                    active: 2_500,
+                    ..LoadState::default()
+                }
+            )
+        ));
+    }
+}

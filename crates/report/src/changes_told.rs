@@ -1,0 +1,52 @@
+//! What somebody changed while the run went on, in words.
+
+use busyhour_analysis::RunFacts;
+use busyhour_record::ControlEvent;
+
+use crate::numbers::duration;
+
+/// Changes that are told one by one; of more, the first and the last ones are.
+const TOLD_MAX: usize = 12;
+
+/// `at 10.2 s the rate became 3 times what was asked for (from the page)`
+#[must_use]
+pub fn told(event: &ControlEvent) -> String {
+    format!("at {} {} (from the {})", duration(event.at_ns.as_secs_f64()), event.words(), event.from.name())
+}
+
+/// A line for each change, for the most of them where there are many.
+pub(crate) fn changes(run: &RunFacts) -> Vec<String> {
+    let events = &run.events;
+    if events.len() <= TOLD_MAX {
+        return events.iter().map(told).collect();
+    }
+    let half = TOLD_MAX / 2;
+    let first = events[..half].iter().map(told);
+    let between = std::iter::once(format!("{} more changes", events.len() - TOLD_MAX));
+    first.chain(between).chain(events[events.len() - half..].iter().map(told)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_record::{ChangedFrom, LoadChange, Nanos};
+
+    use super::*;
+
+    #[test]
+    fn many_changes_are_told_by_the_first_and_the_last() {
+        let event = |second: u64| ControlEvent {
+            at_ns: Nanos::from_secs(second),
+            change: LoadChange::Rate { factor: 1.5 },
+            from: ChangedFrom::Terminal,
+        };
+        let run = |count: u64| RunFacts { events: (1..=count).map(event).collect(), ..RunFacts::default() };
+        assert_eq!(
+            changes(&run(1)),
+            ["at 1.0 s the rate became 1.5 times what was asked for (from the terminal)"]
+        );
+        assert_eq!(changes(&run(12)).len(), 12);
+        let many = changes(&run(100));
+        assert_eq!((many.len(), many[6].as_str()), (13, "88 more changes"));
+        assert!(many[12].starts_with("at 1 min 40 s"), "{}", many[12]);
+    }
+}

@@ -1,0 +1,65 @@
+// What the server of a run that goes on sends, as `crates/live/src/events.rs` writes it.
+
+import type { Curve, HeatMap, Mark, OverTime, ReportModel } from "./model";
+
+/** How the run is, beside what is drawn. */
+export interface Tell {
+  /** Text of single elements by their id. */
+  readonly words: Readonly<Record<string, string>>;
+  /** The busiest labels, a row each, as they stand in the table. */
+  readonly labels: readonly (readonly string[])[];
+  /** `running`, `paused`, `stopping` or `ended`. */
+  readonly state: string;
+  /** How many times the rate that was asked for arrivals come at. */
+  readonly factor: number;
+  readonly changes: readonly string[];
+  readonly caveats: readonly string[];
+  readonly thresholds: readonly (readonly [string, string, string])[];
+  readonly marks: readonly Mark[];
+}
+
+/** Everything: what a page that has just been opened, or has missed something, needs. */
+export interface Whole {
+  readonly model: ReportModel;
+  readonly tell: Tell;
+}
+
+type Columns = { readonly [Name in keyof Omit<OverTime, "from_s" | "step_s">]: number | null };
+
+/** One second: the slice that it lies in, as it is now. */
+export interface Second {
+  /** Number of the slice. */
+  readonly at: number;
+  readonly over_time: Columns;
+  readonly heat: readonly (readonly [number, number])[];
+  readonly curve?: Curve;
+  readonly tell: Tell;
+}
+
+type Rewrite<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** The model with one slice set. Says so when it does not fit: then something was missed. */
+export function withSecond(model: ReportModel, second: Second): ReportModel | undefined {
+  const { over_time, heat } = model;
+  const { at } = second;
+  if (!over_time || at > over_time.ended.length) return undefined;
+  const columns: Rewrite<OverTime> = { ...over_time };
+  for (const [name, value] of Object.entries(second.over_time)) {
+    const key = name as keyof Columns;
+    // A column that begins late was empty before.
+    const known = over_time[key] ?? Array.from({ length: at }, () => 0);
+    columns[key] = set(known, at, value);
+  }
+  const map: HeatMap | undefined = heat && { ...heat, columns: set(heat.columns, at, second.heat) };
+  const next: Rewrite<ReportModel> = { ...model, over_time: columns, marks: second.tell.marks };
+  if (map) next.heat = map;
+  if (second.curve) next.curve = second.curve;
+  return next;
+}
+
+/** The list with one place set, or lengthened by one. */
+function set<T>(list: readonly T[], at: number, value: T): T[] {
+  const next = [...list];
+  next[at] = value;
+  return next;
+}
