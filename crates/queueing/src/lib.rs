@@ -6,7 +6,8 @@
 //! stands for ([`web_users`]).
 //!
 //! And here are models of the system: queueing networks as data ([`network`]), solved without simulation ([`solve`]) by
-//! mean value analysis and its relatives ([`mva`]) and the balance of births and deaths ([`birth_death`]).
+//! mean value analysis and its relatives ([`mva`]) and the balance of births and deaths ([`birth_death`]), or fitted to
+//! measurements and judged by others ([`fit`]).
 //!
 //! The words on load are those of Brady & Gunther, *How to Emulate Web Traffic Using Standard Load Testing Tools*
 //! (arXiv 1607.05356); their equations are cited by number.
@@ -14,6 +15,7 @@
 pub mod birth_death;
 pub mod closed_loop;
 pub mod cycle;
+pub mod fit;
 pub mod mva;
 pub mod network;
 pub mod planning;

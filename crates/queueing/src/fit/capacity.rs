@@ -1,0 +1,469 @@
+//! From measurements at several loads to a capacity model, with all that is in doubt about it.
+
+use rand::Rng;
+use serde::Serialize;
+
+use super::checks::{CheckSettings, CheckedPoint, CheckedPoints, LeftOut, check_points};
+use super::curve::{AsymptoticBounds, CapacityModel};
+use super::curve_points::{CapacityCurvePoint, curve};
+use super::finding::{CapacityFinding, ToldFinding};
+use super::fitted::{FittedModel, FittedPrediction, ModelForm};
+use super::headroom::{Headroom, headroom};
+use super::over_runs::over_runs;
+use super::point::LoadPoint;
+use super::queue_fit::{FitData, FitPoint, fit_all, fit_latency};
+use super::usl::{USL_POINTS_WANTED, UslFit, fit_usl};
+use super::utilization_law::{ResourceDemand, demands};
+use super::value::FittedValue;
+
+/// Version of the JSON form.
+pub const CAPACITY_VERSION: u32 = 1;
+
+/// A fit with intervals wants so many different numbers of users.
+const LOADS_WANTED: usize = 4;
+
+/// A bottleneck that was busy for less than this is not near saturation.
+pub(crate) const NEAR_SATURATION: f64 = 0.7;
+
+/// All measurements are saturated when the least loaded has more than this of the capacity.
+const SATURATED: f64 = 0.97;
+
+/// Points that lie further from the curve than this are told: those that the aim for predictions allows.
+const POOR_THROUGHPUT: f64 = 0.10;
+const POOR_RESPONSE: f64 = 0.25;
+
+/// Which model is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ModelChoice {
+    /// Demands by the utilization law where utilization is recorded, else queues by least squares, else by the best throughput.
+    #[default]
+    Auto,
+    /// Queues by least squares.
+    Queue,
+    /// The Universal Scalability Law.
+    Usl,
+    /// The bound that the best measured throughput sets, and no more.
+    Best,
+}
+
+/// How a model is fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitSettings {
+    /// How the measurements are checked.
+    pub check: CheckSettings,
+    /// Which model.
+    pub choice: ModelChoice,
+    /// Servers of the queue, where they are known.
+    pub servers: Option<u32>,
+    /// A response time that shall not be exceeded, in seconds: up to how many users?
+    pub response_max_s: Option<f64>,
+}
+
+impl Default for FitSettings {
+    fn default() -> FitSettings {
+        FitSettings {
+            check: CheckSettings::default(),
+            choice: ModelChoice::Auto,
+            servers: None,
+            response_max_s: None,
+        }
+    }
+}
+
+/// How the parameters came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FitMethod {
+    /// Slope of the utilization over the throughput.
+    UtilizationLaw,
+    /// Nonlinear least squares on X(N) and R(N).
+    LeastSquares,
+    /// 1/D_max is the best measured throughput.
+    BestThroughput,
+}
+
+impl FitMethod {
+    /// In a few words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            FitMethod::UtilizationLaw => "demands by the utilization law",
+            FitMethod::LeastSquares => "least squares on X(N) and R(N)",
+            FitMethod::BestThroughput => "the best measured throughput is the capacity",
+        }
+    }
+}
+
+/// A parameter of the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its unit: `s`, `1/s`, or none.
+    pub unit: &'static str,
+    /// With the interval of the fit.
+    #[serde(flatten)]
+    pub fitted: FittedValue,
+    /// The interval of the bootstrap over repeated runs; `None` without repetitions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<(f64, f64)>,
+}
+
+/// A measurement beside the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedPoint {
+    /// The measurement.
+    #[serde(flatten)]
+    pub checked: CheckedPoint,
+    /// X by the model per second.
+    pub model_throughput_per_s: f64,
+    /// R by the model in seconds.
+    pub model_response_s: f64,
+}
+
+/// A fitted capacity model.
+#[derive(Debug, Clone, Serialize)]
+pub struct CapacityFit {
+    /// [`CAPACITY_VERSION`].
+    pub version: u32,
+    /// What was found, the heaviest first.
+    pub findings: Vec<ToldFinding>,
+    /// How many times the stated users ran.
+    pub users_times: u32,
+    /// The think time that curves and bounds are drawn for: the median of the measurements, in seconds.
+    pub think_s: f64,
+    /// The model.
+    pub model: CapacityModel,
+    /// How it was fitted.
+    pub method: FitMethod,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// The measurements, by users.
+    pub points: Vec<ComparedPoint>,
+    /// The asymptotic bounds; `None` of the scalability law.
+    pub bounds: Option<AsymptoticBounds>,
+    /// What is left.
+    pub headroom: Headroom,
+    /// The Universal Scalability Law for the same throughputs; `None` with too few loads.
+    pub usl: Option<UslFit>,
+    /// Demands by the utilization law, where utilization is recorded.
+    pub demands: Vec<ResourceDemand>,
+    /// The curve.
+    pub curve: Vec<CapacityCurvePoint>,
+    /// The model with the covariance of its parameters.
+    pub fitted: FittedModel,
+}
+
+/// There is nothing to fit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{reason}")]
+pub struct FitRefusal {
+    /// Why.
+    pub reason: String,
+    /// What the checks found.
+    pub findings: Vec<ToldFinding>,
+}
+
+impl CapacityFit {
+    /// Checks measurements and fits a model to them. `random` is for the bootstrap over repeated runs.
+    ///
+    /// # Errors
+    /// No measurement is left after the checks, or too few for the wanted model.
+    pub fn new(
+        points: &[LoadPoint],
+        settings: &FitSettings,
+        random: &mut (impl Rng + ?Sized),
+    ) -> Result<CapacityFit, FitRefusal> {
+        let CheckedPoints { mut points, mut findings, users_times } = check_points(points, &settings.check);
+        if settings.choice == ModelChoice::Usl {
+            // What lies behind a peak is what the law is for.
+            points
+                .iter_mut()
+                .for_each(|point| point.left_out = point.left_out.filter(|why| *why != LeftOut::BehindPeak));
+        }
+        let refuse = |reason: &str, findings: Vec<CapacityFinding>| {
+            Err(FitRefusal { reason: reason.to_owned(), findings: told(findings) })
+        };
+        let used: Vec<&CheckedPoint> = points.iter().filter(|point| point.left_out.is_none()).collect();
+        if used.is_empty() {
+            return refuse("no measurement can be used", findings);
+        }
+        let mut thinks: Vec<f64> = used.iter().filter_map(|point| point.point.think_s).collect();
+        thinks.sort_unstable_by(f64::total_cmp);
+        let think_s = thinks.get(thinks.len() / 2).copied().unwrap_or(0.0);
+        let data = FitData::of(used.iter().map(|point| fit_point(point, think_s)).collect());
+        if !data.has_errors {
+            findings.push(CapacityFinding::NoStandardErrors);
+        }
+        let usl = usl_of(&points);
+        let measured: Vec<&LoadPoint> = used.iter().map(|point| &point.point).collect();
+        let resources = demands(&measured, &mut findings);
+        let (method, fitted) = match settings.choice {
+            ModelChoice::Usl => match &usl {
+                Some(usl) => (FitMethod::LeastSquares, fitted_usl(usl)),
+                None => {
+                    return refuse(
+                        "the Universal Scalability Law needs four different numbers of users at least",
+                        findings,
+                    );
+                }
+            },
+            ModelChoice::Best => (FitMethod::BestThroughput, best_throughput(&data, settings.servers)),
+            ModelChoice::Auto if !resources.is_empty() => {
+                (FitMethod::UtilizationLaw, by_utilization(&data, &resources, settings.servers))
+            }
+            ModelChoice::Auto | ModelChoice::Queue => {
+                let mut all =
+                    if data.loads() >= LOADS_WANTED { fit_all(&data, settings.servers) } else { vec![] };
+                if all.is_empty() {
+                    findings.push(CapacityFinding::FewPoints { loads: data.loads(), wanted: LOADS_WANTED });
+                    (FitMethod::BestThroughput, best_throughput(&data, settings.servers))
+                } else {
+                    let best = all.remove(0);
+                    findings.extend(others(&best, &all));
+                    (FitMethod::LeastSquares, best)
+                }
+            }
+        };
+        let model = fitted.model();
+        let bounds = model.bounds(think_s);
+        saturation(&fitted, &data, bounds, &mut findings);
+        let compared = compared(&points, &model, think_s);
+        misfits(&compared, bounds, &mut findings);
+        if settings.choice == ModelChoice::Usl {
+            findings.extend(usl.as_ref().and_then(|usl| {
+                (usl.points < USL_POINTS_WANTED).then_some(CapacityFinding::FewForUsl { points: usl.points })
+            }));
+            findings.extend(
+                usl.as_ref().and_then(|usl| (usl.curve.kappa == 0.0).then_some(CapacityFinding::NoCoherency)),
+            );
+        }
+        let bootstrap =
+            if method == FitMethod::LeastSquares { over_runs(&data, &fitted, random) } else { Vec::new() };
+        Ok(CapacityFit {
+            version: CAPACITY_VERSION,
+            findings: told(findings),
+            users_times,
+            think_s,
+            parameters: parameters(&fitted, &resources, method, &bootstrap),
+            points: compared,
+            headroom: headroom(&fitted, &used, think_s, usl.as_ref(), settings),
+            curve: curve(&fitted, &points, bounds, think_s),
+            bounds,
+            model,
+            method,
+            usl,
+            demands: resources,
+            fitted,
+        })
+    }
+
+    /// What the model says of `users` with this think time, with the interval of the curve.
+    #[must_use]
+    pub fn predict(&self, users: f64, think_s: f64) -> FittedPrediction {
+        self.fitted.predict(users, think_s)
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        // Strings, numbers and lists: every one has a JSON form.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+fn told(mut findings: Vec<CapacityFinding>) -> Vec<ToldFinding> {
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
+    findings.into_iter().map(ToldFinding::from).collect()
+}
+
+fn fit_point(checked: &CheckedPoint, think_s: f64) -> FitPoint {
+    let point = &checked.point;
+    FitPoint {
+        users: checked.users,
+        think_s: point.think_s.unwrap_or(think_s),
+        throughput_per_s: point.throughput_per_s,
+        response_s: point.response_s,
+        throughput_error: point.throughput_error.map(|error| error / point.throughput_per_s),
+        response_error: point.response_s.zip(point.response_error_s).map(|(mean, error)| error / mean),
+    }
+}
+
+/// The scalability law, of all that is not wrong in itself: what lies behind the peak is what it is for.
+fn usl_of(points: &[CheckedPoint]) -> Option<UslFit> {
+    let of: Vec<_> = points
+        .iter()
+        .filter(|point| matches!(point.left_out, None | Some(LeftOut::BehindPeak)))
+        .map(|point| (point.users, point.point.throughput_per_s, point.point.throughput_error))
+        .collect();
+    fit_usl(&of)
+}
+
+fn fitted_usl(usl: &UslFit) -> FittedModel {
+    FittedModel {
+        form: ModelForm::Usl,
+        parameters: vec![usl.curve.lambda_per_s, usl.curve.sigma, usl.curve.kappa],
+        covariance: Some(usl.covariance.clone()),
+        freedom: usl.freedom,
+        at_bound: [usl.lambda_per_s, usl.sigma, usl.kappa].iter().map(|value| value.high.is_none()).collect(),
+        squares: 0.0,
+        aicc: None,
+    }
+}
+
+/// The bottleneck is as fast as the best measurement; a latency where a light load tells of one.
+fn best_throughput(data: &FitData, servers: Option<u32>) -> FittedModel {
+    let servers = servers.unwrap_or(1);
+    let best_per_s = data.best_per_s();
+    let service_s = f64::from(servers) / best_per_s;
+    let light = data
+        .points
+        .iter()
+        .filter(|point| point.throughput_per_s < 0.5 * best_per_s)
+        .min_by(|a, b| a.users.total_cmp(&b.users));
+    let latency_s = light.map_or(0.0, |point| {
+        let queueing = CapacityModel::Queue { servers, service_s, latency_s: 0.0 };
+        let without_s = queueing.predict(point.users, point.think_s).response_s;
+        point.response_s.map_or(0.0, |response_s| (response_s - without_s).max(0.0))
+    });
+    FittedModel {
+        form: ModelForm::Queue { servers },
+        parameters: vec![service_s, latency_s],
+        covariance: None,
+        freedom: 0.0,
+        at_bound: vec![false; 2],
+        squares: 0.0,
+        aicc: None,
+    }
+}
+
+/// Queues with the demands that the utilization tells, and the latency that the response times leave.
+fn by_utilization(data: &FitData, resources: &[ResourceDemand], servers: Option<u32>) -> FittedModel {
+    let demands_s: Vec<f64> = resources.iter().map(|resource| resource.demand_s.value).collect();
+    // With one resource of m servers a request is served by one of them, m times as slowly as by all.
+    let form = match (resources, servers) {
+        ([_], Some(servers)) => ModelForm::Queue { servers },
+        _ => ModelForm::Queues { count: demands_s.len() },
+    };
+    let unit = match form {
+        ModelForm::Queue { servers } => f64::from(servers),
+        ModelForm::Queues { .. } | ModelForm::Usl => 1.0,
+    };
+    let (latency_s, latency_variance) = fit_latency(data, &demands_s).unwrap_or((0.0, 0.0));
+    let mut parameters: Vec<f64> = demands_s.iter().map(|demand_s| demand_s * unit).collect();
+    parameters.push(latency_s);
+    let variances: Vec<f64> =
+        resources.iter().map(|resource| resource.variance * unit * unit).chain([latency_variance]).collect();
+    let freedom = resources.iter().map(|resource| resource.freedom).fold(f64::INFINITY, f64::min);
+    let covariance = (0..variances.len())
+        .map(|i| (0..variances.len()).map(|j| if i == j { variances[i] } else { 0.0 }).collect())
+        .collect();
+    FittedModel {
+        form,
+        at_bound: variances.iter().map(|variance| *variance == 0.0).collect(),
+        parameters,
+        covariance: (freedom > 0.0).then_some(covariance),
+        freedom,
+        squares: 0.0,
+        aicc: None,
+    }
+}
+
+/// Which other models fit about as well.
+fn others(best: &FittedModel, rest: &[FittedModel]) -> Option<CapacityFinding> {
+    let least = rest.iter().chain([best]).filter_map(|fitted| fitted.aicc).fold(f64::INFINITY, f64::min);
+    let models: Vec<String> = rest
+        .iter()
+        .filter(|other| other.aicc.is_some_and(|aicc| aicc <= least + 2.0))
+        .map(|other| other.model().words())
+        .take(3)
+        .collect();
+    (!models.is_empty()).then_some(CapacityFinding::OthersFitToo { models })
+}
+
+/// Whether the loads reach from light to saturated.
+fn saturation(
+    fitted: &FittedModel,
+    data: &FitData,
+    bounds: Option<AsymptoticBounds>,
+    findings: &mut Vec<CapacityFinding>,
+) {
+    let Some(bounds) = bounds.filter(|_| fitted.covariance.is_some()) else { return };
+    let used = data.points.iter().map(|point| point.throughput_per_s / bounds.throughput_max_per_s);
+    let (least, most) =
+        used.fold((f64::INFINITY, 0.0_f64), |(low, high), used| (low.min(used), high.max(used)));
+    if most < NEAR_SATURATION {
+        findings.push(CapacityFinding::NotNearSaturation { utilization: most });
+    }
+    if least > SATURATED {
+        findings.push(CapacityFinding::AllSaturated);
+    }
+}
+
+fn compared(points: &[CheckedPoint], model: &CapacityModel, think_s: f64) -> Vec<ComparedPoint> {
+    let beside = |checked: &CheckedPoint| {
+        let found = model.predict(checked.users, checked.point.think_s.unwrap_or(think_s));
+        ComparedPoint {
+            checked: checked.clone(),
+            model_throughput_per_s: found.throughput_per_s,
+            model_response_s: found.response_s,
+        }
+    };
+    points.iter().filter(|point| point.left_out != Some(LeftOut::NotUsable)).map(beside).collect()
+}
+
+/// Points far from the curve, and beyond what the model says there can be.
+fn misfits(points: &[ComparedPoint], bounds: Option<AsymptoticBounds>, findings: &mut Vec<CapacityFinding>) {
+    for compared in points.iter().filter(|compared| compared.checked.left_out.is_none()) {
+        let point = &compared.checked.point;
+        let noise = 3.0 * point.throughput_error.unwrap_or(0.0);
+        if let Some(capacity_per_s) = bounds.map(|bounds| bounds.throughput_max_per_s)
+            && point.throughput_per_s > capacity_per_s * 1.03 + noise
+        {
+            findings.push(CapacityFinding::BeyondCapacity {
+                point: point.name.clone(),
+                throughput_per_s: point.throughput_per_s,
+                capacity_per_s,
+            });
+        }
+        let mut check = |what: &str, model: f64, measured: f64, limit: f64| {
+            let off = model / measured - 1.0;
+            if off.abs() > limit {
+                let (point, what) = (point.name.clone(), what.to_owned());
+                findings.push(CapacityFinding::PoorFit { point, what, off });
+            }
+        };
+        check("throughput", compared.model_throughput_per_s, point.throughput_per_s, POOR_THROUGHPUT);
+        if let Some(measured) = point.response_s {
+            check("response time", compared.model_response_s, measured, POOR_RESPONSE);
+        }
+    }
+}
+
+fn parameters(
+    fitted: &FittedModel,
+    resources: &[ResourceDemand],
+    method: FitMethod,
+    bootstrap: &[(f64, f64)],
+) -> Vec<Parameter> {
+    let unit = |at: usize| match (fitted.form, at) {
+        (ModelForm::Usl, 0) => "1/s",
+        (ModelForm::Usl, _) => "",
+        _ => "s",
+    };
+    let name = |at: usize, name: String| match (method, resources.get(at)) {
+        (FitMethod::UtilizationLaw, Some(resource)) => format!("demand at {}", resource.resource),
+        _ => name,
+    };
+    let names = fitted.form.names();
+    names
+        .into_iter()
+        .enumerate()
+        .map(|(at, of)| Parameter {
+            name: name(at, of),
+            unit: unit(at),
+            fitted: fitted.value(at),
+            bootstrap: bootstrap.get(at).copied(),
+        })
+        .collect()
+}

@@ -1,0 +1,411 @@
+//! Do the measurements keep the laws that hold for every system, whatever its distributions?
+//!
+//! Denning & Buzen, "The Operational Analysis of Queueing Network Models" (Computing Surveys 10, 1978): Little's law of the
+//! whole loop N = X(R + Z), and of a part of it; the utilization law U = X·S with U ≤ 1, and what follows, X ≤ 1/S_max; and
+//! that no network of queues makes less with more users.
+
+use serde::{Deserialize, Serialize};
+
+use super::finding::CapacityFinding;
+use super::point::LoadPoint;
+
+/// N and X(R + Z) may differ by this share: users start, end and are counted at other moments than requests.
+const POPULATION_TOLERANCE: f64 = 0.10;
+
+/// Measurements in which they differ by more, up or down, are left out.
+const POPULATION_LIMIT: f64 = 0.25;
+
+/// Several generators: all ratios lie so near a whole number.
+const WHOLE_TOLERANCE: f64 = 0.20;
+
+/// N that is this many times X(R + Z) is not merely a wrong number of users.
+const SAMPLES_RATIO: f64 = 20.0;
+
+/// Throughput falls when it is less than the peak by this share at least, and by three standard errors.
+const FALL_LEAST: f64 = 0.05;
+
+/// Utilization is read with so much error.
+const UTILIZATION_SLACK: f64 = 0.005;
+
+/// Think times of one system under test differ by so much without being other think times.
+const THINK_TOLERANCE: f64 = 0.10;
+
+/// How measurements are checked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckSettings {
+    /// The think time of measurements that have none, in seconds.
+    pub think_s: Option<f64>,
+    /// Measurements with a larger share of failed requests are left out.
+    pub errors_max: f64,
+    /// Takes X(R + Z) for the number of users, where it can be computed.
+    pub users_by_law: bool,
+}
+
+impl Default for CheckSettings {
+    fn default() -> CheckSettings {
+        CheckSettings { think_s: None, errors_max: 0.01, users_by_law: false }
+    }
+}
+
+/// Why a measurement is not fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOut {
+    /// Its numbers are none.
+    NotUsable,
+    /// Too many requests failed.
+    Errors,
+    /// Its users cannot be those that made the load.
+    WrongPopulation,
+    /// It lies behind the peak, which no queue has; the Universal Scalability Law counts it.
+    BehindPeak,
+}
+
+impl LeftOut {
+    /// In a word or two.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            LeftOut::NotUsable => "not usable",
+            LeftOut::Errors => "errors",
+            LeftOut::WrongPopulation => "wrong users",
+            LeftOut::BehindPeak => "behind the peak",
+        }
+    }
+}
+
+/// A measurement that was checked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckedPoint {
+    /// As it was given, but for the think time where it had none.
+    pub point: LoadPoint,
+    /// The users that count: the stated ones, a multiple of them, or those of Little's law.
+    pub users: f64,
+    /// Why it is not fitted; `None` when it is.
+    pub left_out: Option<LeftOut>,
+}
+
+/// What the checks came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedPoints {
+    /// In the order of their users.
+    pub points: Vec<CheckedPoint>,
+    /// What was found.
+    pub findings: Vec<CapacityFinding>,
+    /// How many times the stated users ran.
+    pub users_times: u32,
+}
+
+/// Checks measurements of one system.
+#[must_use]
+pub fn check_points(points: &[LoadPoint], settings: &CheckSettings) -> CheckedPoints {
+    let mut findings = Vec::new();
+    let mut checked: Vec<CheckedPoint> = points
+        .iter()
+        .map(|point| {
+            let think_s = point.think_s.or(settings.think_s);
+            let point = LoadPoint { think_s, ..point.clone() };
+            CheckedPoint { users: point.users, left_out: None, point }
+        })
+        .collect();
+    checked.sort_by(|a, b| a.users.total_cmp(&b.users));
+    for checked in &mut checked {
+        look_at_one(checked, settings, &mut findings);
+    }
+    let users_times = populations(&mut checked, settings, &mut findings);
+    think_times(&mut checked, &mut findings);
+    checked.sort_by(|a, b| a.users.total_cmp(&b.users));
+    falls(&mut checked, &mut findings);
+    CheckedPoints { points: checked, findings, users_times }
+}
+
+/// Think times that nobody knows are what Little's law leaves: Z = N/X − R.
+fn think_times(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
+    let is_used = |checked: &&mut CheckedPoint| checked.left_out.is_none();
+    let mut is_unknown = false;
+    for checked in checked.iter_mut().filter(is_used).filter(|checked| checked.point.think_s.is_none()) {
+        is_unknown = true;
+        let point = &mut checked.point;
+        point.think_s =
+            point.response_s.map(|response_s| (checked.users / point.throughput_per_s - response_s).max(0.0));
+    }
+    if is_unknown {
+        findings.push(CapacityFinding::ThinkTimeUnknown);
+    }
+    let thinks: Vec<f64> = checked
+        .iter()
+        .filter(|checked| checked.left_out.is_none())
+        .filter_map(|checked| checked.point.think_s)
+        .collect();
+    let (least_s, most_s) = extremes(&thinks);
+    if most_s > least_s * (1.0 + THINK_TOLERANCE) && most_s > least_s + 0.01 {
+        findings.push(CapacityFinding::ThinkTimesDiffer { least_s, most_s });
+    }
+}
+
+fn extremes(values: &[f64]) -> (f64, f64) {
+    (values.iter().copied().fold(f64::INFINITY, f64::min), values.iter().copied().fold(0.0, f64::max))
+}
+
+/// What a measurement says about itself.
+fn look_at_one(checked: &mut CheckedPoint, settings: &CheckSettings, findings: &mut Vec<CapacityFinding>) {
+    let point = &checked.point;
+    let name = || point.name.clone();
+    if !point.is_sound() {
+        findings.push(CapacityFinding::NotUsable { point: name() });
+        checked.left_out = Some(LeftOut::NotUsable);
+        return;
+    }
+    for used in &point.utilization {
+        if !(0.0..=1.0 + UTILIZATION_SLACK).contains(&used.share) {
+            let (resource, share) = (used.resource.clone(), used.share);
+            findings.push(CapacityFinding::OverUtilized { point: name(), resource, share });
+        }
+    }
+    if let (Some(in_system), Some(response_s)) = (point.in_system, point.response_s) {
+        let by_law = point.throughput_per_s * response_s;
+        if !((in_system / by_law - 1.0).abs() <= POPULATION_TOLERANCE) {
+            findings.push(CapacityFinding::LittleViolated { point: name(), in_system, by_law });
+        }
+    }
+    if let Some(share) = point.error_share.filter(|share| *share > settings.errors_max) {
+        findings.push(CapacityFinding::ManyErrors { point: name(), share });
+        checked.left_out = Some(LeftOut::Errors);
+    }
+}
+
+/// N ≈ X(R + Z), and what follows where it is not. Gives the multiple of the stated users that ran.
+fn populations(
+    checked: &mut [CheckedPoint],
+    settings: &CheckSettings,
+    findings: &mut Vec<CapacityFinding>,
+) -> u32 {
+    let fitted = |checked: &CheckedPoint| checked.left_out.is_none();
+    let ratio = |checked: &CheckedPoint| Some(checked.point.users_by_law()? / checked.users);
+    let mut ratios: Vec<f64> = checked.iter().filter(|checked| fitted(checked)).filter_map(ratio).collect();
+    let times = whole_multiple(&ratios);
+    if settings.users_by_law {
+        for checked in checked.iter_mut() {
+            checked.users = checked.point.users_by_law().unwrap_or(checked.users);
+        }
+        return 1;
+    }
+    if times > 1 {
+        ratios.sort_unstable_by(f64::total_cmp);
+        findings.push(CapacityFinding::SeveralGenerators { times, ratios });
+        checked.iter_mut().for_each(|checked| checked.users *= f64::from(times));
+        return times;
+    }
+    for checked in checked.iter_mut().filter(|checked| fitted(checked)) {
+        // Without a think time it is known only that they cannot be fewer than X·R.
+        let in_system = |point: &LoadPoint| {
+            let in_system = point.throughput_per_s * point.response_s?;
+            (in_system > point.users).then_some(in_system)
+        };
+        let Some(users_by_law) = checked.point.users_by_law().or_else(|| in_system(&checked.point)) else {
+            continue;
+        };
+        let (point, users) = (checked.point.name.clone(), checked.users);
+        let ratio = users_by_law / users;
+        let seconds = users / checked.point.throughput_per_s;
+        // Where it is known how long was measured, the number of samples is.
+        let is_samples =
+            checked.point.seconds.is_none_or(|known| (seconds / known - 1.0).abs() < POPULATION_TOLERANCE);
+        if 1.0 / ratio > SAMPLES_RATIO && is_samples {
+            findings.push(CapacityFinding::SamplesAsUsers { point, users, users_by_law, seconds });
+            checked.left_out = Some(LeftOut::WrongPopulation);
+        } else if (ratio - 1.0).abs() > POPULATION_TOLERANCE {
+            findings.push(CapacityFinding::WrongPopulation { point, users, users_by_law });
+            if ratio > 1.0 + POPULATION_LIMIT || ratio < 1.0 / (1.0 + POPULATION_LIMIT) {
+                checked.left_out = Some(LeftOut::WrongPopulation);
+            }
+        }
+    }
+    1
+}
+
+/// The whole number, two or more, that all ratios are near; 1 when there is none.
+fn whole_multiple(ratios: &[f64]) -> u32 {
+    let mut sorted = ratios.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let Some(median) = sorted.get(sorted.len() / 2) else { return 1 };
+    let times = median.round();
+    let near = |ratio: &f64| (ratio / times - 1.0).abs() <= WHOLE_TOLERANCE;
+    // Of large numbers every one is near a whole one.
+    if (2.0..=16.0).contains(&times)
+        && (median / times - 1.0).abs() <= POPULATION_TOLERANCE
+        && sorted.iter().all(near)
+    {
+        times as u32
+    } else {
+        1
+    }
+}
+
+/// Marks what lies behind a peak of the throughput.
+fn falls(checked: &mut [CheckedPoint], findings: &mut Vec<CapacityFinding>) {
+    let used = || checked.iter().filter(|checked| checked.left_out.is_none());
+    let Some(peak) =
+        used().max_by(|a, b| a.point.throughput_per_s.total_cmp(&b.point.throughput_per_s)).cloned()
+    else {
+        return;
+    };
+    let peak_per_s = peak.point.throughput_per_s;
+    let noise = |checked: &CheckedPoint| {
+        let errors = [checked.point.throughput_error, peak.point.throughput_error];
+        3.0 * errors.iter().flatten().map(|error| error * error).sum::<f64>().sqrt()
+    };
+    let fell = |checked: &CheckedPoint| {
+        checked.users > peak.users
+            && peak_per_s - checked.point.throughput_per_s > (FALL_LEAST * peak_per_s).max(noise(checked))
+    };
+    let lowest = used()
+        .filter(|checked| fell(checked))
+        .min_by(|a, b| a.point.throughput_per_s.total_cmp(&b.point.throughput_per_s));
+    let Some(lowest) = lowest else { return };
+    findings.push(CapacityFinding::ThroughputFalls {
+        peak: peak.point.name.clone(),
+        peak_per_s,
+        point: lowest.point.name.clone(),
+        throughput_per_s: lowest.point.throughput_per_s,
+    });
+    for checked in checked.iter_mut().filter(|checked| checked.left_out.is_none()) {
+        if fell(checked) {
+            checked.left_out = Some(LeftOut::BehindPeak);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::finding::Weight;
+    use crate::fit::point::Utilization;
+
+    fn point(users: f64, throughput_per_s: f64, response_ms: Option<f64>) -> LoadPoint {
+        LoadPoint {
+            name: format!("{users} users"),
+            users,
+            throughput_per_s,
+            response_s: response_ms.map(|ms| ms / 1e3),
+            think_s: Some(0.7),
+            ..LoadPoint::default()
+        }
+    }
+
+    fn check(points: &[LoadPoint]) -> CheckedPoints {
+        check_points(points, &CheckSettings::default())
+    }
+
+    #[test]
+    fn the_seed_study_ran_twice_the_users() {
+        let found = check(&[
+            point(50.0, 135.49, Some(64.0)),
+            point(100.0, 157.0, None),
+            point(200.0, 148.2, Some(1907.0)),
+        ]);
+        assert_eq!(found.users_times, 2);
+        assert!(
+            matches!(&found.findings[0], CapacityFinding::SeveralGenerators { times: 2, .. }),
+            "{found:?}"
+        );
+        assert!(
+            found.findings[0].to_string().starts_with("about twice the stated users ran"),
+            "{}",
+            found.findings[0]
+        );
+        assert_eq!(found.points.iter().map(|point| point.users).collect::<Vec<_>>(), [100.0, 200.0, 400.0]);
+        assert_eq!(found.points[2].left_out, Some(LeftOut::BehindPeak), "148 after 157");
+    }
+
+    #[test]
+    fn samples_are_no_users() {
+        let found = check(&[point(34_281.0, 135.49, Some(64.0))]);
+        let CapacityFinding::SamplesAsUsers { users_by_law, seconds, .. } = &found.findings[0] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(format!("{:.0} {seconds:.0}", 34_281.0 / users_by_law), "331 253");
+        assert_eq!(found.points[0].left_out, Some(LeftOut::WrongPopulation));
+        assert_eq!(found.findings[0].weight(), Weight::Contradiction);
+        assert!(
+            found.findings[0].to_string().contains("samples were entered as users"),
+            "{}",
+            found.findings[0]
+        );
+        // A log that is known to be much shorter has other troubles.
+        let short = LoadPoint { seconds: Some(60.0), ..point(34_281.0, 135.49, Some(64.0)) };
+        assert!(matches!(check(&[short]).findings[0], CapacityFinding::WrongPopulation { .. }));
+    }
+
+    #[test]
+    fn users_that_keep_the_law_are_not_talked_about() {
+        // N = 100: X (R + Z) = 125 × (0.1 + 0.7) = 100.
+        let found = check(&[point(100.0, 125.0, Some(100.0)), point(50.0, 66.0, Some(50.0))]);
+        assert_eq!((found.findings, found.users_times), (vec![], 1));
+    }
+
+    #[test]
+    fn half_the_users_are_a_wrong_population() {
+        let half = point(200.0, 125.0, Some(100.0));
+        let found = check(std::slice::from_ref(&half));
+        assert!(matches!(&found.findings[0], CapacityFinding::WrongPopulation { .. }), "{found:?}");
+        assert_eq!(found.points[0].left_out, Some(LeftOut::WrongPopulation));
+        let by_law = CheckSettings { users_by_law: true, ..CheckSettings::default() };
+        let found = check_points(&[half], &by_law);
+        assert!(
+            (found.points[0].users - 100.0).abs() < 1e-9 && found.points[0].left_out.is_none(),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn utilization_little_errors_and_missing_numbers() {
+        let busy = LoadPoint {
+            utilization: vec![Utilization { resource: "cpu".into(), share: 1.2 }],
+            in_system: Some(30.0),
+            ..point(100.0, 125.0, Some(100.0))
+        };
+        let failed = LoadPoint { error_share: Some(0.03), ..point(120.0, 140.0, Some(150.0)) };
+        let missing = point(10.0, f64::NAN, None);
+        let found = check(&[busy, failed, missing]);
+        let has = |wanted: fn(&CapacityFinding) -> bool| found.findings.iter().any(wanted);
+        assert!(has(|finding| matches!(finding, CapacityFinding::OverUtilized { .. })));
+        // 30 in the system, and X·R = 12.5.
+        assert!(has(|finding| matches!(finding, CapacityFinding::LittleViolated { .. })));
+        assert!(has(|finding| matches!(finding, CapacityFinding::ManyErrors { .. })));
+        assert!(has(|finding| matches!(finding, CapacityFinding::NotUsable { .. })));
+        let left_out: Vec<_> = found.points.iter().filter_map(|point| point.left_out).collect();
+        assert_eq!(left_out.len(), 2);
+    }
+
+    #[test]
+    fn an_unknown_think_time_is_what_the_law_leaves() {
+        let unknown = |users, x, ms| LoadPoint { think_s: None, ..point(users, x, Some(ms)) };
+        let found = check(&[unknown(100.0, 125.0, 100.0), unknown(10.0, 125.0, 100.0)]);
+        assert!(found.findings.contains(&CapacityFinding::ThinkTimeUnknown));
+        assert!(found.points[1].point.think_s.is_some_and(|think_s| (think_s - 0.7).abs() < 1e-12));
+        // 12.5 requests are in the system: ten users cannot have made them.
+        assert_eq!(found.points[0].left_out, Some(LeftOut::WrongPopulation), "{found:?}");
+    }
+
+    #[test]
+    fn a_fall_within_the_noise_is_none() {
+        let noisy =
+            |users, x| LoadPoint { throughput_error: Some(3.0), think_s: None, ..point(users, x, None) };
+        assert!(
+            !check(&[noisy(10.0, 100.0), noisy(20.0, 92.0)])
+                .findings
+                .iter()
+                .any(|finding| matches!(finding, CapacityFinding::ThroughputFalls { .. }))
+        );
+        let found = check(&[noisy(10.0, 100.0), noisy(20.0, 80.0)]);
+        assert!(found.findings.contains(&CapacityFinding::ThinkTimeUnknown));
+        assert_eq!(
+            found.points[0].point.think_s, None,
+            "without a response time nothing is left of Little's law"
+        );
+        assert!(
+            found.findings.iter().any(|finding| matches!(finding, CapacityFinding::ThroughputFalls { .. }))
+        );
+    }
+}

@@ -1,0 +1,311 @@
+//! Does a model describe measurements that it was not fitted to?
+//!
+//! The residual of a measurement is the logarithm of model over measurement. It is compared with the measurement's own
+//! standard error, that of the model's curve where it is known, and with what the model may be off by without being
+//! useless (`allowed`), which is treated as one more standard error. Squares of such residuals add up to χ² when the model
+//! describes the system (Jain, "The Art of Computer Systems Performance Analysis", 1991, chapter 25 on validation). X and R of a
+//! measurement are two views of one loop, so there is a sum for each of them, and the smaller of the two p-values,
+//! doubled (Bonferroni), decides.
+
+use serde::Serialize;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+use super::checks::{CheckSettings, CheckedPoint, CheckedPoints, LeftOut, check_points};
+use super::finding::{CapacityFinding, ToldFinding};
+use super::point::LoadPoint;
+use super::value::FittedValue;
+
+/// Version of the JSON form.
+pub const JUDGEMENT_VERSION: u32 = 1;
+
+/// How a model is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JudgeSettings {
+    /// How the measurements are checked.
+    pub check: CheckSettings,
+    /// What a model may be off by, as a share, 0 or more.
+    pub allowed: f64,
+    /// Relative standard error of measurements that have none of their own; `None` leaves them unjudged.
+    pub measurement_error: Option<f64>,
+    /// The model is rejected when a test says that so much misfit has less than this probability.
+    pub significance: f64,
+}
+
+impl Default for JudgeSettings {
+    fn default() -> JudgeSettings {
+        JudgeSettings {
+            check: CheckSettings::default(),
+            allowed: 0.05,
+            measurement_error: None,
+            significance: 0.01,
+        }
+    }
+}
+
+/// What a model says of a load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelSays {
+    /// X per second, with its interval where that is known.
+    pub throughput_per_s: FittedValue,
+    /// R in seconds.
+    pub response_s: FittedValue,
+}
+
+/// A number by the model beside the measured one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Beside {
+    /// By the model.
+    pub model: FittedValue,
+    /// As measured.
+    pub measured: f64,
+    /// Model over measurement less 1.
+    pub off: f64,
+    /// Standard errors between them; `None` when the measurement's is unknown.
+    pub errors_off: Option<f64>,
+}
+
+/// A measurement beside the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgedPoint {
+    /// The measurement.
+    #[serde(flatten)]
+    pub checked: CheckedPoint,
+    /// Throughput per second.
+    pub throughput: Beside,
+    /// Response time in seconds; `None` when it was not measured.
+    pub response: Option<Beside>,
+}
+
+/// A test of all measurements together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ChiSquareTest {
+    /// Sum of the squares.
+    pub statistic: f64,
+    /// Measurements in it.
+    pub freedom: u32,
+    /// Probability of so large a sum if the model describes the system.
+    pub p_value: f64,
+}
+
+/// What is to be thought of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelVerdict {
+    /// Nothing speaks against it.
+    Kept,
+    /// It does not describe the measurements.
+    Rejected,
+    /// The precision of the measurements is unknown, or none of them can be used.
+    NotJudged,
+}
+
+/// A model judged by measurements.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelJudgement {
+    /// [`JUDGEMENT_VERSION`].
+    pub version: u32,
+    /// What was found about the measurements and the model.
+    pub findings: Vec<ToldFinding>,
+    /// How many times the stated users ran.
+    pub users_times: u32,
+    /// The measurements, by users.
+    pub points: Vec<JudgedPoint>,
+    /// The test of the throughputs.
+    pub throughput_test: Option<ChiSquareTest>,
+    /// The test of the response times.
+    pub response_test: Option<ChiSquareTest>,
+    /// Of both together; `None` when neither could be made.
+    pub p_value: Option<f64>,
+    /// What it is compared with.
+    pub significance: f64,
+    /// What the model may be off by, as a share.
+    pub allowed: f64,
+    /// The decision.
+    pub verdict: ModelVerdict,
+}
+
+impl ModelJudgement {
+    /// As JSON.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        // Strings, numbers and lists: every one has a JSON form.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// Judges a model by measurements. `predict` says what the model makes of a number of users and their think time in
+/// seconds, which is `None` where neither the measurement nor the settings tell: then the model's own counts. `capacity_per_s` is
+/// the most that it can.
+///
+/// # Errors
+/// What `predict` says.
+pub fn judge_model<E>(
+    points: &[LoadPoint],
+    settings: &JudgeSettings,
+    capacity_per_s: Option<f64>,
+    mut predict: impl FnMut(f64, Option<f64>) -> Result<ModelSays, E>,
+) -> Result<ModelJudgement, E> {
+    let CheckedPoints { points, mut findings, users_times } = check_points(points, &settings.check);
+    let mut judged = Vec::new();
+    for checked in points.into_iter().filter(|point| point.left_out != Some(LeftOut::NotUsable)) {
+        let says = predict(checked.users, checked.point.think_s)?;
+        let point = &checked.point;
+        let throughput =
+            beside(says.throughput_per_s, point.throughput_per_s, point.throughput_error, settings);
+        let response = point
+            .response_s
+            .map(|measured| beside(says.response_s, measured, point.response_error_s, settings));
+        let noise = 3.0 * point.throughput_error.unwrap_or(0.0);
+        if let Some(capacity_per_s) = capacity_per_s
+            && checked.left_out.is_none()
+            && point.throughput_per_s > capacity_per_s * 1.01 + noise
+        {
+            findings.push(CapacityFinding::BeyondCapacity {
+                point: point.name.clone(),
+                throughput_per_s: point.throughput_per_s,
+                capacity_per_s,
+            });
+        }
+        judged.push(JudgedPoint { throughput, response, checked });
+    }
+    // A model of queues is held against what lies behind a peak, too: it is the model that says there is none.
+    let counts = |point: &&JudgedPoint| matches!(point.checked.left_out, None | Some(LeftOut::BehindPeak));
+    let throughput_test = chi_square(judged.iter().filter(counts).map(|point| point.throughput.errors_off));
+    let response_test =
+        chi_square(judged.iter().filter(counts).filter_map(|point| Some(point.response?.errors_off)));
+    let tests: Vec<f64> =
+        [throughput_test, response_test].iter().flatten().map(|test| test.p_value).collect();
+    let p_value = (!tests.is_empty())
+        .then(|| (tests.iter().copied().fold(1.0, f64::min) * tests.len() as f64).min(1.0));
+    if p_value.is_none() {
+        findings.push(CapacityFinding::NoStandardErrors);
+    }
+    let verdict = match p_value {
+        None => ModelVerdict::NotJudged,
+        Some(p_value) if p_value < settings.significance => ModelVerdict::Rejected,
+        Some(_) => ModelVerdict::Kept,
+    };
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
+    Ok(ModelJudgement {
+        version: JUDGEMENT_VERSION,
+        findings: findings.into_iter().map(ToldFinding::from).collect(),
+        users_times,
+        points: judged,
+        throughput_test,
+        response_test,
+        p_value,
+        significance: settings.significance,
+        allowed: settings.allowed,
+        verdict,
+    })
+}
+
+fn beside(model: FittedValue, measured: f64, error: Option<f64>, settings: &JudgeSettings) -> Beside {
+    let of_measurement = error.map(|error| error / measured).or(settings.measurement_error);
+    // The half width of an interval is about two standard errors.
+    let of_model = match (model.low, model.high) {
+        (Some(low), Some(high)) if low > 0.0 => (high / low).ln() / (2.0 * 1.96),
+        _ => 0.0,
+    };
+    let errors_off = of_measurement.map(|of_measurement| {
+        let error = (of_measurement.powi(2) + of_model.powi(2) + settings.allowed.powi(2)).sqrt();
+        (model.value.max(1e-12) / measured).ln() / error.max(1e-12)
+    });
+    Beside { model, measured, off: model.value / measured - 1.0, errors_off }
+}
+
+/// The test of those that can be judged; `None` without any.
+fn chi_square(errors_off: impl Iterator<Item = Option<f64>>) -> Option<ChiSquareTest> {
+    let known: Vec<f64> = errors_off.flatten().collect();
+    let statistic: f64 = known.iter().map(|value| value * value).sum();
+    let law = ChiSquared::new(known.len() as f64).ok()?;
+    Some(ChiSquareTest { statistic, freedom: known.len() as u32, p_value: law.sf(statistic) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::fit::curve::CapacityModel;
+
+    const MODEL: CapacityModel = CapacityModel::Queue { servers: 1, service_s: 0.01, latency_s: 0.005 };
+
+    fn judge(points: &[LoadPoint], settings: &JudgeSettings) -> ModelJudgement {
+        let capacity = MODEL.bounds(1.0).map(|bounds| bounds.throughput_max_per_s);
+        let judged = judge_model(points, settings, capacity, |users, think_s| {
+            let found = MODEL.predict(users, think_s.unwrap_or(1.0));
+            Ok::<_, Infallible>(ModelSays {
+                throughput_per_s: FittedValue::bare(found.throughput_per_s),
+                response_s: FittedValue::bare(found.response_s),
+            })
+        });
+        judged.unwrap_or_else(|never| match never {})
+    }
+
+    /// Measurements of the model itself, off by a share, with relative standard errors of 2 %.
+    fn measured(off: f64, with_errors: bool) -> Vec<LoadPoint> {
+        [40.0, 80.0, 120.0]
+            .iter()
+            .map(|&users| {
+                let found = MODEL.predict(users, 1.0);
+                let response_s = found.response_s * (1.0 + off);
+                let throughput_per_s = users / (response_s + 1.0);
+                LoadPoint {
+                    name: format!("{users} users"),
+                    users,
+                    throughput_per_s,
+                    response_s: Some(response_s),
+                    throughput_error: with_errors.then_some(0.02 * throughput_per_s),
+                    response_error_s: with_errors.then_some(0.02 * response_s),
+                    think_s: Some(1.0),
+                    ..LoadPoint::default()
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_true_model_is_kept_and_a_wrong_one_rejected() {
+        let settings = JudgeSettings::default();
+        let kept = judge(&measured(0.03, true), &settings);
+        assert_eq!((kept.verdict, kept.points.len()), (ModelVerdict::Kept, 3));
+        let rejected = judge(&measured(0.6, true), &settings);
+        assert_eq!(rejected.verdict, ModelVerdict::Rejected);
+        assert!(rejected.p_value.is_some_and(|p| p < 1e-6));
+        let off = rejected.points[0].response.map(|beside| beside.off);
+        assert!(off.is_some_and(|off| (off - (1.0 / 1.6 - 1.0)).abs() < 1e-9), "{off:?}");
+    }
+
+    #[test]
+    fn chi_square_by_hand() {
+        // One residual of two standard errors: P(χ²₁ > 4) = 0.0455.
+        let test = chi_square([Some(2.0), None].into_iter()).unwrap();
+        assert_eq!(test.freedom, 1);
+        assert!((test.p_value - 0.045_500_26).abs() < 1e-6, "{test:?}");
+        assert_eq!(chi_square([None].into_iter()), None);
+    }
+
+    #[test]
+    fn without_standard_errors_nothing_is_judged() {
+        let found = judge(&measured(0.6, false), &JudgeSettings::default());
+        assert_eq!((found.verdict, found.p_value), (ModelVerdict::NotJudged, None));
+        assert!(found.findings.iter().any(|told| told.finding == CapacityFinding::NoStandardErrors));
+        let assumed = JudgeSettings { measurement_error: Some(0.02), ..JudgeSettings::default() };
+        assert_eq!(judge(&measured(0.6, false), &assumed).verdict, ModelVerdict::Rejected);
+    }
+
+    #[test]
+    fn more_than_the_capacity_is_told() {
+        let beyond = LoadPoint {
+            name: "beyond".into(),
+            users: 300.0,
+            throughput_per_s: 130.0,
+            ..LoadPoint::default()
+        };
+        let found = judge(&[beyond], &JudgeSettings::default());
+        assert!(
+            found.findings.iter().any(|told| matches!(told.finding, CapacityFinding::BeyondCapacity { .. }))
+        );
+    }
+}

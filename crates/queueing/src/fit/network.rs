@@ -1,0 +1,49 @@
+//! A fitted model as a network that the solvers and the simulator take.
+
+use super::curve::CapacityModel;
+use crate::network::{
+    CustomerClass, PerClass, Queue, QueueingNetwork, Scheduling, Station, StationKind, TimeLaw,
+};
+
+impl CapacityModel {
+    /// The network of queues with so many users; `None` of a scalability law, which is none.
+    #[must_use]
+    pub fn network(&self, users: u64, think_s: f64) -> Option<QueueingNetwork> {
+        let queue = |name: String, servers: u32, mean_s: f64| Station {
+            name,
+            kind: StationKind::Queue(Queue {
+                servers,
+                service: PerClass::Same(TimeLaw::Exponential { mean_s }),
+                speeds: Vec::new(),
+                capacity: None,
+                scheduling: Scheduling::Fcfs,
+            }),
+            visits: PerClass::Same(1.0),
+        };
+        let (mut stations, latency_s) = match self {
+            CapacityModel::Queue { servers, service_s, latency_s } => {
+                (vec![queue("server".into(), *servers, *service_s)], *latency_s)
+            }
+            CapacityModel::Queues { demands_s, latency_s } => {
+                let numbered = (1..).zip(demands_s);
+                (
+                    numbered
+                        .map(|(number, demand_s)| queue(format!("server-{number}"), 1, *demand_s))
+                        .collect(),
+                    *latency_s,
+                )
+            }
+            CapacityModel::Usl(_) => return None,
+        };
+        if latency_s > 0.0 {
+            stations.push(Station {
+                name: "latency".into(),
+                kind: StationKind::Delay {
+                    service: PerClass::Same(TimeLaw::Deterministic { mean_s: latency_s }),
+                },
+                visits: PerClass::Same(1.0),
+            });
+        }
+        Some(QueueingNetwork::new(vec![CustomerClass::closed("users", users, think_s)], stations))
+    }
+}

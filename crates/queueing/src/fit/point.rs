@@ -1,0 +1,71 @@
+//! What was measured at one load.
+
+use serde::{Deserialize, Serialize};
+
+/// One measurement: so many users, and what came of them.
+///
+/// All is per request: the throughput in requests, the response time and the think time (all that a user does between the end
+/// of one request and the start of the next) of one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadPoint {
+    /// What it is called: a run's path, the line of a file.
+    pub name: String,
+    /// Users N.
+    pub users: f64,
+    /// Throughput X per second.
+    pub throughput_per_s: f64,
+    /// Response time R in seconds; `None` when nobody measured it.
+    pub response_s: Option<f64>,
+    /// Standard error of the throughput.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throughput_error: Option<f64>,
+    /// Standard error of the response time in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_error_s: Option<f64>,
+    /// Think time Z in seconds; `None` when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think_s: Option<f64>,
+    /// Part of the requests that failed, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_share: Option<f64>,
+    /// How long it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Mean number of requests in the system, counted by somebody else than by this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_system: Option<f64>,
+    /// Utilization of resources, 0 to 1 each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub utilization: Vec<Utilization>,
+}
+
+/// How busy a resource was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Utilization {
+    /// Which.
+    pub resource: String,
+    /// Part of the time (of all its servers), 0 to 1.
+    pub share: f64,
+}
+
+impl LoadPoint {
+    /// The users that the measured throughput, response and think time belong to: N = X(R + Z), Little's law of the whole
+    /// loop. `None` when a part of it is unknown.
+    #[must_use]
+    pub fn users_by_law(&self) -> Option<f64> {
+        Some(self.throughput_per_s * (self.response_s? + self.think_s?))
+    }
+
+    /// The utilization of a resource.
+    #[must_use]
+    pub fn utilization_of(&self, resource: &str) -> Option<f64> {
+        self.utilization.iter().find(|found| found.resource == resource).map(|found| found.share)
+    }
+
+    /// Whether it can be used at all: positive, finite numbers.
+    pub(crate) fn is_sound(&self) -> bool {
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        positive(self.users) && positive(self.throughput_per_s) && self.response_s.is_none_or(positive)
+    }
+}
