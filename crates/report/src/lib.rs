@@ -21,6 +21,9 @@
 //! ```
 
 mod arrival_plots;
+mod capacity_plot;
+mod capacity_table;
+mod capacity_words;
 mod changes_told;
 mod comparison_csv;
 mod comparison_power;
@@ -29,6 +32,7 @@ mod comparison_table;
 mod comparison_trend;
 mod delivery;
 mod files;
+mod load_points;
 mod log_arrivals;
 mod log_tables;
 pub mod numbers;
@@ -45,6 +49,7 @@ mod thresholds;
 mod thresholds_junit;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
+pub use capacity_table::{capacity_table, judgement_table, refusal_text, service_law_table};
 pub use changes_told::told as change_told;
 pub use comparison_csv::comparison_csv;
 pub use comparison_power::power_table;
@@ -54,9 +59,10 @@ pub use comparison_trend::trend_table;
 pub use files::{
     ReportError, add_arrivals, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports,
 };
+pub use load_points::{MeasuredLoad, measure_load};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
-pub use page::{EVENTS_PATH, LIVE_WORDS, LivePage, comparison_html, html_report, live_html};
+pub use page::{EVENTS_PATH, LIVE_WORDS, LivePage, capacity_html, comparison_html, html_report, live_html};
 pub use progress::{Progress, progress_line};
 pub use results::{ResultsOptions, ResultsPart, summarise_results};
 pub use statistics::statistics_json;

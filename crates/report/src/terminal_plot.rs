@@ -7,7 +7,7 @@ pub struct PlotLine {
     pub name: String,
     /// Its points; those that are not finite leave a gap.
     pub points: Vec<(f64, f64)>,
-    /// Whether only its points are drawn, not what is between them.
+    /// Whether only its points are drawn, each with its mark where there are several lines, and not what is between them.
     pub is_dotted: bool,
 }
 
@@ -71,11 +71,12 @@ impl TerminalPlot {
             for point in line.points.iter().filter(finite) {
                 dot(place(*point));
             }
-            if self.lines.len() > 1
-                && let Some(last) = line.points.iter().rfind(finite)
-            {
-                let (right, down) = place(*last);
-                marks[down as usize / 4][right as usize / 2] = Some(mark);
+            if self.lines.len() > 1 {
+                let of_line = line.points.iter().rev().filter(finite);
+                for point in of_line.take(if line.is_dotted { usize::MAX } else { 1 }) {
+                    let (right, down) = place(*point);
+                    marks[down as usize / 4][right as usize / 2] = Some(mark);
+                }
             }
         }
         let mut out = format!("{}\n", self.title);

@@ -53,7 +53,11 @@ const HOUSE: &[Place] = &[
         ],
     ),
     // Floor 4.
-    Place { name: "report", may_use: &["record", "analysis", "arrivals", "stats"], tests_may_use: &[] },
+    Place {
+        name: "report",
+        may_use: &["record", "analysis", "arrivals", "stats", "queueing"],
+        tests_may_use: &[],
+    },
     place("export", &["record"]),
     place("live", &["record", "analysis", "report", "export"]),
     // Beside the house.

@@ -14,6 +14,8 @@ pub(super) enum Kind {
     Run,
     /// Of two groups of runs.
     Comparison,
+    /// Of a capacity model.
+    Capacity,
     /// Of a run that goes on: it hears of it at [`EVENTS_PATH`] of the server that it came from.
     Live,
 }
@@ -26,6 +28,7 @@ impl Kind {
         match self {
             Kind::Run => "run",
             Kind::Comparison => "comparison",
+            Kind::Capacity => "capacity",
             Kind::Live => "live",
         }
     }

@@ -4,6 +4,7 @@
 //! `ui/`, its bundle is in git) draws the plots from the model in the page and makes the tables sort.
 
 mod bundle;
+mod capacity;
 mod comparison;
 mod document;
 mod environment;
@@ -22,6 +23,7 @@ mod traffic;
 
 use busyhour_analysis::Summary;
 
+pub use capacity::capacity_html;
 pub use comparison::comparison_html;
 pub use document::EVENTS_PATH;
 pub use live::{LIVE_WORDS, LivePage, live_html};

@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use busyhour_analysis::comparison::{ComparedClock, ComparisonSettings, MeasuredRun};
 use busyhour_analysis::{Comparison, Summary};
-use busyhour_report::{RunReading, comparison_html, html_report, measure_run};
+use busyhour_queueing::fit::{CapacityFit, CapacityModel, FitSettings, LoadPoint, ModelChoice};
+use busyhour_report::{RunReading, capacity_html, comparison_html, html_report, measure_run};
 use devtools::{Browser, Screen};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use sample::{HOSTILE, Wanted};
 
 const WIDTHS: [u32; 3] = [360, 768, 1440];
@@ -302,6 +305,73 @@ fn a_comparison_is_a_page_as_well() {
                 &format!("{name}-{width}-{}", if is_dark { "dark" } else { "light" }),
                 true,
             );
+        }
+    }
+}
+
+/// Measurements of one server with 10 ms and users who think for a second, some of them with the name of a script.
+fn loads(users: &[f64], repeated: usize) -> Vec<LoadPoint> {
+    let truth = CapacityModel::Queue { servers: 1, service_s: 0.01, latency_s: 0.02 };
+    let mut points = Vec::new();
+    for (at, &users) in users.iter().enumerate() {
+        for again in 0..repeated {
+            // A little off, this way and that.
+            let off = 1.0 + 0.02 * ((at + again) % 3) as f64 - 0.02;
+            let response_s = truth.predict(users, 1.0).response_s * off;
+            let throughput_per_s = users / (response_s + 1.0);
+            points.push(LoadPoint {
+                name: if at == 1 { HOSTILE.to_owned() } else { format!("runs/users-{users}") },
+                users,
+                throughput_per_s,
+                response_s: Some(response_s),
+                throughput_error: Some(0.005 * throughput_per_s),
+                response_error_s: Some(0.02 * response_s),
+                think_s: Some(1.0),
+                error_share: Some(if at == 0 { 0.04 } else { 0.0 }),
+                ..LoadPoint::default()
+            });
+        }
+    }
+    points
+}
+
+#[test]
+fn a_capacity_model_is_a_page_as_well() {
+    let fit = |points: &[LoadPoint], choice: ModelChoice| {
+        let settings = FitSettings { choice, response_max_s: Some(0.2), ..FitSettings::default() };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        capacity_html(&CapacityFit::new(points, &settings, &mut random).unwrap(), "Shop <1>")
+    };
+    let all = [10.0, 30.0, 60.0, 90.0, 105.0, 130.0, 180.0];
+    let html = fit(&loads(&all, 1), ModelChoice::Queue);
+    let (text, _) = html.split_once("<script type=\"application/json\"").unwrap();
+    for said in [
+        "Capacity: ",
+        "Knee N*: ",
+        "within 200 ms",
+        "runs/users-180",
+        "Shop &lt;1&gt;: capacity",
+        "4.0 % of the requests failed",
+    ] {
+        assert!(text.contains(said), "{said}");
+    }
+    assert!(!html.contains(HOSTILE) && !html.contains("style=\""));
+    let Some(mut browser) = browser() else { return };
+    let pages = Pages::new();
+    let few = loads(&all[1..3], 1);
+    for (name, html) in [
+        ("capacity", html),
+        ("capacity-repeated", fit(&loads(&all, 3), ModelChoice::Queue)),
+        ("capacity-best", fit(&few, ModelChoice::Auto)),
+        ("capacity-usl", fit(&loads(&all, 1), ModelChoice::Usl)),
+    ] {
+        let file = pages.write(name, &html);
+        for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
+            browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);
+            let found = complaints(&mut browser, true);
+            assert!(found.is_empty(), "{name} at {width}:\n{}", found.join("\n"));
+            let theme = if is_dark { "dark" } else { "light" };
+            pages.picture(&mut browser, &format!("{name}-{width}-{theme}"), true);
         }
     }
 }

@@ -2,7 +2,8 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { parseComparison, parseModel } from "./model";
+import { parseCapacity, parseComparison, parseModel } from "./model";
+import { capacityPage } from "./pages/capacity";
 import { comparisonPage } from "./pages/comparison";
 import { livePage } from "./pages/live";
 import { runPage } from "./pages/run";
@@ -11,4 +12,5 @@ const { page, events } = document.body.dataset;
 const model = (): string => document.getElementById("model")?.textContent ?? "";
 if (page === "run") runPage(document.body, parseModel(model()));
 else if (page === "comparison") comparisonPage(document.body, parseComparison(model()));
+else if (page === "capacity") capacityPage(document.body, parseCapacity(model()));
 else if (page === "live" && events) livePage(document.body, events);

@@ -137,3 +137,40 @@ export function parseComparison(text: string): ComparisonModel {
   }
   return model;
 }
+
+/** A curve over users, with its interval and its asymptotic bound where there are such. */
+export interface LoadCurve {
+  readonly value: readonly number[];
+  readonly low?: readonly number[];
+  readonly high?: readonly number[];
+  readonly bound?: readonly number[];
+}
+
+/** The data of a capacity model's page. */
+export interface CapacityModel {
+  readonly version: number;
+  readonly curve: {
+    readonly users: readonly number[];
+    /** Requests per s. */
+    readonly throughput: LoadCurve;
+    /** In ms. */
+    readonly response: LoadCurve;
+  };
+  readonly points: readonly {
+    readonly users: number;
+    readonly throughput: number;
+    readonly response_ms?: number;
+    /** Whether the model was fitted to it. */
+    readonly fitted: boolean;
+  }[];
+  readonly knee_users?: number;
+}
+
+/** Reads the model of a capacity model's page. */
+export function parseCapacity(text: string): CapacityModel {
+  const model = JSON.parse(text) as CapacityModel;
+  if (model.version !== MODEL_VERSION) {
+    throw new Error(`the page's data is of version ${model.version}; this script reads version ${MODEL_VERSION}`);
+  }
+  return model;
+}

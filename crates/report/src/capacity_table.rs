@@ -1,0 +1,263 @@
+//! A capacity model, and a model's judgement, as people read them in a terminal.
+
+use busyhour_queueing::fit::{
+    Beside, CapacityFit, ComparedPoint, FitRefusal, LeftOut, ModelJudgement, ServiceLawFit, ToldFinding,
+    Weight,
+};
+
+use crate::capacity_plot::capacity_plot;
+use crate::capacity_words::{
+    headline, headroom, off, p_value, parameter, per_s, time, users, verdict, with_interval,
+};
+use crate::table::{Look, capital, cut, printable};
+
+/// Widest name of a measurement.
+const NAME_MAX: usize = 34;
+
+/// Laws that are listed.
+const LAWS_SHOWN: usize = 4;
+
+/// A fitted model: what is in doubt first, then the model, the measurements beside it, what is left, and a plot.
+#[must_use]
+pub fn capacity_table(fit: &CapacityFit, look: Look) -> String {
+    let mut out = format!("{}\n", look.bold(&headline(fit)));
+    out += &findings(&fit.findings, look);
+    out.push('\n');
+    let mut rows = Rows::new(1, &["parameter", "value", "95 % interval", "over runs"]);
+    for of in &fit.parameters {
+        let ends = match (of.fitted.low, of.fitted.high) {
+            (Some(low), Some(high)) => format!("{} to {}", parameter(of, low), parameter(of, high)),
+            _ => "unknown".into(),
+        };
+        let bootstrap = of.bootstrap.map_or_else(
+            || "–".to_owned(),
+            |(low, high)| format!("{} to {}", parameter(of, low), parameter(of, high)),
+        );
+        rows.add(vec![of.name.clone(), parameter(of, of.fitted.value), ends, bootstrap]);
+    }
+    out += &rows.text(look);
+    out += &format!("think time {} ms\n\n", time(fit.think_s));
+    let has_several = fit.users_times > 1;
+    let mut head = vec!["measurement", "users"];
+    if has_several {
+        head.push("that ran");
+    }
+    head.extend(["X/s", "model", "off", "R ms", "model", "off", ""]);
+    let mut rows = Rows::new(1, &head);
+    for compared in &fit.points {
+        rows.add(point_row(compared, has_several));
+    }
+    out += &rows.text(look);
+    out.push('\n');
+    for line in headroom(fit) {
+        out += &format!("{line}\n");
+    }
+    if let (Some(usl), Some(_)) = (&fit.usl, &fit.bounds) {
+        let peak = usl.peak_users.as_ref().map_or_else(
+            || "no peak".to_owned(),
+            |peak| format!("peak at {} users", with_interval(peak, |value| users(value.round()))),
+        );
+        out += &look.dim(&format!(
+            "Universal Scalability Law for the same throughputs: σ {:.4}, κ {:.3e}, λ {}/s; {peak}",
+            usl.curve.sigma,
+            usl.curve.kappa,
+            per_s(usl.curve.lambda_per_s)
+        ));
+        out.push('\n');
+    }
+    out.push('\n');
+    out += &capacity_plot(fit, look.width);
+    out
+}
+
+fn point_row(compared: &ComparedPoint, has_several: bool) -> Vec<String> {
+    let point = &compared.checked.point;
+    let mut row = vec![cut(&printable(&point.name), NAME_MAX), users(point.users)];
+    if has_several {
+        row.push(users(compared.checked.users));
+    }
+    row.extend([
+        per_s(point.throughput_per_s),
+        per_s(compared.model_throughput_per_s),
+        off(compared.model_throughput_per_s, point.throughput_per_s),
+    ]);
+    match point.response_s {
+        Some(measured) => row.extend([
+            time(measured),
+            time(compared.model_response_s),
+            off(compared.model_response_s, measured),
+        ]),
+        None => row.extend(["–".to_owned(), time(compared.model_response_s), "–".to_owned()]),
+    }
+    row.push(compared.checked.left_out.map_or_else(String::new, left_out));
+    row
+}
+
+/// With its sign and one digit; what rounds to 0 has none.
+fn signed(value: f64) -> String {
+    let rounded = (value * 10.0).round() / 10.0;
+    if rounded == 0.0 { "0.0".into() } else { format!("{rounded:+.1}") }
+}
+
+fn left_out(why: LeftOut) -> String {
+    format!("left out: {}", why.words())
+}
+
+/// A model beside measurements that it was not fitted to, and what is to be thought of it.
+#[must_use]
+pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> String {
+    let line = verdict(judgement);
+    let painted = match judgement.verdict {
+        busyhour_queueing::fit::ModelVerdict::Rejected => look.bad(&line),
+        busyhour_queueing::fit::ModelVerdict::Kept => look.good(&line),
+        busyhour_queueing::fit::ModelVerdict::NotJudged => line,
+    };
+    let mut out = format!("{}\n{painted}\n", look.bold(&printable(model)));
+    out += &findings(&judgement.findings, look);
+    out.push('\n');
+    let has_several = judgement.users_times > 1;
+    let mut head = vec!["measurement", "users"];
+    if has_several {
+        head.push("that ran");
+    }
+    head.extend(["X/s", "model", "off", "std errors", "R ms", "model", "off", "std errors", ""]);
+    let mut rows = Rows::new(1, &head);
+    for judged in &judgement.points {
+        let point = &judged.checked.point;
+        let mut row = vec![cut(&printable(&point.name), NAME_MAX), users(point.users)];
+        if has_several {
+            row.push(users(judged.checked.users));
+        }
+        let mut cells = |beside: Option<&Beside>, number: fn(f64) -> String| match beside {
+            Some(beside) => row.extend([
+                number(beside.measured),
+                with_interval(&beside.model, number),
+                off(beside.model.value, beside.measured),
+                beside.errors_off.map_or_else(|| "–".to_owned(), signed),
+            ]),
+            None => row.extend(["–"; 4].map(str::to_owned)),
+        };
+        cells(Some(&judged.throughput), per_s);
+        cells(judged.response.as_ref(), time);
+        // What lies behind a peak is judged all the same: the model says that there is none.
+        row.push(
+            judged
+                .checked
+                .left_out
+                .filter(|why| *why != LeftOut::BehindPeak)
+                .map_or_else(String::new, left_out),
+        );
+        rows.add(row);
+    }
+    out += &rows.text(look);
+    for (what, test) in
+        [("throughput", judgement.throughput_test), ("response time", judgement.response_test)]
+    {
+        if let Some(test) = test {
+            out += &look.dim(&format!(
+                "{what}: χ² = {:.2} over {} {}, {}",
+                test.statistic,
+                test.freedom,
+                if test.freedom == 1 { "measurement" } else { "measurements" },
+                p_value(test.p_value)
+            ));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Which law times follow.
+#[must_use]
+pub fn service_law_table(of: &str, fit: &ServiceLawFit, look: Look) -> String {
+    let mut out = format!(
+        "\n{}\n{} values, mean {} ms, coefficient of variation {:.2}\n",
+        look.bold(&format!("Which law the times of {} follow", printable(of))),
+        fit.values,
+        time(fit.mean_s),
+        fit.cov
+    );
+    let mut rows = Rows::new(2, &["law", "parameters", "AIC above the best"]);
+    for candidate in fit.candidates.iter().take(LAWS_SHOWN) {
+        rows.add(vec![
+            candidate.law.name().to_owned(),
+            candidate.law.parameters(),
+            format!("{:.1}", candidate.aic_excess),
+        ]);
+    }
+    out += &rows.text(look);
+    let best = fit.candidates.first().map_or("", |candidate| candidate.law.name());
+    let line = format!(
+        "Anderson–Darling with estimated parameters, {} simulations: A² = {:.2}, {}",
+        fit.replicates,
+        fit.statistic,
+        p_value(fit.p_value)
+    );
+    out += &if fit.p_value < 0.05 {
+        format!("{line}: not even the best of them, {best}, is the law\n")
+    } else {
+        format!("{line}: nothing speaks against {best}\n")
+    };
+    out
+}
+
+/// Why nothing could be fitted.
+#[must_use]
+pub fn refusal_text(refusal: &FitRefusal, look: Look) -> String {
+    findings(&refusal.findings, look)
+}
+
+/// Findings, contradictions first, each with its advice.
+fn findings(told: &[ToldFinding], look: Look) -> String {
+    let mut out = String::new();
+    for told in told {
+        let mark = match told.weight {
+            Weight::Contradiction => look.bad("!!"),
+            Weight::Doubt => look.paint("33", "- "),
+            Weight::Note => look.dim("  "),
+        };
+        out += &format!("{mark} {}\n", printable(&told.message));
+        out += &format!("   {}\n", look.dim(&format!("{}.", capital(&printable(&told.advice)))));
+    }
+    out
+}
+
+/// Columns under a heading, the first few to the left.
+struct Rows {
+    left: usize,
+    rows: Vec<Vec<String>>,
+}
+
+impl Rows {
+    fn new(left: usize, head: &[&str]) -> Rows {
+        Rows { left, rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()] }
+    }
+
+    fn add(&mut self, row: Vec<String>) {
+        self.rows.push(row);
+    }
+
+    fn text(&self, look: Look) -> String {
+        let columns = self.rows[0].len();
+        let width = |at: usize| {
+            self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut out = String::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                let gap = if column == 0 { "" } else { "  " };
+                let width = widths[column];
+                // The last column is words, too, where it has no heading.
+                let is_left = column < self.left || self.rows[0][column].is_empty();
+                line +=
+                    &if is_left { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };
+            }
+            let line = line.trim_end();
+            out += &(if at == 0 { look.bold(line) } else { line.to_owned() });
+            out.push('\n');
+        }
+        out
+    }
+}

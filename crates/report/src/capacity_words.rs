@@ -1,0 +1,138 @@
+//! What a capacity model says, in words and cells that the terminal and the page share.
+
+use busyhour_queueing::fit::{CapacityFit, FittedValue, Headroom, ModelJudgement, ModelVerdict, Parameter};
+
+use crate::numbers::{ms, rate, thousands};
+
+/// A number with its interval by a form of its own: `12.3 (11.9 to 12.8)`.
+pub(crate) fn with_interval(value: &FittedValue, number: impl Fn(f64) -> String) -> String {
+    let here = number(value.value);
+    match (value.low, value.high) {
+        (Some(low), Some(high)) => format!("{here} ({} to {})", number(low), number(high)),
+        (Some(low), None) => format!("{here} ({} at least)", number(low)),
+        (None, Some(high)) => format!("{here} ({} at most)", number(high)),
+        (None, None) => here,
+    }
+}
+
+/// A rate per second, with a digit more when it is small.
+pub(crate) fn per_s(value: f64) -> String {
+    if value < 9.995 { format!("{value:.2}") } else { rate(value) }
+}
+
+/// Users: a whole number, or with a digit behind the point.
+pub(crate) fn users(value: f64) -> String {
+    if value.fract().abs() < 1e-6 || value >= 1e3 {
+        thousands(value.round() as u64)
+    } else {
+        format!("{value:.1}")
+    }
+}
+
+/// A parameter in its own unit.
+pub(crate) fn parameter(parameter: &Parameter, value: f64) -> String {
+    match parameter.unit {
+        "s" => format!("{} ms", ms_fine(value * 1e3)),
+        "1/s" => format!("{}/s", per_s(value)),
+        _ if value == 0.0 => "0".into(),
+        _ if value.abs() < 1e-3 => format!("{value:.3e}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+/// A time in ms with four digits: demands are multiplied by many users.
+fn ms_fine(value: f64) -> String {
+    match value.abs() {
+        v if v < 9.9995 => format!("{value:.3}"),
+        v if v < 99.995 => format!("{value:.2}"),
+        _ => ms(value),
+    }
+}
+
+/// How far the model is off, in per cent.
+pub(crate) fn off(model: f64, measured: f64) -> String {
+    // What rounds to 0 has no sign.
+    let percent = ((model / measured - 1.0) * 1e3).round() / 10.0;
+    if percent == 0.0 { "0.0 %".into() } else { format!("{percent:+.1} %") }
+}
+
+/// A response time in ms.
+pub(crate) fn time(seconds: f64) -> String {
+    ms(seconds * 1e3)
+}
+
+/// What is left, in sentences.
+pub(crate) fn headroom(fit: &CapacityFit) -> Vec<String> {
+    let Headroom { users: at, throughput_per_s, capacity_per_s, knee_users, .. } = &fit.headroom;
+    let mut out = Vec::new();
+    match capacity_per_s {
+        Some(capacity) => out.push(format!(
+            "Capacity: {}/s. The largest load that was fitted, {} users, made {}/s: {:.0} % of it.",
+            with_interval(capacity, per_s),
+            users(*at),
+            per_s(*throughput_per_s),
+            throughput_per_s / capacity.value * 100.0
+        )),
+        None => out.push("Capacity: the model has no limit.".into()),
+    }
+    if let Some(knee) = knee_users {
+        let of = if fit.bounds.is_some() { "Knee N*" } else { "Peak" };
+        let where_ = match knee.value - at {
+            left if left >= 1.0 => format!("{} more than were measured", users(left.floor())),
+            left if left <= -1.0 => format!("{} fewer than were measured", users((-left).floor())),
+            _ => "as many as were measured".into(),
+        };
+        out.push(format!("{of}: {} users, {where_}.", with_interval(knee, |value| users(value.round()))));
+    }
+    if let Some(most_s) = fit.headroom.response_max_s {
+        out.push(match fit.headroom.users_within_response {
+            Some(0.0) => format!("Not even one user has a mean response time within {} ms.", time(most_s)),
+            Some(within) => {
+                format!("Up to {} users have a mean response time within {} ms.", users(within), time(most_s))
+            }
+            None => format!("Any number of users has a mean response time within {} ms.", time(most_s)),
+        });
+    }
+    out
+}
+
+/// The whole in a sentence.
+pub(crate) fn headline(fit: &CapacityFit) -> String {
+    let capacity = match &fit.headroom.capacity_per_s {
+        Some(capacity) => format!("{}/s at most", per_s(capacity.value)),
+        None => "no limit within the law".into(),
+    };
+    let knee = match &fit.headroom.knee_users {
+        Some(knee) if fit.bounds.is_some() => format!(", knee at {} users", users(knee.value.round())),
+        Some(peak) => format!(", peak at {} users", users(peak.value.round())),
+        None => String::new(),
+    };
+    format!("{capacity}{knee}: {}, {}", fit.model.words(), fit.method.words())
+}
+
+/// The decision about a model, in a sentence.
+pub(crate) fn verdict(judgement: &ModelJudgement) -> String {
+    let allowed = format!("{} % that it may be off by", judgement.allowed * 100.0);
+    match (judgement.verdict, judgement.p_value) {
+        (ModelVerdict::Kept, Some(p)) => format!(
+            "Kept: nothing speaks against the model ({}, rejected below {}; {allowed})",
+            p_value(p),
+            judgement.significance
+        ),
+        (ModelVerdict::Rejected, Some(p)) => format!(
+            "Rejected: the model does not describe the measurements ({}, below {}; {allowed})",
+            p_value(p),
+            judgement.significance
+        ),
+        _ => "Not judged: how precise the measurements are is not known, or none can be used".into(),
+    }
+}
+
+/// A p-value in as many digits as matter, as an equation.
+pub(crate) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 1e-4 => "p < 0.0001".into(),
+        p if p < 0.01 => format!("p = {p:.4}"),
+        p => format!("p = {p:.2}"),
+    }
+}

@@ -1,0 +1,299 @@
+//! From the results of a run to what was measured at its load: users, throughput, response and think time.
+
+use std::collections::HashMap;
+
+use busyhour_analysis::Summary;
+use busyhour_queueing::fit::{CapacityFinding, LoadPoint, VALUES_MAX};
+use busyhour_record::{
+    LogForm, ReadSettings, Results, ResultsFrom, ResultsInput, Sample, SampleFlags, SampleKind,
+};
+use busyhour_stats::{SerialDependence, stationary_block_length};
+
+use crate::files::ReportError;
+use crate::results::{ResultsOptions, summarise_results};
+
+/// With fewer seconds nothing is said about precision.
+const SECONDS_MIN: usize = 8;
+
+/// When a larger part of the requests began before the one before them had ended, users share their names.
+const SHARED_NAMES: f64 = 0.01;
+
+/// Times of a log are whole milliseconds: a request may seem to begin one before it did.
+const CLOCK_STEP_NS: u64 = 1_000_000;
+
+/// What a run says about its load.
+#[derive(Debug, Clone)]
+pub struct MeasuredLoad {
+    /// The measurement.
+    pub point: LoadPoint,
+    /// What is in doubt about it.
+    pub findings: Vec<CapacityFinding>,
+    /// Which part of the run it is of, in a sentence.
+    pub part: String,
+    /// From where to where, in seconds from the start of the run.
+    pub window_s: (f64, f64),
+    /// Start of the run in ms since 1970.
+    pub wall_anchor_ms: i64,
+    /// Whether the load was open: then there is no number of users.
+    pub is_open: bool,
+    /// Service times of some requests in seconds: all, or a regular part of them.
+    pub times_s: Vec<f64>,
+    /// The step of the clock that they were read from, in seconds; 0 when it is fine.
+    pub clock_step_s: f64,
+}
+
+/// Measures the load of one run, which is called `name`.
+///
+/// The response time is the service time, from the actual start: what a generator or a timer was late by is not the
+/// system's. The think time is the mean time from the end of a user's request to the start of his next one.
+///
+/// # Errors
+/// The results cannot be read, or cannot be read twice.
+pub fn measure_load(
+    name: String,
+    input: ResultsInput,
+    options: &ResultsOptions,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<MeasuredLoad, ReportError> {
+    let again = input.again().ok_or(ReportError::Stream)?;
+    let is_run = matches!(&input.from, ResultsFrom::Path(path) if path.is_dir());
+    let summary = summarise_results(vec![input], options, progress)?;
+    let window_s = match &summary.window {
+        Some(window) => (window.from_s, window.to_s),
+        None => (summary.total.first_start_s, summary.total.last_end_s),
+    };
+    let start_ms = Some(summary.run.wall_anchor_ms);
+    // Thread names tell users apart, and stand in a column that totals need not.
+    let settings = ReadSettings { start_ms, all_columns: true, ..options.read.clone() };
+    let results = Results::open(vec![again], &settings)?;
+    // Instants count from an origin that may lie before the start of the run.
+    let shift_ns = (summary.run.wall_anchor_ms - results.wall_anchor_ms()).max(0) as u64 * 1_000_000;
+    let at = |seconds: f64| shift_ns + (seconds.max(0.0) * 1e9).round() as u64;
+    let mut loop_ = UserLoops::new((at(window_s.0), at(window_s.1)), summary.total.samples);
+    results.read(&mut |sample| loop_.add(sample), &mut |_| {})?;
+
+    let seconds = window_s.1 - window_s.0;
+    let users = mean_users(&summary, window_s).or_else(|| loop_.users());
+    let errors = precision(&summary, window_s);
+    let samples = summary.total.samples;
+    let mut findings = Vec::new();
+    if let Some(share) = loop_.overlapping().filter(|share| *share > SHARED_NAMES) {
+        findings.push(CapacityFinding::NamesShared { point: name.clone(), share });
+    }
+    let is_open = !summary.run.open.is_empty();
+    if is_open {
+        findings.push(CapacityFinding::OpenLoad { point: name.clone() });
+    }
+    let response_s = summary.total.service.mean / 1e3;
+    Ok(MeasuredLoad {
+        point: LoadPoint {
+            name,
+            users: users.unwrap_or(0.0),
+            throughput_per_s: if seconds > 0.0 { samples as f64 / seconds } else { 0.0 },
+            response_s: (samples > 0).then_some(response_s),
+            throughput_error: errors.map(|errors| errors.0),
+            response_error_s: errors.map(|errors| errors.1),
+            think_s: loop_.think_s(),
+            error_share: (samples > 0).then(|| summary.total.errors as f64 / samples as f64),
+            seconds: Some(seconds),
+            ..LoadPoint::default()
+        },
+        findings,
+        part: summary
+            .window
+            .as_ref()
+            .map_or_else(|| "all of the run".to_owned(), |window| window.words.clone()),
+        window_s,
+        wall_anchor_ms: summary.run.wall_anchor_ms,
+        is_open,
+        times_s: std::mem::take(&mut loop_.times_s),
+        clock_step_s: if is_run { 0.0 } else { LogForm::Xml.tick_ns() as f64 / 1e9 },
+    })
+}
+
+/// What the loops of single users look like: request, think, request.
+struct UserLoops {
+    window_ns: (u64, u64),
+    /// The last end of each user, by group and number.
+    ends: HashMap<(u32, u32), u64>,
+    gaps: u64,
+    gaps_ns: u64,
+    overlaps: u64,
+    /// Every so many service times are kept.
+    keep_each: u64,
+    seen: u64,
+    times_s: Vec<f64>,
+}
+
+impl UserLoops {
+    fn new(window_ns: (u64, u64), samples: u64) -> UserLoops {
+        UserLoops {
+            window_ns,
+            ends: HashMap::new(),
+            gaps: 0,
+            gaps_ns: 0,
+            overlaps: 0,
+            keep_each: samples.div_ceil(VALUES_MAX as u64).max(1),
+            seen: 0,
+            times_s: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, sample: &Sample<'_>) {
+        let aside = [SampleFlags::WARMUP, SampleFlags::LISTENERS_ONLY];
+        let is_aside = aside.into_iter().any(|flag| sample.flags.contains(flag));
+        if is_aside || SampleKind::of(sample.flags) != SampleKind::Request {
+            return;
+        }
+        let (start, end) = (sample.start.0, sample.end.0);
+        if (self.window_ns.0..self.window_ns.1).contains(&start) {
+            if self.seen.is_multiple_of(self.keep_each) {
+                self.times_s.push(sample.service_ns() as f64 / 1e9);
+            }
+            self.seen += 1;
+        }
+        // Without a thread's name nobody knows whose request it was.
+        if sample.user == 0 {
+            return;
+        }
+        let Some(before) = self.ends.insert((sample.group, sample.user), end) else { return };
+        // Pauses count by their ends, wherever they began: to count only those that lie in the window would leave out long ones.
+        if !(self.window_ns.0..self.window_ns.1).contains(&start) {
+            return;
+        }
+        self.gaps += 1;
+        self.gaps_ns += start.saturating_sub(before);
+        self.overlaps += u64::from(start + CLOCK_STEP_NS < before);
+    }
+
+    fn think_s(&self) -> Option<f64> {
+        (self.gaps > 0).then(|| self.gaps_ns as f64 / self.gaps as f64 / 1e9)
+    }
+
+    fn overlapping(&self) -> Option<f64> {
+        (self.gaps > 0).then(|| self.overlaps as f64 / self.gaps as f64)
+    }
+
+    /// How many users there were; `None` when names do not tell.
+    fn users(&self) -> Option<f64> {
+        (!self.ends.is_empty()).then_some(self.ends.len() as f64)
+    }
+}
+
+/// The seconds of the window that are whole, by their place in the series.
+fn whole_seconds(summary: &Summary, window_s: (f64, f64)) -> impl Iterator<Item = usize> {
+    let inside = move |second: u64| second as f64 >= window_s.0 && (second + 1) as f64 <= window_s.1;
+    let seconds = summary.series.second.clone();
+    (0..seconds.len()).filter(move |&at| inside(seconds[at]))
+}
+
+/// The mean number of active users, as requests saw it; `None` when nobody wrote it down.
+fn mean_users(summary: &Summary, window_s: (f64, f64)) -> Option<f64> {
+    let known: Vec<f64> = whole_seconds(summary, window_s)
+        .filter_map(|at| summary.series.users[at])
+        .filter(|users| *users > 0)
+        .map(f64::from)
+        .collect();
+    if known.is_empty() {
+        return (summary.users_max > 0).then_some(f64::from(summary.users_max));
+    }
+    Some(known.iter().sum::<f64>() / known.len() as f64)
+}
+
+/// Standard errors of the throughput per second and of the mean response time in seconds, from what varies from second to
+/// second, with as many independent seconds as their correlation leaves; `None` of a short run.
+fn precision(summary: &Summary, window_s: (f64, f64)) -> Option<(f64, f64)> {
+    let at: Vec<usize> = whole_seconds(summary, window_s).collect();
+    if at.len() < SECONDS_MIN {
+        return None;
+    }
+    let series = &summary.series;
+    let ended: Vec<f64> = at.iter().map(|&at| series.requests[at] as f64).collect();
+    let times: Vec<f64> = at.iter().map(|&at| series.service_mean[at].unwrap_or(0.0) / 1e3).collect();
+    let rate = ended.iter().sum::<f64>() / ended.len() as f64;
+    let mean_s =
+        ended.iter().zip(&times).map(|(n, time)| n * time).sum::<f64>() / (rate * ended.len() as f64);
+    if !(rate > 0.0 && mean_s.is_finite()) {
+        return None;
+    }
+    // The mean over requests is a ratio of two means over seconds: its linear part varies.
+    let linear: Vec<f64> = ended.iter().zip(&times).map(|(n, time)| n * (time - mean_s) / rate).collect();
+    Some((standard_error(&ended)?, standard_error(&linear)?))
+}
+
+/// Standard error of the mean of a series whose neighbours depend on each other.
+fn standard_error(series: &[f64]) -> Option<f64> {
+    let n = series.len() as f64;
+    let mean = series.iter().sum::<f64>() / n;
+    let variance = series.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let independent = SerialDependence::of(series, stationary_block_length(series)).independent;
+    (independent > 0.0).then(|| (variance / independent).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+    use crate::results::ResultsPart;
+
+    /// A JTL of users who ask for a time and think for another, like clocks, `offset_ms` apart.
+    fn log(users: u64, response_ms: u64, think_ms: u64, seconds: u64, threads: u64) -> String {
+        let mut rows: Vec<(u64, String)> = Vec::new();
+        for user in 0..users {
+            let mut start = user * (response_ms + think_ms) / users;
+            while start < seconds * 1_000 {
+                let thread = user % threads + 1;
+                rows.push((
+                    start + response_ms,
+                    format!(
+                        "{},{response_ms},get,200,OK,Users 1-{thread},text,true,,100,100,{threads},{threads},,1,0,0",
+                        1_700_000_000_000 + start
+                    ),
+                ));
+                start += response_ms + think_ms;
+            }
+        }
+        rows.sort();
+        let mut text = String::from(
+            "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,\
+             grpThreads,allThreads,URL,Latency,IdleTime,Connect\n",
+        );
+        for (_, row) in rows {
+            let _ = writeln!(text, "{row}");
+        }
+        text
+    }
+
+    fn measure(text: &str) -> MeasuredLoad {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("results.jtl");
+        std::fs::write(&path, text).unwrap();
+        let options = ResultsOptions { part: ResultsPart::Steady, ..ResultsOptions::default() };
+        measure_load("run".into(), ResultsInput::path(path), &options, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn a_loop_like_a_clock_is_measured_exactly() {
+        let found = measure(&log(20, 100, 900, 60, 20));
+        let point = &found.point;
+        assert_eq!((point.users, point.think_s, point.response_s), (20.0, Some(0.9), Some(0.1)));
+        assert!((point.throughput_per_s - 20.0).abs() < 0.5, "{point:?}");
+        assert!((point.users_by_law().unwrap() / 20.0 - 1.0).abs() < 0.03, "{point:?}");
+        assert!(point.throughput_error.is_some_and(|error| error < 0.5), "{point:?}");
+        assert_eq!((point.error_share, found.findings.len(), found.is_open), (Some(0.0), 0, false));
+        assert_eq!((found.times_s[0], found.clock_step_s), (0.1, 0.001));
+    }
+
+    #[test]
+    fn two_generators_with_the_same_names_are_seen() {
+        // 20 users under ten names: a name's requests take turns, and its pauses look short.
+        let found = measure(&log(20, 100, 900, 60, 10));
+        assert_eq!((found.point.users, found.point.think_s), (10.0, Some(0.4)));
+        let told = LoadPoint { think_s: Some(0.9), ..found.point };
+        assert!((told.users_by_law().unwrap() / 20.0 - 1.0).abs() < 0.03, "{told:?}");
+        // Where requests are long, those of one name overlap.
+        let found = measure(&log(20, 800, 200, 60, 10));
+        assert!(matches!(&found.findings[..], [CapacityFinding::NamesShared { .. }]), "{found:?}");
+    }
+}

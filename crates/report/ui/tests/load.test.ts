@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { aligned, between } from "../src/plots/load";
+
+const curve = { value: [10, 20, 30], low: [9, 18, 27], high: [11, 22, 33] };
+const base = { name: "X", users: [1, 3, 5], curve, colour: "blue", format: String, tick: String } as const;
+
+test("a line has values between its points and none outside", () => {
+  expect(between([1, 3, 5], [10, 20, 40], 4)).toBe(30);
+  expect(between([1, 3, 5], [10, 20, 40], 3)).toBe(20);
+  expect(between([1, 3, 5], [10, 20, 40], 1)).toBe(10);
+  expect(between([1, 3, 5], [10, 20, 40], 6)).toBeNull();
+  expect(between([1, 3, 5], [10, 20, 40], 0)).toBeNull();
+});
+
+test("measurements stand beside the curve, repeated ones too", () => {
+  const points = [
+    { users: 4, value: 26, fitted: true },
+    { users: 3, value: 19, fitted: false },
+    { users: 4, value: 24, fitted: true },
+  ];
+  const { x, columns } = aligned({ ...base, points });
+  expect(x).toEqual([1, 3, 4, 4, 5]);
+  const [value, low, , bound, fitted, left] = columns;
+  expect(value).toEqual([10, 20, 25, 25, 30]);
+  expect(low).toEqual([9, 18, 22.5, 22.5, 27]);
+  expect(bound).toEqual([null, null, null, null, null]);
+  expect(fitted).toEqual([null, null, 26, 24, null]);
+  expect(left).toEqual([null, 19, null, null, null]);
+});
