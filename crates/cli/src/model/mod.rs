@@ -1,10 +1,15 @@
 //! `busyhour model`: capacity models in files, and what follows from them.
 
 mod answers;
+mod compare;
 mod export;
 mod file;
+mod fit;
 mod jsimg;
+mod measurements;
 mod numbers;
+mod points_file;
+mod probes;
 mod simulate;
 mod solve;
 mod vary;
@@ -29,6 +34,10 @@ enum ModelVerb {
     Simulate(simulate::SimulateArgs),
     /// Solve a model again and again while parameters vary.
     WhatIf(what_if::WhatIfArgs),
+    /// Fit a model to measurements at several loads, and check the laws that every system keeps.
+    Fit(fit::FitArgs),
+    /// Hold a model against measurements that it has not seen.
+    Compare(compare::CompareModelArgs),
     /// Write a model for another program.
     Export(export::ExportModelArgs),
     /// Show the JSON schema of model files.
@@ -40,6 +49,8 @@ pub(crate) fn main(args: &ModelArgs) -> Exit {
         ModelVerb::Solve(args) => solve::main(args),
         ModelVerb::Simulate(args) => simulate::main(args),
         ModelVerb::WhatIf(args) => what_if::main(args),
+        ModelVerb::Fit(args) => fit::main(args),
+        ModelVerb::Compare(args) => compare::main(args),
         ModelVerb::Export(args) => export::main(args),
         ModelVerb::Schema => {
             print(&format!("{:#}\n", QueueingNetwork::schema()));

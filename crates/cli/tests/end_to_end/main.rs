@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod bad_servers;
+mod capacity;
 mod check;
 mod client_certificates;
 mod command_line;

@@ -1,0 +1,161 @@
+//! `busyhour model compare`: a model beside measurements that it was not fitted to.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_queueing::fit::{
+    FittedModel, FittedValue, JudgeSettings, ModelJudgement, ModelSays, ModelVerdict, judge_model,
+};
+use busyhour_queueing::network::{CustomerClass, QueueingNetwork};
+use busyhour_queueing::solve::{Method, Settings, solve};
+use busyhour_report::judgement_table;
+use clap::Args;
+use serde::Deserialize;
+
+use super::file::ModelFile;
+use super::measurements::MeasurementArgs;
+use super::solve::unsolved;
+use crate::arrivals::look;
+use crate::exit::{Exit, complain, print};
+use crate::quantities::share;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The model is a file in TOML, or what `model fit --json` has written, which also tells how well its curve is known. \
+    Its users are set to those of each measurement, its think time to the measured one.\n\n\
+    Examples:\n  busyhour model compare model.toml runs/users-120\n  busyhour model compare fit.json held-out.csv --allow 10%\n\n\
+    Exit codes: 0 nothing speaks against the model, or it cannot be judged, 1 the program or the system failed, 2 the command line \
+    cannot be understood, 3 an input cannot be read, or the model cannot be solved, 9 the model is rejected"
+)]
+pub(crate) struct CompareModelArgs {
+    /// The model (TOML or JSON).
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    #[command(flatten)]
+    measurements: MeasurementArgs,
+    /// What the model may be off by without being useless.
+    #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "5%")]
+    allow: f64,
+    /// Relative standard error of measurements that have none of their own.
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    measurement_error: Option<f64>,
+    /// p-value below which the model is rejected.
+    #[arg(long, value_name = "P", value_parser = share, default_value = "0.01")]
+    significance: f64,
+    /// Solve also what has no product form, as if it had.
+    #[arg(long)]
+    approximate: bool,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `model fit --json` wrote, as far as it is needed.
+#[derive(Deserialize)]
+struct FitFile {
+    fitted: FittedModel,
+    think_s: f64,
+}
+
+pub(super) fn main(args: &CompareModelArgs) -> Exit {
+    let read = match args.measurements.read() {
+        Ok(read) => read,
+        Err(exit) => return exit,
+    };
+    let settings = JudgeSettings {
+        check: args.measurements.check(),
+        allowed: args.allow,
+        measurement_error: args.measurement_error,
+        significance: args.significance,
+    };
+    let is_json = args.model.extension().is_some_and(|ending| ending == "json");
+    let judged = if is_json {
+        by_fit(&args.model, &read.points, &settings)
+    } else {
+        by_network(args, &read.points, &settings)
+    };
+    let (mut judgement, title) = match judged {
+        Ok(judged) => judged,
+        Err(exit) => return exit,
+    };
+    judgement.findings.splice(0..0, read.findings.iter().cloned());
+    judgement.findings.sort_by_key(|told| std::cmp::Reverse(told.weight));
+    print(&if args.json {
+        format!("{:#}\n", judgement.to_json())
+    } else {
+        judgement_table(&judgement, &title, look())
+    });
+    match judgement.verdict {
+        ModelVerdict::Rejected => Exit::ModelFails,
+        ModelVerdict::Kept | ModelVerdict::NotJudged => Exit::Completed,
+    }
+}
+
+/// Judges a fit, whose curve has an interval.
+fn by_fit(
+    path: &Path,
+    points: &[busyhour_queueing::fit::LoadPoint],
+    settings: &JudgeSettings,
+) -> Result<(ModelJudgement, String), Exit> {
+    let name = path.display();
+    let refuse = |why: String| complain(Exit::Refused, &format!("{name}: {why}"));
+    let text = std::fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    let file: FitFile = serde_json::from_str(&text)
+        .map_err(|error| refuse(format!("this is not what `busyhour model fit --json` writes: {error}")))?;
+    let capacity = file.fitted.bounds(file.think_s).map(|bounds| bounds.throughput_max_per_s);
+    let judged = judge_model(points, settings, capacity, |users, think_s| {
+        let found = file.fitted.predict(users, think_s.unwrap_or(file.think_s));
+        Ok(ModelSays { throughput_per_s: found.throughput_per_s, response_s: found.response_s })
+    })?;
+    Ok((judged, format!("{name}: {}", file.fitted.model().words())))
+}
+
+/// Judges a network, whose numbers are taken as they stand.
+fn by_network(
+    args: &CompareModelArgs,
+    points: &[busyhour_queueing::fit::LoadPoint],
+    settings: &JudgeSettings,
+) -> Result<(ModelJudgement, String), Exit> {
+    let model = ModelFile::read(&args.model)?;
+    let [CustomerClass { name, .. }] = &model.network.classes[..] else {
+        let count = model.network.classes.len();
+        return Err(complain(
+            Exit::Refused,
+            &format!(
+                "{} has {count} classes; measurements of N, X and R are of one closed class",
+                model.name
+            ),
+        ));
+    };
+    let Some(own_think_s) = model.network.classes[0].think_s() else {
+        let message = format!(
+            "{}: the class {name:?} is open; measurements of N, X and R are of a closed one",
+            model.name
+        );
+        return Err(complain(Exit::Refused, &message));
+    };
+    let solved = |users: u64, think_s: f64| -> Result<f64, Exit> {
+        let mut network: QueueingNetwork = model.network.clone();
+        network.classes[0] = CustomerClass {
+            priority: network.classes[0].priority,
+            ..CustomerClass::closed(name, users, think_s)
+        };
+        let settings = Settings { method: Method::Automatic, approximate: args.approximate };
+        let solution = solve(&network, settings).map_err(|error| unsolved(&model.name, &error))?;
+        let class = &solution.classes[0];
+        Ok(class.throughput_per_s)
+    };
+    let judged = judge_model(points, settings, None, |users, think_s| {
+        let think_s = think_s.unwrap_or(own_think_s);
+        let below = users.floor().max(1.0);
+        let mut x = solved(below as u64, think_s)?;
+        if users > below {
+            let above = solved(below as u64 + 1, think_s)?;
+            x += (users - below) * (above - x);
+        }
+        Ok(ModelSays {
+            throughput_per_s: FittedValue { value: x, low: None, high: None },
+            response_s: FittedValue { value: (users / x - think_s).max(0.0), low: None, high: None },
+        })
+    })?;
+    Ok((judged, model.title().to_owned()))
+}

@@ -1,0 +1,216 @@
+//! `busyhour model fit`: a capacity model from measurements.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_queueing::fit::{
+    CapacityFit, FitSettings, ModelChoice, ServiceLawFit, VALUES_MIN, fit_service_law,
+};
+use busyhour_record::RunDir;
+use busyhour_report::{capacity_html, capacity_table, refusal_text, service_law_table};
+use clap::{Args, ValueEnum};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::json;
+
+use super::measurements::{MeasurementArgs, Measurements};
+use crate::arrivals::look;
+use crate::exit::{Exit, complain, print, say};
+use crate::quantities::seconds;
+use crate::run::chain;
+
+/// Simulations behind the test of a law: p-values down to 1 in 200.
+const SIMULATIONS: u32 = 199;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The laws that every system keeps come first: N = X(R + Z), U = X·S ≤ 1, and no queue makes less with more users. \
+    What breaks them is told before anything is fitted; measurements whose users cannot be right are left out.\n\n\
+    Examples:\n  busyhour model fit runs/users-20 runs/users-60 runs/users-100 runs/users-160\n  \
+    busyhour model fit points.csv --think 700ms -o model.toml -o capacity.html\n  \
+    busyhour model fit runs/* --response-max 300ms --json > fit.json\n  \
+    busyhour model fit runs/* --cpu cpu.csv --service-law\n\n\
+    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 an input cannot be read, \
+    or no measurement can be used"
+)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    measurements: MeasurementArgs,
+    /// What is fitted.
+    #[arg(long, value_enum, default_value_t = Choice::Auto)]
+    model: Choice,
+    /// Servers of the queue, where they are known (default: looked for).
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    servers: Option<u32>,
+    /// Say how many users have a mean response time within this.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    response_max: Option<f64>,
+    /// Say which law the service times of the least loaded run follow.
+    #[arg(long)]
+    service_law: bool,
+    /// Write the model as FILE.toml, the page as FILE.html, or everything as FILE.json; may be given several times.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+    /// Seed of bootstrap and simulations.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Which model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Choice {
+    /// By the utilization law where utilization is recorded, else queues, or the best throughput with few measurements.
+    Auto,
+    /// Queues and a latency by least squares.
+    Queue,
+    /// The Universal Scalability Law.
+    Usl,
+    /// One queue whose capacity is the best measured throughput.
+    Best,
+}
+
+impl From<Choice> for ModelChoice {
+    fn from(choice: Choice) -> ModelChoice {
+        match choice {
+            Choice::Auto => ModelChoice::Auto,
+            Choice::Queue => ModelChoice::Queue,
+            Choice::Usl => ModelChoice::Usl,
+            Choice::Best => ModelChoice::Best,
+        }
+    }
+}
+
+/// What a file of the result is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Output {
+    Model,
+    Page,
+    Json,
+}
+
+fn output(path: &Path) -> Result<Output, String> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("toml") => Ok(Output::Model),
+        Some("html") => Ok(Output::Page),
+        Some("json") => Ok(Output::Json),
+        _ => Err(format!(
+            "-o {}: name a file that ends in .toml (model), .html (page) or .json",
+            path.display()
+        )),
+    }
+}
+
+pub(super) fn main(args: &FitArgs) -> Exit {
+    for path in &args.output {
+        match output(path) {
+            Ok(Output::Model) if args.model == Choice::Usl => {
+                let message =
+                    "the Universal Scalability Law is no network of queues: write -o FILE.json or FILE.html";
+                return complain(Exit::Usage, message);
+            }
+            Ok(_) => {}
+            Err(message) => return complain(Exit::Usage, &message),
+        }
+    }
+    let read = match args.measurements.read() {
+        Ok(read) => read,
+        Err(exit) => return exit,
+    };
+    let settings = FitSettings {
+        check: args.measurements.check(),
+        choice: args.model.into(),
+        servers: args.servers,
+        response_max_s: args.response_max,
+    };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(args.seed);
+    let mut fit = match CapacityFit::new(&read.points, &settings, &mut random) {
+        Ok(fit) => fit,
+        Err(refusal) => {
+            let exit = complain(Exit::Refused, &refusal.to_string());
+            say(refusal_text(&refusal, look()).trim_end());
+            return exit;
+        }
+    };
+    fit.findings.splice(0..0, read.findings.iter().cloned());
+    fit.findings.sort_by_key(|told| std::cmp::Reverse(told.weight));
+    let law = if args.service_law { service_law(&read, &mut random) } else { None };
+    let title = args.measurements.title();
+    let json = || as_json(&fit, law.as_ref());
+    let mut text = if args.json { json() } else { capacity_table(&fit, look()) };
+    if let (Some((of, law)), false) = (&law, args.json) {
+        text += &service_law_table(of, law, look());
+    }
+    for path in &args.output {
+        let contents = match output(path) {
+            Ok(Output::Page) => capacity_html(&fit, &title),
+            Ok(Output::Json) => json(),
+            Ok(Output::Model) | Err(_) => match model_text(&fit, &title) {
+                Ok(contents) => contents,
+                Err(message) => return complain(Exit::Internal, &message),
+            },
+        };
+        if let Err(error) = RunDir::write_whole(path, contents.as_bytes()) {
+            return complain(Exit::Internal, &chain(&error));
+        }
+    }
+    print(&text);
+    for path in &args.output {
+        say(&format!("wrote {}", path.display()));
+    }
+    Exit::Completed
+}
+
+/// The law of the service times of the run with the fewest users, and its name. Where a request waits for nobody its
+/// response time is its service time.
+fn service_law(read: &Measurements, random: &mut Xoshiro256PlusPlus) -> Option<(String, ServiceLawFit)> {
+    let Some(run) = read.runs.iter().min_by(|a, b| a.point.users.total_cmp(&b.point.users)) else {
+        say("warning: --service-law needs a run: a table of measurements holds no single times");
+        return None;
+    };
+    let law = fit_service_law(&run.times_s, run.clock_step_s, SIMULATIONS, random);
+    if law.is_none() {
+        say(&format!(
+            "warning: --service-law: {} has fewer than {VALUES_MIN} requests, or all took the same time",
+            run.point.name
+        ));
+    }
+    law.map(|law| (run.point.name.clone(), law))
+}
+
+fn as_json(fit: &CapacityFit, law: Option<&(String, ServiceLawFit)>) -> String {
+    let mut value = fit.to_json();
+    if let Some((of, law)) = law {
+        value["service_law"] = json!({ "of": of, "fit": law });
+    }
+    format!("{value:#}\n")
+}
+
+/// The model as a file that `model solve`, `simulate` and `what-if` read, with what is known about it as comments.
+fn model_text(fit: &CapacityFit, title: &str) -> Result<String, String> {
+    let last = fit.headroom.users.round().max(1.0) as u64;
+    let mut network = fit.model.network(last, fit.think_s).ok_or("the model is no network of queues")?;
+    network.name = title.to_owned();
+    let body = toml::to_string(&network).map_err(|error| error.to_string())?;
+    let mut out = format!(
+        "# Fitted by busyhour model fit: {}, {}.\n# Users are those of the largest load that was fitted.\n",
+        fit.model.words(),
+        fit.method.words()
+    );
+    for of in &fit.parameters {
+        if let (Some(low), Some(high)) = (of.fitted.low, of.fitted.high) {
+            out += &format!(
+                "# {}: {:.4} ms, 95 % interval {:.4} to {:.4} ms\n",
+                of.name,
+                of.fitted.value * 1e3,
+                low * 1e3,
+                high * 1e3
+            );
+        }
+    }
+    for told in &fit.findings {
+        out += &format!("# {}\n", told.message.replace('\n', " "));
+    }
+    Ok(out + "\n" + &body)
+}

@@ -1,0 +1,192 @@
+//! `model fit` and `model compare`: what is known about a system is found in its logs, and what was entered wrongly is told.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::program::Room;
+
+/// Random numbers that are the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * self.roll().ln()
+    }
+}
+
+/// A minute of users who think for half a second and then wait in one line for a server that takes 10 ms on average:
+/// the JTL of its every request. The knee is at 51 users.
+fn log(users: usize, seed: u64, seconds: f64) -> String {
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let (think_ms, service_ms) = (500.0, 10.0);
+    let mut ready: Vec<f64> = (0..users).map(|_| dice.exponential(think_ms)).collect();
+    let mut server_free = 0.0_f64;
+    let mut rows = Vec::new();
+    loop {
+        // The line is served in the order of arrivals.
+        let (user, at) = ready.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        if at > seconds * 1e3 {
+            break;
+        }
+        let end = server_free.max(at) + dice.exponential(service_ms);
+        server_free = end;
+        ready[user] = end + dice.exponential(think_ms);
+        rows.push((at as u64, end as u64, user));
+    }
+    rows.sort_by_key(|row| row.1);
+    let mut text =
+        String::from("timeStamp,elapsed,label,responseCode,threadName,success,grpThreads,allThreads\n");
+    for (start, end, user) in rows {
+        let _ = writeln!(
+            text,
+            "{},{},get,200,Users 1-{},true,{users},{users}",
+            1_700_000_000_000 + start,
+            end - start,
+            user + 1
+        );
+    }
+    text
+}
+
+fn logs(room: &Room, users: &[usize]) -> String {
+    let files: Vec<String> = users
+        .iter()
+        .map(|&users| {
+            let name = format!("users-{users}.jtl");
+            room.file(&name, log(users, users as u64, 60.0));
+            name
+        })
+        .collect();
+    files.join(" ")
+}
+
+fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[test]
+fn a_model_is_fitted_to_logs_predicts_and_is_judged() {
+    let room = Room::new();
+    let files = logs(&room, &[10, 25, 40, 55, 75, 100]);
+    let line = format!(
+        "model fit {files} --service-law --response-max 200ms -o model.toml -o fit.json -o capacity.html"
+    );
+    let ended = room.type_in(&line).expect(0);
+    assert!(ended.stdout.contains("Which law the times of users-10.jtl follow"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("have a mean response time within 200 ms"), "{}", ended.stdout);
+    let fit: Value = serde_json::from_str(&room.read("fit.json")).unwrap();
+    let capacity = &fit["headroom"]["capacity_per_s"];
+    let of = |key: &str| capacity[key].as_f64().unwrap();
+    assert!((of("value") / 100.0 - 1.0).abs() < 0.05 && of("low") < 102.0 && of("high") > 98.0, "{capacity}");
+    let knee = fit["headroom"]["knee_users"]["value"].as_f64().unwrap();
+    assert!((knee / 51.0 - 1.0).abs() < 0.1, "{knee}");
+    let contradictions: Vec<&Value> =
+        fit["findings"].as_array().unwrap().iter().filter(|told| told["weight"] == "contradiction").collect();
+    assert_eq!(contradictions, Vec::<&Value>::new());
+    let page = room.read("capacity.html");
+    assert!(page.contains("data-page=\"capacity\"") && page.contains("users-100.jtl"));
+
+    // A load between them, near the knee, which nobody has fitted to.
+    room.file("held-out.jtl", log(48, 4_711, 60.0));
+    for model in ["model.toml", "fit.json"] {
+        let kept = room.type_in(&format!("model compare {model} held-out.jtl --json")).expect(0);
+        let judged: Value = serde_json::from_str(&kept.stdout).unwrap();
+        assert_eq!(judged["verdict"], "kept", "{model}: {}", kept.stdout);
+        let point = &judged["points"][0];
+        let off = |of: &str| point[of]["off"].as_f64().unwrap().abs();
+        assert!(off("throughput") < 0.10 && off("response") < 0.25, "{point}");
+    }
+    // And `model solve` reads what was written.
+    room.type_in("model solve model.toml").expect(0);
+
+    // Half the service time is another system.
+    let station = "[[station]]\nname = \"server\"\nservice = \"5ms\"\n";
+    room.file(
+        "wrong.toml",
+        format!("version = 1\n[[class]]\nname = \"users\"\nusers = 1\nthink = \"500ms\"\n{station}"),
+    );
+    let rejected = room.type_in("model compare wrong.toml held-out.jtl users-75.jtl").expect(9);
+    assert!(
+        rejected.stdout.contains("Rejected: the model does not describe the measurements"),
+        "{}",
+        rejected.stdout
+    );
+}
+
+#[test]
+fn the_seed_studys_data_and_its_mistakes() {
+    let room = Room::new();
+    let study = repository().join("plans/models/seed-study");
+    let file = |name: &str| study.join(name).display().to_string();
+    let fitted = room.run(["model", "fit", &file("config-3.csv")]).expect(0);
+    assert_snapshot!("seed_study_config_3", fitted.stdout);
+    let refused = room.run(["model", "fit", &file("as-entered.csv")]).expect(3);
+    assert_snapshot!("seed_study_as_entered", refused.stderr);
+    // The measurements have no standard errors of their own: with 3 % the study's response times reject even the right model.
+    let model = repository().join("plans/models/seed-study.toml").display().to_string();
+    let unjudged = room.run(["model", "compare", &model, &file("config-3.csv")]).expect(0);
+    assert!(unjudged.stdout.contains("Not judged"), "{}", unjudged.stdout);
+    let judged =
+        room.run(["model", "compare", &model, &file("config-3.csv"), "--measurement-error", "3%"]).expect(9);
+    assert_snapshot!("seed_study_compared", judged.stdout);
+}
+
+#[test]
+fn the_scalability_law_has_a_peak() {
+    let room = Room::new();
+    // A Sun SPARCcenter 2000 in SPEC SDM 91 (Gunther, "Guerrilla Capacity Planning", table 5.3).
+    room.file("sdm91.csv", "users,throughput_per_s\n1,64.9\n18,995.9\n36,1652.4\n72,1853.2\n108,1828.9\n144,1775.0\n216,1702.2\n");
+    let fitted = room.type_in("model fit sdm91.csv --think 0 --model usl").expect(0);
+    assert!(fitted.stdout.contains("Peak: 97 (75 to 125) users"), "{}", fitted.stdout);
+    assert!(fitted.stdout.contains("0.0277") && !fitted.stdout.contains("left out"), "{}", fitted.stdout);
+    let ended = room.type_in("model fit sdm91.csv --model usl -o model.toml").expect(2);
+    assert!(ended.stderr.contains("no network of queues"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_cannot_be_used_is_told_with_its_place() {
+    let room = Room::new();
+    room.file("bad.csv", "users,throughput_per_s\n10,5\n20,many\n");
+    room.file("open.csv", "users,throughput_per_s\n");
+    for (line, code, said) in [
+        ("model fit bad.csv", 3, "bad.csv:3:4: column throughput_per_s: \"many\" is no number"),
+        ("model fit open.csv", 3, "there is no measurement below the first line"),
+        ("model fit nowhere.jtl", 3, "nowhere.jtl"),
+        ("model fit", 2, "required"),
+        ("model fit bad.csv -o model.txt", 2, "ends in .toml (model), .html (page) or .json"),
+        ("model compare bad.csv bad.csv", 3, "bad.csv"),
+    ] {
+        let ended = room.type_in(line).expect(code);
+        assert!(ended.stderr.contains(said), "{line}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn recorded_utilization_counts_before_anything_else() {
+    let room = Room::new();
+    let files = logs(&room, &[10, 30, 45]);
+    // The server is busy for 10 ms of each request: its utilization second by second follows the throughput.
+    for (users, share) in [(10, 0.196), (30, 0.584), (45, 0.86)] {
+        let rows: String = (0..60).map(|second| format!("{second},{:.1}\n", share * 100.0)).collect();
+        room.file(&format!("cpu-{users}.csv"), format!("seconds,server_percent\n{rows}"));
+    }
+    let line = format!("model fit {files} --cpu cpu-10.csv --cpu cpu-30.csv --cpu cpu-45.csv --json");
+    let fit: Value = serde_json::from_str(&room.type_in(&line).expect(0).stdout).unwrap();
+    assert_eq!(fit["method"], "utilization_law");
+    let demand_s = fit["demands"][0]["demand_s"]["value"].as_f64().unwrap();
+    assert!((demand_s / 0.01 - 1.0).abs() < 0.05, "{demand_s}");
+    let ended = room.type_in(&format!("model fit {files} --cpu cpu-10.csv --cpu cpu-30.csv")).expect(2);
+    assert!(
+        ended.stderr.contains("--cpu is given 2 times for 3 runs: once for each, or once for all"),
+        "{}",
+        ended.stderr
+    );
+}
