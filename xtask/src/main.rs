@@ -13,6 +13,7 @@ const USAGE: &str = "\
 usage: cargo xtask CHORE
 
   bench http [OPTION…]              compare with wrk and JMeter on this machine; --help names the options
+  bench capacity [OPTION…]          whether a fitted capacity model foresees a load that was not measured
   bench pacing [OPTION…]            what loads are as a server sees them, beside JMeter, k6, vegeta and wrk2
   bench simulate [OPTION…]          how fast queueing networks are simulated
   conformance plans|record|verify [NAME…]  write the conformance plans; record them with JMeter; compare again

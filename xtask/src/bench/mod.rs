@@ -1,7 +1,8 @@
 //! `cargo xtask bench http`: Busyhour beside wrk and JMeter on one machine, the server on one core and the
 //! generator on another. `cargo xtask bench pacing` is in [`pacing`], `cargo xtask bench
-//! report` in [`report`].
+//! report` in [`report`], `cargo xtask bench capacity` in [`capacity`].
 
+mod capacity;
 mod floor;
 mod launch;
 mod machine;
@@ -150,6 +151,11 @@ pub fn run(words: &[String]) -> Result<()> {
             Ok(())
         }
         Some((what, rest)) if what == "report" => report::run(rest),
+        Some((what, rest)) if what == "capacity" && rest.iter().any(|word| word == "--help") => {
+            println!("{}", capacity::USAGE);
+            Ok(())
+        }
+        Some((what, rest)) if what == "capacity" => capacity::run(rest),
         Some((what, rest)) if what == "simulate" && rest.iter().any(|word| word == "--help") => {
             println!("{}", simulate::USAGE);
             Ok(())
@@ -158,7 +164,11 @@ pub fn run(words: &[String]) -> Result<()> {
         // Not for people: the other side of the ticket section, a process of its own so that its CPU can be told.
         Some((what, rest)) if what == floor::CLIENT => floor::client(rest),
         Some((what, rest)) if what == pacing::bare::CLIENT => pacing::bare::client(rest),
-        _ => bail!("{USAGE}\n\n{}\n\n{}\n\n{}", pacing::USAGE, report::USAGE, simulate::USAGE),
+        _ => {
+            let [pacing, report, simulate, capacity] =
+                [pacing::USAGE, report::USAGE, simulate::USAGE, capacity::USAGE];
+            bail!("{USAGE}\n\n{pacing}\n\n{report}\n\n{simulate}\n\n{capacity}")
+        }
     }
 }
 
