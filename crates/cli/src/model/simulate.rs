@@ -230,7 +230,7 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
         result.replications,
         result.seed,
         figure_short(result.simulated_s),
-        figure_short(100.0 * result.transient_s / result.simulated_s),
+        figure_short(100.0 * result.transient_s / result.simulated_s.max(f64::MIN_POSITIVE)),
     );
     let (precision, confidence) = (100.0 * result.precision, 100.0 * result.confidence);
     out += &match result.ending {

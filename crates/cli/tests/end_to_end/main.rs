@@ -26,6 +26,7 @@ mod report;
 mod screens;
 mod seeds;
 mod servers;
+mod simulating;
 mod stopping;
 mod thresholds;
 mod websockets;

@@ -82,11 +82,11 @@ pub enum Strategy {
     WeightedRoundRobin(Vec<(Place, u32)>),
     /// The station with the fewest customers, waiting and in service.
     JoinShortestQueue(Vec<Place>),
-    /// The station whose mean response time has been shortest so far.
+    /// An empty station; else the one at which the last customer of the class who left had stayed shortest.
     ShortestResponseTime(Vec<Place>),
-    /// The station whose utilization has been least so far.
+    /// A station with an idle server; else any of them.
     LeastUtilization(Vec<Place>),
-    /// The station whose mean service time for this class is shortest.
+    /// An empty station; else the one that served the last customer of the class fastest.
     FastestService(Vec<Place>),
     /// The station with the fewest customers among `k` that are drawn at random.
     PowerOfK {

@@ -1,0 +1,107 @@
+//! `model simulate`: models in motion.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::program::Room;
+
+/// M/M/1 with three quarters of the server busy.
+const QUEUE: &str = "version = 1\nname = \"One queue\"\n\n[[class]]\nname = \"jobs\"\nrate = \"75/s\"\n\n\
+    [[station]]\nname = \"server\"\nservice = \"10ms\"\n";
+
+/// Two servers of two classes, one with little room.
+const SHOP: &str = "version = 1\nname = \"Shop\"\n\n[[class]]\nname = \"buyers\"\nusers = 30\nthink = \"1s\"\npriority = 1\n\n\
+    [[class]]\nname = \"robots\"\nrate = \"10/s\"\n\n\
+    [[station]]\nname = \"web\"\nscheduling = \"priority-preemptive\"\nservice = \"erlang(15ms, 3)\"\n\n\
+    [[station]]\nname = \"mail\"\nservers = 2\nservice = \"40ms\"\ncapacity = 3\nwhen-full = \"drop\"\n";
+
+fn room_with(model: &str) -> Room {
+    let room = Room::new();
+    room.file("model.toml", model);
+    room
+}
+
+#[test]
+fn a_model_is_simulated_and_the_result_shown() {
+    let ended = room_with(SHOP).type_in("model simulate model.toml --precision 5% --seed 3").expect(0);
+    assert_snapshot!(ended.stdout);
+}
+
+#[test]
+fn the_result_is_data_too() {
+    let room = room_with(QUEUE);
+    let line = "model simulate model.toml --precision 3% --confidence 99% --json";
+    let ended = room.type_in(&format!("{line} - --cores 1")).expect(0);
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&found["version"], &found["model"]), (&Value::from(1), &Value::from("One queue")));
+    assert_eq!((&found["ending"], &found["seed"]), (&Value::from("precise"), &Value::from(1)));
+    let response = &found["classes"][0]["response_s"];
+    let number = |name: &str| response[name].as_f64().unwrap();
+    assert!(number("low") < 0.04 && number("high") > 0.04 && number("confidence") == 0.99, "{response}");
+    assert_eq!(response["method"], "spectral");
+    assert_eq!(found["stations"][0]["total"]["lost_per_s"], Value::Null);
+    // The same seed on other cores.
+    room.type_in(&format!("{line} found.json --cores 2")).expect(0);
+    let again: Value = serde_json::from_str(&room.read("found.json")).unwrap();
+    assert_eq!(found, again);
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    let room = room_with(QUEUE);
+    let ended = room.type_in("model simulate model.toml --precision 0.5% --events-max 100k").expect(0);
+    let said = &ended.stdout;
+    assert!(said.contains("Ended at the most events that were allowed"), "{said}");
+    assert!(said.contains("Not known as well as asked for:\n  class jobs: X ± "), "{said}");
+    assert!(said.contains("--events-max"), "{said}");
+}
+
+#[test]
+fn without_a_steady_state_it_fails() {
+    let room = room_with(&QUEUE.replace("75/s", "120/s"));
+    let ended = room.type_in("model simulate model.toml --events-max 300k").expect(9);
+    assert!(ended.stdout.contains("station server: Q still changed at the end"), "{}", ended.stdout);
+    // Two stations with room for one, and three users: they block each other.
+    let station = |name: &str| {
+        format!(
+            "[[station]]\nname = \"{name}\"\nservice = \"10ms\"\ncapacity = 1\nwhen-full = \"block\"\n\n\
+             [[route]]\nfrom = \"{name}\"\nto = [\"a\", \"b\", \"outside\"]\n\n"
+        )
+    };
+    let stuck = format!(
+        "version = 1\n\n[[class]]\nname = \"users\"\nusers = 3\nthink = \"10ms\"\n\n{}{}[[route]]\nfrom = \"outside\"\nto = \"a\"\n",
+        station("a"),
+        station("b")
+    );
+    let ended = room_with(&stuck).type_in("model simulate model.toml").expect(9);
+    assert!(ended.stderr.contains("customers block each other for ever"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("at a, b"), "{}", ended.stderr);
+}
+
+#[test]
+fn ctrl_c_shows_what_there_is() {
+    let room = room_with(QUEUE);
+    let running =
+        room.start(["model", "simulate", "model.toml", "--precision", "0.0001%", "--events-max", "1000G"]);
+    running.wait_for_stderr("million events of at most");
+    running.signal(rustix::process::Signal::INT);
+    let ended = running.end().expect(4);
+    assert!(ended.stdout.contains("STOPPED before the wanted precision"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("server"), "{}", ended.stdout);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_named() {
+    let room = room_with(QUEUE);
+    for (arguments, said) in [
+        ("--confidence 0", "the confidence lies between 0 and 1"),
+        ("--precision 0%", "the precision is greater than 0"),
+        ("--replications 0", "1 to 10,000 replications"),
+        ("--events-max many", "no count such as 500k or 20M"),
+    ] {
+        let ended = room.type_in(&format!("model simulate model.toml {arguments}")).expect(2);
+        assert!(ended.stderr.contains(said), "{arguments}: {}", ended.stderr);
+    }
+    let ended = room.type_in("model simulate nowhere.toml").expect(3);
+    assert!(ended.stderr.contains("nowhere.toml"), "{}", ended.stderr);
+}
