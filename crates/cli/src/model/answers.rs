@@ -2,6 +2,8 @@
 
 use busyhour_queueing::solve::bounds::Bounds;
 use busyhour_queueing::solve::{Broken, Solution, SolveError};
+use busyhour_simulation::{Ending, SimulationError, SimulationResult};
+use busyhour_stats::Estimate;
 
 use super::numbers::{figure, percent};
 
@@ -15,6 +17,10 @@ pub(crate) struct Value {
 impl Value {
     fn exact(value: f64) -> Self {
         Self { value, half: None }
+    }
+
+    fn estimated(estimate: Estimate) -> Self {
+        Self { value: estimate.value, half: Some(estimate.half_width()) }
     }
 
     /// The number in another unit.
@@ -101,8 +107,47 @@ impl From<&Solution> for Answer {
     }
 }
 
+impl From<&SimulationResult> for Answer {
+    fn from(found: &SimulationResult) -> Self {
+        let narrow = match found.ending {
+            Ending::Precise => "",
+            Ending::EventsMax | Ending::Stopped => "; not all as narrow as asked for",
+            Ending::Flooded => "; saturated, so that there is no steady state",
+        };
+        Self {
+            method: format!("simulation, ± at {} % confidence{narrow}", figure(found.confidence * 100.0)),
+            ignored: Vec::new(),
+            classes: found
+                .classes
+                .iter()
+                .map(|class| ClassAnswer {
+                    name: class.name.clone(),
+                    throughput_per_s: class.throughput_per_s.map(Value::estimated),
+                    response_s: class.response_s.map(Value::estimated),
+                    customers: class.customers.map(Value::estimated),
+                    bounds: None,
+                })
+                .collect(),
+            stations: found
+                .stations
+                .iter()
+                .filter(|station| station.serves)
+                .map(|station| StationAnswer {
+                    name: station.name.clone(),
+                    has_servers: station.total.utilization.is_some(),
+                    utilization: station.total.utilization.map(Value::estimated),
+                    customers: station.total.customers.map(Value::estimated),
+                })
+                .collect(),
+            json: serde_json::json!({ "simulation": found }),
+        }
+    }
+}
+
 /// Why there is no answer at a point.
 pub(crate) enum Unanswered {
+    /// It cannot be simulated.
+    Simulation(SimulationError),
     /// It has no solution.
     Unsolved(SolveError),
 }
@@ -121,12 +166,14 @@ impl Unanswered {
             Self::Unsolved(SolveError::NoProductForm(_)) => "no product form".into(),
             Self::Unsolved(SolveError::TooLarge { .. }) => "too large".into(),
             Self::Unsolved(error) => error.to_string(),
+            Self::Simulation(error) => error.to_string(),
         }
     }
 
     /// Whole.
     pub(crate) fn long(&self) -> String {
         match self {
+            Self::Simulation(error) => error.to_string(),
             Self::Unsolved(error) => error.to_string(),
         }
     }

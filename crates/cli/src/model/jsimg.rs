@@ -49,7 +49,7 @@ impl<'n> Writer<'n> {
         self.line("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>");
         self.line(format!(
             "<archive xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" name=\"{title}\" \
-             xsi:noNamespaceSchemaLocation=\"Archive.xsd\">"
+             timestamp=\"\" xsi:noNamespaceSchemaLocation=\"Archive.xsd\">"
         ));
         self.line(format!(
             "<sim disableStatisticStop=\"false\" logDecimalSeparator=\".\" logDelimiter=\",\" logPath=\"\" \

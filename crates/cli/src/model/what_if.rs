@@ -2,18 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use busyhour_queueing::solve::{Settings, solve};
+use busyhour_queueing::network::QueueingNetwork;
+use busyhour_queueing::solve::{Settings, SolveError, solve};
 use busyhour_report::{PlotLine, TerminalPlot};
+use busyhour_simulation::{SimulationSettings, simulate};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::answers::{Answer, Unanswered, Value as Number};
 use super::file::{ModelFile, network_of};
-use super::numbers::{figure, ms};
+use super::numbers::{figure_or_dash, ms};
 use super::solve::MethodArg;
 use super::vary::{Vary, set, vary};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
+use crate::quantities::share;
 
 /// Most points of a what-if.
 const POINTS_MAX: usize = 10_000;
@@ -41,9 +44,21 @@ pub(crate) struct WhatIfArgs {
     /// How closed classes are solved.
     #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
     method: MethodArg,
-    /// Solve also what has no product form, as if it had; the result says so.
+    /// Solve also what has no product form, as if it had, instead of simulating it; the result says so.
     #[arg(long)]
     approximate: bool,
+    /// Simulate every point, also those that can be solved.
+    #[arg(long, conflicts_with_all = ["approximate", "method"])]
+    simulate: bool,
+    /// Seed of simulations; the same for all points, so that they differ by what varies only.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Half an interval over its middle at which a simulation ends.
+    #[arg(long, default_value = "1%", value_parser = share)]
+    precision: f64,
+    /// Most events of a simulation.
+    #[arg(long, value_name = "N", default_value_t = 50_000_000)]
+    events_max: u64,
     /// Also draw X and R over the first parameter.
     #[arg(long)]
     plot: bool,
@@ -68,9 +83,14 @@ pub(crate) fn main(args: &WhatIfArgs) -> Exit {
         Err(exit) => return exit,
     };
     if points.iter().all(|point| point.result.is_err())
-        && let Some(Point { result: Err(Unanswered::Unsolved(error)), .. }) = points.first()
+        && let Some(Point { result: Err(error), .. }) = points.first()
     {
-        return super::solve::unsolved(&model.name, error);
+        return match error {
+            Unanswered::Unsolved(error) => super::solve::unsolved(&model.name, error),
+            Unanswered::Simulation(error) => {
+                complain(Exit::ModelFails, &format!("{} cannot be simulated: {error}", model.name))
+            }
+        };
     }
     let to_stdout = args.json.as_deref() == Some(Path::new("-"));
     if !to_stdout {
@@ -99,7 +119,6 @@ fn points(args: &WhatIfArgs, model: &ModelFile) -> Result<Vec<Point>, Exit> {
         complain(Exit::Refused, &format!("cannot read the model {}: {error}", model.name))
     })?;
     let directory = args.model.parent().unwrap_or(Path::new(""));
-    let settings = Settings { method: args.method.method(), approximate: args.approximate };
     let mut combinations = vec![Vec::new()];
     for vary in &args.vary {
         combinations = combinations
@@ -133,10 +152,28 @@ fn points(args: &WhatIfArgs, model: &ModelFile) -> Result<Vec<Point>, Exit> {
                 findings.iter().for_each(|finding| say(&finding.to_string()));
                 Exit::Refused
             })?;
-            let result = solve(&network, settings).map(|solution| Answer::from(&solution));
-            Ok(Point { values, result: result.map_err(Unanswered::Unsolved) })
+            Ok(Point { values, result: answer(args, &network) })
         })
         .collect()
+}
+
+/// Solves a point where that is exact (or approximation was asked for), and simulates it where it is not.
+fn answer(args: &WhatIfArgs, network: &QueueingNetwork) -> Result<Answer, Unanswered> {
+    if !args.simulate {
+        let settings = Settings { method: args.method.method(), approximate: args.approximate };
+        match solve(network, settings) {
+            Ok(solution) => return Ok(Answer::from(&solution)),
+            Err(SolveError::NoProductForm(_)) => {}
+            Err(error) => return Err(Unanswered::Unsolved(error)),
+        }
+    }
+    let settings = SimulationSettings {
+        seed: args.seed,
+        precision: args.precision,
+        events_max: args.events_max,
+        ..SimulationSettings::default()
+    };
+    simulate(network, &settings).map(|found| Answer::from(&found)).map_err(Unanswered::Simulation)
 }
 
 /// Tables and plots.
@@ -176,11 +213,14 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String 
     let alone = first.classes.len() == 1;
     let named = |what: &str, class: &str| if alone { what.to_owned() } else { format!("{what} {class}") };
     let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
-    for class in &first.classes {
+    let bounded: Vec<bool> = (0..first.classes.len())
+        .map(|at| points.iter().flat_map(|point| &point.result).any(|found| found.classes[at].bounds.is_some()))
+        .collect();
+    for (class, bounded) in first.classes.iter().zip(&bounded) {
         heading.push(named("X per s", &class.name));
         heading.push(named("R ms", &class.name));
         heading.push(named("Q", &class.name));
-        if class.bounds.is_some() {
+        if *bounded {
             heading.extend(["X at most".into(), "R at least".into(), "N*".into()]);
         }
     }
@@ -189,19 +229,23 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String 
     for point in points {
         let mut row = point.values.clone();
         match &point.result {
-            Err(error) => row.push(error.short()),
+            Err(error) => {
+                row.resize(heading.len(), "–".into());
+                row.push(error.short());
+            }
             Ok(solution) => {
-                for class in &solution.classes {
+                for (class, bounded) in solution.classes.iter().zip(&bounded) {
                     row.extend([
                         shown(class.throughput_per_s, 1.0),
                         shown(class.response_s, 1e3),
                         shown(class.customers, 1.0),
                     ]);
-                    if let Some(bounds) = &class.bounds {
+                    if *bounded {
+                        let bounds = class.bounds.as_ref();
                         row.extend([
-                            figure(bounds.asymptotic_rate_per_s.to),
-                            ms(Some(bounds.asymptotic_response_s.from)),
-                            figure(bounds.users_optimal),
+                            figure_or_dash(bounds.map(|bounds| bounds.asymptotic_rate_per_s.to)),
+                            ms(bounds.map(|bounds| bounds.asymptotic_response_s.from)),
+                            figure_or_dash(bounds.map(|bounds| bounds.users_optimal)),
                         ]);
                     }
                 }
