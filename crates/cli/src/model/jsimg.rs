@@ -45,7 +45,8 @@ impl<'n> Writer<'n> {
 
     fn model(&mut self, title: &str) {
         let network = self.network;
-        let title = escape(title);
+        // JMT names files of results after it.
+        let title = escape(&title.replace(['/', '\\'], "-"));
         self.line("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>");
         self.line(format!(
             "<archive xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" name=\"{title}\" \

@@ -214,7 +214,9 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String 
     let named = |what: &str, class: &str| if alone { what.to_owned() } else { format!("{what} {class}") };
     let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
     let bounded: Vec<bool> = (0..first.classes.len())
-        .map(|at| points.iter().flat_map(|point| &point.result).any(|found| found.classes[at].bounds.is_some()))
+        .map(|at| {
+            points.iter().flat_map(|point| &point.result).any(|found| found.classes[at].bounds.is_some())
+        })
         .collect();
     for (class, bounded) in first.classes.iter().zip(&bounded) {
         heading.push(named("X per s", &class.name));

@@ -127,6 +127,30 @@ fn parameters_vary() {
     assert!(ended.stderr.contains("there is no \"class.d\" in the model"), "{}", ended.stderr);
 }
 
+/// The seed study's two servers with 150 users: figures of the field for each strategy, within a band that a short
+/// simulation keeps.
+#[test]
+fn strategies_stand_side_by_side() {
+    let room = Room::new();
+    copy(&room, "seed-study-two-servers");
+    let line = "model what-if seed-study-two-servers.toml --precision 2% --json - --vary \
+                route.outside.strategy=random,round-robin,join-shortest-queue";
+    let json: Value = serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap();
+    let points = json["points"].as_array().unwrap();
+    let exact = points[0]["solution"]["classes"][0]["throughput_per_s"].as_f64().unwrap();
+    assert!((exact - 205.857).abs() < 0.001, "a random choice is solved, not simulated: {exact}");
+    for (point, wanted) in points[1..].iter().zip([207.77, 209.00]) {
+        let x = &point["simulation"]["classes"][0]["throughput_per_s"];
+        let x = x["value"].as_f64().unwrap();
+        assert!((x / wanted - 1.0).abs() < 0.02, "{x} {wanted}");
+    }
+    let line = "model what-if seed-study-two-servers.toml --precision 2% --vary \
+                route.outside.strategy=random,join-shortest-queue";
+    let text = room.type_in(line).expect(0).stdout;
+    assert!(text.contains("mean value analysis, exact; simulation, ± at 95 % confidence"), "{text}");
+    assert!(text.lines().any(|line| line.contains("join-shortest-queue") && line.contains('±')), "{text}");
+}
+
 #[test]
 fn a_model_is_written_for_jmt() {
     let room = Room::new();
