@@ -51,6 +51,15 @@ impl Course {
         Some((arrival, self.first + arrival.at_ns))
     }
 
+    /// Whether the run is paused at `scheduled`, as far as is known now.
+    pub(super) fn is_paused_at(&self, scheduled: Nanos) -> bool {
+        self.turns
+            .iter()
+            .take_while(|(at, _)| *at <= scheduled)
+            .last()
+            .map_or(self.paused, |(_, paused)| *paused)
+    }
+
     /// Takes the arrival at `scheduled`; false when the run is paused then.
     pub(super) fn take(&mut self, scheduled: Nanos) -> bool {
         self.schedule.next();

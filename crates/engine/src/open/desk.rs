@@ -4,12 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 use busyhour_record::Nanos;
 use tokio::sync::Notify;
 
 use super::WAITING_MAX;
+use crate::timers::Timers;
 
 /// An arrival on its way to a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(crate) struct Ticket {
 #[derive(Default)]
 struct Seat {
     ticket: Option<Ticket>,
+    /// The next arrival, told before its time: the user begins it by itself.
+    ahead: Option<Ticket>,
     waker: Option<Waker>,
 }
 
@@ -38,12 +41,23 @@ pub(crate) enum Taken {
     NoUser,
 }
 
+/// What a user at a desk hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// An arrival whose time has come.
+    Now(Ticket),
+    /// An arrival that is still to come: time to get ready, and then to [`Attendance::hold`] on.
+    Ahead(Ticket),
+}
+
 /// The users of one group on one core, and the arrivals that wait for them.
 #[derive(Default)]
 pub(crate) struct Desk {
     seats: RefCell<Vec<Seat>>,
     /// Free users, the last one that became free on top: its connections are the freshest.
     free: RefCell<Vec<u32>>,
+    /// The seat that was told an arrival ahead of its time.
+    booked: Cell<Option<u32>>,
     waiting: RefCell<VecDeque<Ticket>>,
     busy: Cell<u32>,
     alive: Cell<u32>,
@@ -57,6 +71,15 @@ pub(crate) struct Attendance {
     desk: Rc<Desk>,
     seat: u32,
     busy: bool,
+}
+
+impl Seat {
+    /// Has the user of `cx` told of what comes.
+    fn listen(&mut self, cx: &Context<'_>) {
+        if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            self.waker = Some(cx.waker().clone());
+        }
+    }
 }
 
 impl Desk {
@@ -76,6 +99,41 @@ impl Desk {
         Taken::ByUser
     }
 
+    /// Tells a free user of an arrival before its time, so that nothing but the user stands between its time and its start;
+    /// false when nobody is free. The arrival is the user's from its time on, until [`Desk::unbook`].
+    pub(crate) fn book(&self, ticket: Ticket) -> bool {
+        let Some(seat) = self.free.borrow_mut().pop() else { return false };
+        let waker = {
+            let mut seats = self.seats.borrow_mut();
+            let place = &mut seats[seat as usize];
+            place.ahead = Some(ticket);
+            place.waker.take()
+        };
+        self.booked.set(Some(seat));
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        true
+    }
+
+    /// Ends a booking: whether its user has begun the arrival. If it has not, it is free again, the first to be asked.
+    pub(crate) fn unbook(&self) -> bool {
+        let Some(seat) = self.booked.take() else { return false };
+        let waker = {
+            let mut seats = self.seats.borrow_mut();
+            let place = &mut seats[seat as usize];
+            if place.ahead.take().is_none() {
+                return true;
+            }
+            place.waker.take()
+        };
+        self.free.borrow_mut().push(seat);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        false
+    }
+
     /// Lets an arrival wait; false when too many wait already.
     pub(crate) fn wait(&self, ticket: Ticket) -> bool {
         let mut waiting = self.waiting.borrow_mut();
@@ -90,7 +148,7 @@ impl Desk {
     pub(crate) fn seat(self: &Rc<Self>, ticket: Option<Ticket>) -> Attendance {
         let mut seats = self.seats.borrow_mut();
         let seat = u32::try_from(seats.len()).unwrap_or(u32::MAX);
-        seats.push(Seat { ticket, waker: None });
+        seats.push(Seat { ticket, ..Seat::default() });
         self.alive.set(self.alive.get() + 1);
         // A user without an arrival is counted as busy until it first asks for one, which frees it.
         self.busy.set(self.busy.get() + 1);
@@ -131,7 +189,7 @@ impl Desk {
 impl Attendance {
     /// The next arrival for this user; `None` when there will be none any more. Once the run `is_stopped` no arrival is
     /// taken up: those that are here wait until the desk closes and counts them.
-    pub(crate) async fn next(&mut self, is_stopped: impl Fn() -> bool) -> Option<Ticket> {
+    pub(crate) async fn next(&mut self, is_stopped: impl Fn() -> bool) -> Option<Call> {
         let desk = Rc::clone(&self.desk);
         poll_fn(|cx| {
             if is_stopped() {
@@ -141,24 +199,56 @@ impl Attendance {
             let place = &mut seats[self.seat as usize];
             if let Some(ticket) = place.ticket.take() {
                 self.busy = true;
-                return Poll::Ready(Some(ticket));
+                return Poll::Ready(Some(Call::Now(ticket)));
+            }
+            if let Some(ticket) = place.ahead {
+                return Poll::Ready(Some(Call::Ahead(ticket)));
             }
             if desk.closed.get() {
                 return Poll::Ready(None);
             }
             if self.busy {
                 if let Some(ticket) = desk.waiting.borrow_mut().pop_front() {
-                    return Poll::Ready(Some(ticket));
+                    return Poll::Ready(Some(Call::Now(ticket)));
                 }
                 self.rest();
                 desk.free.borrow_mut().push(self.seat);
             }
-            if !place.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-                place.waker = Some(cx.waker().clone());
-            }
+            place.listen(cx);
             Poll::Pending
         })
         .await
+    }
+
+    /// Waits for the time of an arrival that was told ahead; false when it is this user's no more.
+    pub(crate) async fn hold(
+        &mut self,
+        ticket: Ticket,
+        timers: &Timers,
+        is_stopped: impl Fn() -> bool,
+    ) -> bool {
+        let desk = Rc::clone(&self.desk);
+        let is_mine = || desk.seats.borrow()[self.seat as usize].ahead == Some(ticket);
+        let taken_away = poll_fn(|cx| {
+            if !is_mine() {
+                return Poll::Ready(());
+            }
+            desk.seats.borrow_mut()[self.seat as usize].listen(cx);
+            Poll::Pending
+        });
+        tokio::select! {
+            biased;
+            () = timers.sleep_until(ticket.scheduled) => {}
+            () = taken_away => return false,
+        }
+        // All sleepers are woken when the run is to stop: that is not its time.
+        if is_stopped() || !is_mine() {
+            return false;
+        }
+        desk.seats.borrow_mut()[self.seat as usize].ahead = None;
+        desk.busy.set(desk.busy.get() + 1);
+        self.busy = true;
+        true
     }
 
     fn rest(&mut self) {

@@ -20,6 +20,10 @@ use crate::virtual_user::VirtualUser;
 /// How often a workload that waits for its last sessions looks whether the run was stopped, in nanoseconds.
 const LOOK_NS: u64 = 50_000_000;
 
+/// An arrival this far ahead is told to a free user before its time, in nanoseconds: otherwise the dispatcher would wake
+/// first and wake the user then. Getting ready takes a user a few microseconds.
+const AHEAD_NS: u64 = 50_000;
+
 /// Arrivals dealt out in a row, when several are due, before others may run.
 const AT_ONCE_MAX: u32 = 64;
 
@@ -117,13 +121,25 @@ pub(crate) async fn dispatch<P: Protocol>(
             course.follow(&core.run.control);
         }
         let Some((arrival, scheduled)) = course.peek() else { break };
-        if scheduled > core.run.clock.now() {
+        let now = core.run.clock.now();
+        if scheduled > now {
+            let group = busyhour_arrivals::pick(&weights, arrival.mark);
+            let is_ahead = scheduled.since(now) > AHEAD_NS
+                && !course.is_paused_at(scheduled)
+                && dispatcher.announce(group, &arrival, scheduled);
+            // Who was told begins by itself, and comes first.
+            let wake = if is_ahead { scheduled + 1 } else { scheduled };
             tokio::select! {
                 biased;
-                () = core.timers.sleep_until(scheduled) => {}
+                () = core.timers.sleep_until(wake) => {}
                 () = core.load_changed.notified() => {}
             }
             at_once = 0;
+            if is_ahead && dispatcher.desks[group].0.unbook() {
+                course.take(scheduled);
+                core.count_arrivals(|counts| counts.scheduled += 1);
+                continue;
+            }
             if core.run.stop() == Stop::No {
                 // After a change another arrival may be the next one, or its time not have come.
                 continue;
@@ -150,6 +166,13 @@ pub(crate) async fn dispatch<P: Protocol>(
 }
 
 impl<P: Protocol> Dispatcher<'_, P> {
+    /// Tells a free user of an arrival that is still to come; false when there is none.
+    fn announce(&self, at: usize, arrival: &Arrival, scheduled: Nanos) -> bool {
+        let ticket = Ticket { arrival: arrival.index, scheduled, waited: false };
+        // The users of the plugins' groups do things between arrivals.
+        !self.is_crowd(at) && self.desks[at].0.book(ticket)
+    }
+
     fn arrive(&self, at: usize, arrival: &Arrival, scheduled: Nanos) {
         let (desk, most) = &self.desks[at];
         let ticket = Ticket { arrival: arrival.index, scheduled, waited: false };

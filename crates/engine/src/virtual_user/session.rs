@@ -1,12 +1,13 @@
 //! A user that serves arrivals: session after session, each as a fresh visitor.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use busyhour_record::{ArrivalRecord, Fate};
 
 use super::{Active, VirtualUser};
 use crate::control::{ROOT, Walk};
-use crate::open::desk::{Attendance, Ticket};
+use crate::open::desk::{Attendance, Call, Ticket};
 use crate::program::Protocol;
 use crate::run::Stop;
 
@@ -18,10 +19,18 @@ impl<P: Protocol> VirtualUser<P> {
         let run = Arc::clone(&self.user.run);
         let program = Arc::clone(&self.program);
         let group = &program.groups[self.user.group as usize];
-        while let Some(ticket) = desk.next(|| run.stop() != Stop::No).await {
-            let _active = Active::enter(&run, self.user.group);
-            self.begin_session(&ticket);
+        let core = Rc::clone(&self.core);
+        let is_stopped = || run.stop() != Stop::No;
+        while let Some(call) = desk.next(is_stopped).await {
+            let (Call::Now(ticket) | Call::Ahead(ticket)) = call;
+            // All that can be done before its time is done then: what is left is little, and warm.
+            self.become_visitor(&ticket);
             P::visitor_changed(&mut self.session, group.same_user);
+            if matches!(call, Call::Ahead(_)) && !desk.hold(ticket, &core.timers, is_stopped).await {
+                continue;
+            }
+            let _active = Active::enter(&run, self.user.group);
+            self.begin_arrival(&ticket);
             self.live(group).await;
         }
     }
@@ -34,7 +43,8 @@ impl<P: Protocol> VirtualUser<P> {
         let group = &program.groups[self.user.group as usize];
         self.set_last_sample_ok(true);
         Walk::new(group, &mut self.place, &mut self.user).initialize(ROOT);
-        while let Some(ticket) = desk.next(|| run.stop() != Stop::No).await {
+        while let Some(call) = desk.next(|| run.stop() != Stop::No).await {
+            let (Call::Now(ticket) | Call::Ahead(ticket)) = call;
             let _active = Active::enter(&run, self.user.group);
             self.user.serve_arrival(ticket.arrival);
             self.begin_arrival(&ticket);
@@ -51,12 +61,11 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    fn begin_session(&mut self, ticket: &Ticket) {
+    fn become_visitor(&mut self, ticket: &Ticket) {
         self.user.begin_session(ticket.arrival);
         self.place.begin_again();
         self.side = None;
         self.last_package = None;
-        self.begin_arrival(ticket);
     }
 
     fn begin_arrival(&mut self, ticket: &Ticket) {
