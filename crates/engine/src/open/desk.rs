@@ -271,3 +271,49 @@ impl Drop for Attendance {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future as _;
+
+    use super::*;
+
+    fn ticket(arrival: u64) -> Ticket {
+        Ticket { arrival, scheduled: Nanos(1_000), waited: false }
+    }
+
+    /// What a user hears now, if it hears anything.
+    fn heard(user: &mut Attendance) -> Option<Call> {
+        let next = std::pin::pin!(user.next(|| false));
+        match next.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(call) => call,
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn who_was_told_ahead_is_free_again_when_the_arrival_is_taken_away() {
+        let desk = Rc::new(Desk::default());
+        assert!(!desk.book(ticket(1)), "nobody is there");
+        let mut user = desk.seat(None);
+        assert_eq!(heard(&mut user), None);
+        assert!(desk.is_quiet());
+        assert!(desk.book(ticket(1)));
+        assert_eq!(heard(&mut user), Some(Call::Ahead(ticket(1))));
+        assert_eq!(desk.offer(ticket(2)), Taken::NoUser, "it has one");
+        assert!(!desk.unbook(), "its time had not come");
+        assert_eq!(heard(&mut user), None);
+        assert_eq!(desk.offer(ticket(2)), Taken::ByUser);
+        assert_eq!(heard(&mut user), Some(Call::Now(ticket(2))));
+        assert!(!desk.is_quiet());
+    }
+
+    #[test]
+    fn nobody_is_owed_an_arrival_that_was_only_told_ahead() {
+        let desk = Rc::new(Desk::default());
+        let mut user = desk.seat(None);
+        assert_eq!(heard(&mut user), None);
+        assert!(desk.book(ticket(1)));
+        assert_eq!(desk.close(), 0);
+    }
+}
