@@ -9,7 +9,7 @@ use busyhour_compile::Started;
 use busyhour_engine::run::{RunShared, Stop};
 use busyhour_live::{Follower, LoadState, Order, PageServer, PageSettings, RunPhase, Steering, follow};
 use busyhour_record::{ChangedFrom, ControlEvent, LoadChange, Manifest, RunDir, SnapshotSender};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::exit::say;
 use crate::run::chain;
@@ -28,6 +28,21 @@ pub(crate) struct LiveArgs {
     /// Let --live listen where other machines can reach it: whoever learns the page's address can steer the run.
     #[arg(long, requires = "live")]
     pub(crate) live_remote: bool,
+    /// What the terminal shows: a line or a screen (default: a screen where there is one of 100 by 28 characters).
+    #[arg(long, value_name = "VIEW", default_value = "auto", hide_default_value = true)]
+    pub(crate) view: View,
+}
+
+/// What the terminal shows while a run goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum View {
+    /// A screen where it is large enough.
+    #[default]
+    Auto,
+    /// A line that moves.
+    Lines,
+    /// A screen.
+    Screen,
 }
 
 /// Carries out what the page and the terminal ask for, and writes it down.
@@ -88,7 +103,8 @@ impl Steered {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    fn note(&self, event: ControlEvent) {
+    /// Writes a change down, in the order in which changes were made.
+    fn note(&self, manifest: &mut Manifest, event: ControlEvent) {
         let line = match event.change {
             LoadChange::Stop => format!(
                 "stopping: the {} asked for it; users finish the sample they are in (Ctrl-C: stop now)",
@@ -97,10 +113,9 @@ impl Steered {
             _ => format!("from the {}: {}", event.from.name(), event.words()),
         };
         lock(&self.told).push(line);
-        let mut manifest = lock(&self.manifest);
         manifest.events.push(event);
         // A run that is cut off is to be understood, too.
-        if let Err(error) = self.dir.write_manifest(&manifest) {
+        if let Err(error) = self.dir.write_manifest(manifest) {
             lock(&self.told).push(format!("warning: {}", chain(&error)));
         }
     }
@@ -120,6 +135,8 @@ impl Steered {
 
 impl Steering for Steered {
     fn order(&self, order: Order, from: ChangedFrom) -> Result<(), String> {
+        // One order after the other, whoever gives them.
+        let mut manifest = lock(&self.manifest);
         if matches!(self.phase(), RunPhase::Stopping | RunPhase::Ended) {
             return Err("the run is ending; nothing can be changed any more".into());
         }
@@ -135,12 +152,12 @@ impl Steering for Steered {
             }
             Order::Stop => {
                 self.asked.ask(&self.shared);
-                self.note(ControlEvent { at_ns: now, change: LoadChange::Stop, from });
+                self.note(&mut manifest, ControlEvent { at_ns: now, change: LoadChange::Stop, from });
                 return Ok(());
             }
         };
         if let Some(posted) = posted.map_err(|error| error.to_string())? {
-            self.note(ControlEvent { at_ns: posted.at, change: posted.change, from });
+            self.note(&mut manifest, ControlEvent { at_ns: posted.at, change: posted.change, from });
         }
         Ok(())
     }
@@ -206,6 +223,13 @@ impl Live {
         if let Some(page) = &self.page {
             page.note_unwritten(count as u64);
         }
+    }
+
+    /// An order from the terminal; what is wrong with it otherwise.
+    pub(crate) fn order(&self, order: Order) -> Result<(), String> {
+        self.steered.order(order, ChangedFrom::Terminal)?;
+        self.tell_state();
+        Ok(())
     }
 
     /// Has the page say how things stand.

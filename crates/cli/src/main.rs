@@ -32,6 +32,7 @@ mod settings;
 mod stop_port;
 mod stop_signals;
 mod system;
+mod terminal_view;
 mod thresholds;
 mod trend;
 mod url_plan;

@@ -5,11 +5,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use busyhour_engine::run::RunShared;
-use busyhour_record::{IntervalCounts, Recorder};
+use busyhour_live::Steering as _;
+use busyhour_record::{IntervalCounts, Manifest, Recorder};
 use busyhour_report::{Progress, UserCounts, progress_line, summariser_end, summariser_interval};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::exit::say;
 use crate::live::Live;
+use crate::terminal_view::{Key, Screen, Shown, draw};
 
 /// How often a line moves on a terminal.
 pub(crate) const STEP: Duration = Duration::from_millis(500);
@@ -24,7 +27,23 @@ pub(crate) struct Display {
     last: Instant,
     length: Option<Duration>,
     line_shown: bool,
+    screen: Option<ScreenShown>,
 }
+
+/// The screen, and what is on it beside the run.
+struct ScreenShown {
+    screen: Screen,
+    keys: Option<UnboundedReceiver<Key>>,
+    title: String,
+    help: bool,
+    /// What was said while it was there; said again when it is gone.
+    said: Vec<String>,
+    /// When the last of it was said.
+    said_at: Instant,
+}
+
+/// How long the screen shows what was said last.
+const MESSAGE: Duration = Duration::from_secs(8);
 
 impl Display {
     /// `name` and `interval_s` are the summariser's; without a name it is off, as in JMeter.
@@ -37,13 +56,61 @@ impl Display {
             last: Instant::now(),
             length,
             line_shown: false,
+            screen: None,
+        }
+    }
+
+    /// Shows the run on a screen from now on; on a line where that fails.
+    pub(crate) fn take_screen(&mut self, manifest: &Manifest) {
+        match Screen::take() {
+            Ok((screen, keys)) => {
+                let plan = &manifest.plan;
+                let title = if plan.name.is_empty() { plan.path.clone() } else { plan.name.clone() };
+                self.screen = Some(ScreenShown {
+                    screen,
+                    keys: Some(keys),
+                    title,
+                    help: false,
+                    said: Vec::new(),
+                    said_at: Instant::now(),
+                });
+            }
+            Err(error) => say(&format!("warning: the terminal cannot show a screen: {error}")),
+        }
+    }
+
+    /// The keys that are pressed while the screen is there.
+    pub(crate) fn take_keys(&mut self) -> Option<UnboundedReceiver<Key>> {
+        self.screen.as_mut().and_then(|shown| shown.keys.take())
+    }
+
+    /// Shows what the keys do, or no longer.
+    pub(crate) fn switch_help(&mut self) {
+        if let Some(shown) = &mut self.screen {
+            shown.help = !shown.help;
         }
     }
 
     /// Says something to the person at the terminal.
     pub(crate) fn say(&mut self, message: &str) {
-        self.clear();
-        say(message);
+        match &mut self.screen {
+            Some(shown) => {
+                shown.said.push(message.to_owned());
+                shown.said_at = Instant::now();
+            }
+            None => {
+                self.clear();
+                say(message);
+            }
+        }
+    }
+
+    /// Gives the terminal back, and says what was said on the screen.
+    fn leave_screen(&mut self) {
+        if let Some(shown) = self.screen.take() {
+            drop(shown.screen);
+            shown.said.iter().for_each(|message| say(message));
+        }
     }
 
     /// Shows how far the run is.
@@ -51,6 +118,13 @@ impl Display {
         let unwritten = recorder.live().events;
         if let Some(live) = live {
             live.note_unwritten(unwritten);
+        }
+        if let (Some(shown), Some(live)) = (&mut self.screen, live) {
+            let is_drawn = shown.draw(live, unwritten);
+            if !is_drawn {
+                self.leave_screen();
+            }
+            return;
         }
         let elapsed = Duration::from_nanos(shared.clock.now().0);
         if self.on_terminal {
@@ -79,8 +153,9 @@ impl Display {
         }
     }
 
-    /// Takes the moving line away, so that something else can be said.
+    /// Takes the moving line or the screen away, so that something else can be said.
     pub(crate) fn clear(&mut self) {
+        self.leave_screen();
         if std::mem::take(&mut self.line_shown) {
             let _ = write!(std::io::stderr(), "\r\x1b[2K");
         }
@@ -95,6 +170,26 @@ impl Display {
         } else {
             let _ = write!(std::io::stderr(), "{lines}");
         }
+    }
+}
+
+impl ScreenShown {
+    /// Draws the run; false when that cannot be done any more.
+    fn draw(&mut self, live: &Live, unwritten: usize) -> bool {
+        let state = live.steered.state();
+        let message = self.said.last().filter(|_| self.said_at.elapsed() < MESSAGE);
+        let course = live.follower.course();
+        let shown = Shown {
+            title: &self.title,
+            course: &course,
+            state: &state,
+            has_rate: live.steered.fixed_rate().is_none(),
+            message: message.map_or("", String::as_str),
+            help: self.help,
+            unwritten: unwritten as u64,
+            colour: std::env::var_os("NO_COLOR").is_none(),
+        };
+        self.screen.draw(|frame| draw(frame, &shown))
     }
 }
 

@@ -24,7 +24,7 @@ use busyhour_report::{Look, add_arrivals, end_of_run, prepare_dashboard, write_d
 use crate::exit::{self, Exit, complain, say};
 use crate::export::Exports;
 use crate::forecast;
-use crate::live::{Live, Steered};
+use crate::live::{Live, Steered, View};
 use crate::log_file::LogFile;
 use crate::notes::{missed_starts, notes};
 use crate::progress::{self, Display};
@@ -32,6 +32,7 @@ use crate::run_request::RunRequest;
 use crate::settings::{self, Settings};
 use crate::stop_signals::Asked;
 use crate::system;
+use crate::terminal_view;
 use crate::thresholds::{Thresholds, Watch};
 use crate::watching::{Ears, Watched};
 
@@ -97,7 +98,8 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     observers.extend(seconds);
     let asked = Asked::default();
     let length = request.length_s.map(Duration::from_secs).or_else(|| forecast::length(&started));
-    let mut live = if request.live.live.is_some() {
+    let with_screen = wants_screen(request)?;
+    let mut live = if with_screen || request.live.live.is_some() {
         let steered = Steered::new(&started, &asked, length, &dir, &manifest);
         let (live, seconds) = Live::start(&request.live, criteria, &started, steered)
             .map_err(|text| Refusal(Exit::Usage, text))?;
@@ -143,6 +145,9 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         (thread, finished)
     };
     let (thread, finished) = engine;
+    if with_screen {
+        display.take_screen(&manifest);
+    }
     let cpu_before = system::CpuTimes::now();
     let watched = Watched {
         shared: &started.shared,
@@ -376,6 +381,17 @@ fn display(request: &RunRequest, settings: &Settings, length: Option<Duration>) 
     let name = get("summariser.name").unwrap_or(default).to_owned();
     let interval = get("summariser.interval").and_then(|text| text.parse().ok()).unwrap_or(30);
     Display::new(request.as_jmeter, name, interval, length)
+}
+
+/// Whether the terminal is to show a screen.
+fn wants_screen(request: &RunRequest) -> Result<bool, Refusal> {
+    match (request.live.view, terminal_view::reason_against()) {
+        (View::Lines, _) => Ok(false),
+        // Whoever types JMeter's command line expects JMeter's lines.
+        (View::Auto, why) => Ok(why.is_none() && !request.as_jmeter),
+        (View::Screen, None) => Ok(true),
+        (View::Screen, Some(why)) => Err(Refusal(Exit::Usage, format!("--view screen: {why}"))),
+    }
 }
 
 fn outcome(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use busyhour_analysis::thresholds::StopOrder;
 use busyhour_engine::run::{RunShared, Stop};
+use busyhour_live::{Order, RunPhase, Steering as _};
 use busyhour_record::Recorder;
 
 use crate::exit;
@@ -11,7 +12,11 @@ use crate::live::Live;
 use crate::progress::{self, Display};
 use crate::stop_port;
 use crate::stop_signals::{Asked, Signals};
+use crate::terminal_view::Key;
 use crate::thresholds::StopOrders;
+
+/// By how much a key changes the rate; four fifths take a step back.
+const RATE_STEP: f64 = 1.25;
 
 /// Hears Ctrl-C and SIGTERM from the moment there is a run directory: a run never ends without a word about it.
 pub(crate) struct Ears {
@@ -47,6 +52,7 @@ impl Watched<'_> {
         mut orders: Option<StopOrders>,
     ) -> Option<StopOrder> {
         let Ears { runtime, mut signals } = ears;
+        let mut keys = display.take_keys();
         let mut stopped_by = None;
         runtime.block_on(async {
             let port = match self.has_stop_port {
@@ -81,6 +87,10 @@ impl Watched<'_> {
                         self.shared.ask_to_stop(Stop::Graceful);
                         stopped_by = Some(order);
                     }
+                    Some(key) = pressed(&mut keys) => {
+                        self.act_on(display, key);
+                        self.step(display);
+                    }
                     _ = steps.tick() => self.step(display),
                 }
             }
@@ -110,6 +120,27 @@ impl Watched<'_> {
             live.tell_state();
         }
     }
+
+    fn act_on(&self, display: &mut Display, key: Key) {
+        let Some(live) = self.live else { return };
+        let state = live.steered.state();
+        // Two digits after the point are what a person means.
+        let times = |factor: f64| Order::Rate { factor: (state.factor * factor * 100.0).round() / 100.0 };
+        let order = match key {
+            Key::Interrupt => return self.stop(display, self.asked.ask(self.shared)),
+            Key::Help => return display.switch_help(),
+            Key::Resized => return,
+            Key::Pause if state.phase == RunPhase::Paused => Order::Resume,
+            Key::Pause => Order::Pause,
+            Key::Stop => Order::Stop,
+            Key::Faster => times(RATE_STEP),
+            Key::Slower => times(1.0 / RATE_STEP),
+            Key::AsAsked => Order::Rate { factor: 1.0 },
+        };
+        if let Err(why) = live.order(order) {
+            display.say(&why);
+        }
+    }
 }
 
 /// Waits for a threshold's order to stop; `None` when none can come any more.
@@ -119,6 +150,20 @@ async fn broken(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
             let order = waiting.await.ok();
             *orders = None;
             order
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for a key; for ever where nobody reads keys.
+async fn pressed(keys: &mut Option<tokio::sync::mpsc::UnboundedReceiver<Key>>) -> Option<Key> {
+    match keys {
+        Some(waiting) => {
+            let key = waiting.recv().await;
+            if key.is_none() {
+                *keys = None;
+            }
+            key
         }
         None => std::future::pending().await,
     }

@@ -291,7 +291,7 @@ mod tests {
         let rows: Vec<(&str, &[u64], usize)> =
             labels.iter().map(|label| (label.as_str(), times.as_slice(), 1)).collect();
         let mut course = Course::new(Vec::new());
-        (0..20).for_each(|number| drop(course.add(&snapshot(number, &rows))));
+        (0..20).for_each(|number| course.take(&snapshot(number, &rows)));
         let state = LoadState::default();
         let event = second(&course, &state, 0).unwrap();
         assert!(event.len() < 10_000, "{} bytes", event.len());

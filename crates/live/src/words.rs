@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use busyhour_record::SecondArrivals;
 use busyhour_report::change_told;
-use busyhour_report::numbers::{clock, counted, ms, percent, rate, thousands};
+use busyhour_report::numbers::{clock, counted, ms, percent, thousands};
 
 use crate::course::{Course, Figures, LabelCourse};
 use crate::steering::LoadState;
@@ -82,7 +82,7 @@ pub(crate) fn label_row(label: &LabelCourse) -> [String; 8] {
     [
         label.label.clone(),
         thousands(label.completed),
-        rate(label.last as f64),
+        thousands(label.last),
         known(failed, percent),
         known(label.response.mean_ms(), ms),
         at(0.5),

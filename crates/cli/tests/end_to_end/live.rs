@@ -181,5 +181,8 @@ fn other_machines_are_let_in_only_when_that_was_said() {
     let url = "http://127.0.0.1:1/";
     room.run(["run", url, "--live=0.0.0.0:0"]).expect(2).says(&["--live-remote allows it"]);
     room.run(["run", url, "--live=nowhere"]).expect(2).says(&["--live: nowhere is no address"]);
+    room.run(["run", url, "--view", "screen"])
+        .expect(2)
+        .says(&["--view screen: standard error is no terminal"]);
     room.run(["run", url, "--live-remote"]).expect(2).says(&["--live"]);
 }

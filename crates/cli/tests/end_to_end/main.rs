@@ -28,5 +28,7 @@ mod seeds;
 mod servers;
 mod simulating;
 mod stopping;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod thresholds;
 mod websockets;

@@ -138,9 +138,9 @@ fn opening(page: &LivePage<'_>) -> String {
         &[("mean", "mean"), ("p50", "median"), ("p95", "p95"), ("p99", "p99"), ("max", "longest")],
         "now",
     );
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<p class=\"note\">When the run has ended, its report lies at <code>{}</code>.</p></section></div>\n",
+        "<p class=\"note\">When the run has ended, its report lies at <code>{}</code>.</p></section></div>",
         escape(page.report)
     );
     out

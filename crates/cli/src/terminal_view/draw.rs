@@ -1,0 +1,323 @@
+//! What the screen shows.
+
+use busyhour_live::{Course, LoadState, RunPhase, Slice, caveats, changes, threshold_lines};
+use busyhour_report::numbers::{clock, ms, percent, rate, thousands};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Cell, Clear, Paragraph, Row, Sparkline, Table, Wrap};
+
+/// Everything that the screen shows.
+pub(crate) struct Shown<'s> {
+    pub(crate) title: &'s str,
+    pub(crate) course: &'s Course,
+    pub(crate) state: &'s LoadState,
+    /// The rate can be changed.
+    pub(crate) has_rate: bool,
+    /// What was said last.
+    pub(crate) message: &'s str,
+    /// What the keys do is shown, too.
+    pub(crate) help: bool,
+    /// Outputs that have a problem.
+    pub(crate) unwritten: u64,
+    /// Colours may be used.
+    pub(crate) colour: bool,
+}
+
+/// What is not known.
+const UNKNOWN: &str = "–";
+
+/// Rows of the heat map.
+const HEAT_ROWS: u16 = 8;
+
+/// From few to many.
+const SHADES: [&str; 4] = ["░", "▒", "▓", "█"];
+
+impl Shown<'_> {
+    fn style(&self, colour: Color) -> Style {
+        if self.colour { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    fn soft(&self) -> Style {
+        Style::new().add_modifier(Modifier::DIM)
+    }
+
+    fn head<'l>(&self, text: impl Into<String>) -> Line<'l> {
+        Line::styled(text.into(), Style::new().add_modifier(Modifier::BOLD))
+    }
+}
+
+/// Draws the screen.
+pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
+    let rows = Layout::vertical([
+        Constraint::Length(2),
+        Constraint::Length(8),
+        Constraint::Length(4),
+        Constraint::Length(HEAT_ROWS + 2),
+        Constraint::Min(3),
+        Constraint::Length(1),
+    ]);
+    let [top, figures, rates, heat, below, bottom] = rows.areas(frame.area());
+    title(frame, top, shown);
+    let [load, response, told] =
+        Layout::horizontal([Constraint::Length(38), Constraint::Length(30), Constraint::Min(20)])
+            .spacing(2)
+            .areas(figures);
+    figures_table(frame, load, "Load", &load_rows(shown));
+    figures_table(frame, response, "Response, ms", &response_rows(shown));
+    doubts(frame, told, shown);
+    spark(frame, rates, shown);
+    heat_map(frame, heat, shown);
+    labels(frame, below, shown);
+    let line = if shown.message.is_empty() { keys_line(shown) } else { shown.message.to_owned() };
+    let style = if shown.message.is_empty() { shown.soft() } else { shown.style(Color::Yellow) };
+    frame.render_widget(Paragraph::new(Line::styled(line, style)), bottom);
+    if shown.help {
+        help(frame, shown);
+    }
+}
+
+fn keys_line(shown: &Shown<'_>) -> String {
+    let rate = if shown.has_rate { "+ − rate   0 as asked   " } else { "" };
+    let pause = if shown.state.phase == RunPhase::Paused { "go on" } else { "pause" };
+    format!("p {pause}   {rate}q stop   ? help")
+}
+
+fn title(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
+    let state = shown.state;
+    let mut when = clock(state.elapsed.as_secs());
+    if let Some(length) = state.length {
+        when += &format!(" of {}", clock(length.as_secs()));
+    }
+    let colour = match state.phase {
+        RunPhase::Running => Color::Green,
+        RunPhase::Paused | RunPhase::Stopping => Color::Yellow,
+        RunPhase::Ended => Color::Reset,
+    };
+    let mut line = vec![
+        Span::styled(shown.title.to_owned(), Style::new().add_modifier(Modifier::BOLD)),
+        Span::raw("   "),
+        Span::styled(state.phase.name(), shown.style(colour).add_modifier(Modifier::BOLD)),
+        Span::raw(format!("   {when}")),
+    ];
+    if shown.has_rate && state.factor != 1.0 {
+        line.push(Span::styled(
+            format!("   {} times the rate asked for", state.factor),
+            shown.style(Color::Yellow),
+        ));
+    }
+    frame.render_widget(Paragraph::new(Line::from(line)), area);
+}
+
+fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), show)
+}
+
+fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
+    let course = shown.course;
+    let (now, all) = (course.last(), course.total());
+    let mut rows = Vec::new();
+    if all.arrivals.is_some() {
+        for (name, of) in [
+            ("offered", (|arrivals| arrivals.scheduled) as fn(busyhour_record::SecondArrivals) -> u64),
+            ("started", |arrivals| arrivals.begun),
+        ] {
+            let count = |figures: &busyhour_live::Figures| {
+                known(figures.arrivals, |arrivals| thousands(of(arrivals)))
+            };
+            rows.push([name.to_owned(), count(now), count(all)]);
+        }
+    }
+    let seen = course.last_second();
+    rows.push([
+        "completed".into(),
+        known(seen, |_| thousands(now.completed)),
+        known(seen, |_| thousands(all.completed)),
+    ]);
+    let failed = |figures: &busyhour_live::Figures| {
+        known(figures.failed_percent(), |part| match figures.failed {
+            0 => "none".to_owned(),
+            count => format!("{} ({} %)", thousands(count), percent(part)),
+        })
+    };
+    rows.push(["failed".into(), failed(now), failed(all)]);
+    rows.push([
+        "active users".into(),
+        thousands(shown.state.active),
+        known(all.users, |users| format!("{} at most", thousands(users.into()))),
+    ]);
+    let cov = known(course.regularity(), |live| format!("{:.2}", live.cov));
+    rows.push(["arrivals' CoV".into(), cov, "last 10 s".into()]);
+    rows
+}
+
+fn response_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
+    let (now, all) = (&shown.course.last().response, &shown.course.total().response);
+    let row = |name: &str, of: &dyn Fn(&busyhour_record::TimeCounts) -> Option<f64>| {
+        [name.to_owned(), known(of(now), ms), known(of(all), ms)]
+    };
+    vec![
+        row("mean", &|times| times.mean_ms()),
+        row("p50", &|times| times.quantile_ms(0.5)),
+        row("p90", &|times| times.quantile_ms(0.9)),
+        row("p95", &|times| times.quantile_ms(0.95)),
+        row("p99", &|times| times.quantile_ms(0.99)),
+        row("longest", &|times| times.max_ms()),
+    ]
+}
+
+fn figures_table(frame: &mut Frame<'_>, area: Rect, title: &str, rows: &[[String; 3]]) {
+    let right = |text: &str| Cell::new(Line::from(text.to_owned()).right_aligned());
+    let head = [Cell::new(title.to_owned()), right("now"), right("so far")];
+    let body =
+        rows.iter().map(|[name, now, all]| Row::new([Cell::new(name.clone()), right(now), right(all)]));
+    let widths = [Constraint::Length(13), Constraint::Fill(4), Constraint::Fill(7)];
+    let table =
+        Table::new(body, widths).header(Row::new(head).style(Style::new().add_modifier(Modifier::BOLD)));
+    frame.render_widget(table, area);
+}
+
+/// Doubts, thresholds and changes: what is worse first.
+fn doubts(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
+    let mut lines = vec![shown.head("Thresholds, doubts, changes")];
+    for doubt in caveats(shown.course, shown.unwritten) {
+        lines.push(Line::styled(format!("! {doubt}"), shown.style(Color::Yellow)));
+    }
+    for [mark, what, seen] in threshold_lines(shown.course) {
+        let style = if mark == "✗" { shown.style(Color::Red) } else { Style::new() };
+        lines.push(Line::from(vec![
+            Span::styled(format!("{mark} {what}"), style),
+            Span::styled(format!("  {seen}"), shown.soft()),
+        ]));
+    }
+    lines.extend(changes(shown.state).into_iter().map(Line::from));
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), area);
+}
+
+/// The last slices that fit into so many columns.
+fn last_slices<'c>(shown: &Shown<'c>, columns: u16) -> &'c [Slice] {
+    let all = shown.course.slices().all();
+    &all[all.len().saturating_sub(columns.into())..]
+}
+
+fn span_words(shown: &Shown<'_>, columns: u16) -> String {
+    let step_s = shown.course.slices().step_s();
+    let shown_s = last_slices(shown, columns).len() as u64 * step_s;
+    format!("the last {}", clock(shown_s))
+}
+
+fn spark(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
+    let [head, plot] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+    let plot = Rect { x: plot.x + LABEL_WIDTH, width: plot.width.saturating_sub(LABEL_WIDTH), ..plot };
+    let slices = last_slices(shown, plot.width);
+    let ended: Vec<u64> = slices.iter().map(|slice| slice.per_s(slice.ended).round() as u64).collect();
+    let most = ended.iter().copied().max().unwrap_or(0);
+    let words =
+        format!("Completed per second, {}, up to {}", span_words(shown, plot.width), rate(most as f64));
+    frame.render_widget(Paragraph::new(shown.head(words)), head);
+    frame.render_widget(Sparkline::default().data(ended).style(shown.style(Color::Cyan)), plot);
+}
+
+/// Columns to the left of the plots.
+const LABEL_WIDTH: u16 = 9;
+
+fn heat_map(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
+    let width = area.width.saturating_sub(LABEL_WIDTH);
+    let mut lines = vec![
+        shown.head(format!("Response time, {}: how many requests at each height", span_words(shown, width))),
+    ];
+    let Some((least, most)) = shown.course.slices().bands() else {
+        lines.push(Line::styled("waiting for the first responses", shown.soft()));
+        frame.render_widget(Paragraph::new(lines), area);
+        return;
+    };
+    let bands_per_row = (most - least + 1).div_ceil(HEAT_ROWS);
+    let slices = last_slices(shown, width);
+    let row_of = |band: u16| (band - least) / bands_per_row;
+    let mut cells = vec![vec![0_u64; slices.len()]; HEAT_ROWS.into()];
+    for (column, slice) in slices.iter().enumerate() {
+        for (band, count) in &slice.heat {
+            cells[usize::from(row_of(*band))][column] += count;
+        }
+    }
+    let largest = cells.iter().flatten().copied().max().unwrap_or(0);
+    let edge_ms = |row: u16| {
+        let band = least + row * bands_per_row;
+        10f64.powf(f64::from(band) / busyhour_record::HEAT_BANDS_PER_DECADE as f64 - 3.0)
+    };
+    for row in (0..HEAT_ROWS).rev() {
+        let label = format!("{:>1$} ", format!("{} ms", ms(edge_ms(row))), usize::from(LABEL_WIDTH) - 1);
+        let mut line = vec![Span::styled(label, shown.soft())];
+        line.extend(cells[usize::from(row)].iter().map(|count| shade(*count, largest, shown)));
+        lines.push(Line::from(line));
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// By the logarithm, as single slow requests matter as much as the bulk.
+fn shade<'l>(count: u64, largest: u64, shown: &Shown<'_>) -> Span<'l> {
+    if count == 0 {
+        return Span::raw(" ");
+    }
+    let part = if largest > 1 { (count as f64).ln() / (largest as f64).ln() } else { 1.0 };
+    let step = ((part * SHADES.len() as f64) as usize).min(SHADES.len() - 1);
+    Span::styled(SHADES[step], shown.style(Color::Yellow))
+}
+
+fn labels(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
+    let right = |text: String| Cell::new(Line::from(text).right_aligned());
+    let names = ["completed", "now", "failed %", "mean ms", "p50 ms", "p95 ms", "p99 ms"];
+    let head = std::iter::once(Cell::new("Busiest labels")).chain(names.map(|name| right(name.to_owned())));
+    let rows = shown.course.busiest(area.height.saturating_sub(1).into());
+    let body = rows.into_iter().map(|label| {
+        let failed = (label.completed > 0).then(|| label.failed as f64 * 100.0 / label.completed as f64);
+        let times = &label.response;
+        let numbers = [
+            thousands(label.completed),
+            thousands(label.last),
+            known(failed, percent),
+            known(times.mean_ms(), ms),
+            known(times.quantile_ms(0.5), ms),
+            known(times.quantile_ms(0.95), ms),
+            known(times.quantile_ms(0.99), ms),
+        ];
+        let style = if label.failed > 0 { shown.style(Color::Red) } else { Style::new() };
+        let name: String = label.label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Row::new(std::iter::once(Cell::new(name).style(style)).chain(numbers.map(right)))
+    });
+    let mut widths = vec![Constraint::Fill(1)];
+    widths.extend([12, 9, 9, 9, 9, 9, 9].map(Constraint::Length));
+    let head = Row::new(head).style(Style::new().add_modifier(Modifier::BOLD));
+    frame.render_widget(Table::new(body, widths).header(head), area);
+}
+
+fn help(frame: &mut Frame<'_>, shown: &Shown<'_>) {
+    let rate = if shown.has_rate {
+        ["+  −    the rate a quarter up, a fifth down", "0       the rate that was asked for"]
+            .map(Line::from)
+            .to_vec()
+    } else {
+        vec![Line::from("The rate is what the plan's users make of it.")]
+    };
+    let mut lines = vec![shown.head("Keys"), Line::from("p       pause, go on")];
+    lines.extend(rate);
+    lines.extend(
+        [
+            "q       end: users finish the samples they are in",
+            "Ctrl-C  the same; once more: end at once",
+            "?       this, or not",
+            "",
+            "Each change is written into the run's directory.",
+        ]
+        .map(Line::from),
+    );
+    let area = frame.area();
+    let (width, height) = (56.min(area.width), (lines.len() as u16 + 2).min(area.height));
+    let place = Rect { x: (area.width - width) / 2, y: (area.height - height) / 2, width, height };
+    frame.render_widget(Clear, place);
+    frame.render_widget(Paragraph::new(lines).block(ratatui::widgets::Block::bordered()), place);
+}
+
+#[cfg(test)]
+mod tests;

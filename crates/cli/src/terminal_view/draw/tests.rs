@@ -1,0 +1,118 @@
+use std::time::Duration;
+
+use busyhour_analysis::thresholds::{Criterion, Meaning};
+use busyhour_record::{
+    ChangedFrom, ControlEvent, LiveArrivals, LoadChange, Nanos, OutcomeTimes, SampleKind, SecondArrivals,
+    SecondUsers, Snapshot, SnapshotRow, TimeCounts,
+};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::*;
+
+/// A second in which three labels ended, the slow one slower in the twenties.
+fn second(second: u64) -> Snapshot {
+    let row = |label: &str, count: u64, ms: u64, failed: u64| {
+        let times =
+            |from: u64, to: u64| TimeCounts::from_ns((from..to).map(|n| (ms * 1_000 + n * n * 137) * 1_000));
+        let outcome = OutcomeTimes { passed: times(0, count - failed), failed: times(count - failed, count) };
+        SnapshotRow {
+            samples: count,
+            errors: failed,
+            service: outcome.clone(),
+            response: outcome,
+            ..SnapshotRow::new(label, SampleKind::Request)
+        }
+    };
+    let slow = if (20..26).contains(&second) { 900 } else { 40 };
+    Snapshot {
+        second,
+        whole: true,
+        rows: vec![
+            row("Home", 120 + second % 7, 4, 0),
+            row(
+                "Search\twith a tab, and a name that is longer than there is room for in a narrow column",
+                30,
+                12,
+                0,
+            ),
+            row("Checkout", 12, slow, u64::from(second % 10 == 3)),
+        ],
+        users: Some(SecondUsers { min: 3, max: 9 + (second % 4) as u32, sum: 6, samples: 1 }),
+        arrivals: Some(SecondArrivals {
+            scheduled: 160,
+            begun: 159,
+            waited: 0,
+            dropped: u64::from(second == 22),
+        }),
+        regularity: Some(LiveArrivals { cov: 0.987, gaps: 1_500 }),
+        late_samples: 0,
+    }
+}
+
+fn course(seconds: u64) -> Course {
+    let criteria = ["p95 of Checkout < 800ms over 5s", "errors < 1%"]
+        .map(|text| Criterion::parse(text, Meaning::Require).unwrap());
+    let mut course = Course::new(criteria.into());
+    (0..seconds).for_each(|number| course.take(&second(number)));
+    course
+}
+
+fn screen(columns: u16, rows: u16, shown: &Shown<'_>) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    terminal.draw(|frame| draw(frame, shown)).unwrap();
+    terminal.backend().to_string()
+}
+
+fn state(phase: RunPhase) -> LoadState {
+    let change =
+        |at_s, change| ControlEvent { at_ns: Nanos::from_secs(at_s), change, from: ChangedFrom::Terminal };
+    LoadState {
+        phase,
+        factor: 1.25,
+        elapsed: Duration::from_secs(41),
+        length: Some(Duration::from_secs(120)),
+        active: 11,
+        changes: vec![change(12, LoadChange::Rate { factor: 1.25 }), change(40, LoadChange::Pause)],
+    }
+}
+
+fn shown<'s>(course: &'s Course, state: &'s LoadState) -> Shown<'s> {
+    Shown {
+        title: "Ticket shop",
+        course,
+        state,
+        has_rate: true,
+        message: "",
+        help: false,
+        unwritten: 0,
+        colour: true,
+    }
+}
+
+#[test]
+fn the_smallest_screen_has_room_for_everything() {
+    let (course, state) = (course(40), state(RunPhase::Paused));
+    insta::assert_snapshot!(screen(100, 28, &shown(&course, &state)));
+}
+
+#[test]
+fn a_large_screen_shows_more_of_the_run() {
+    let (course, state) = (course(200), state(RunPhase::Running));
+    insta::assert_snapshot!(screen(140, 40, &Shown { help: true, ..shown(&course, &state) }));
+}
+
+#[test]
+fn before_the_first_second_nothing_is_known() {
+    let (course, state) = (Course::new(Vec::new()), LoadState { factor: 1.0, ..LoadState::default() });
+    let shown = Shown { has_rate: false, message: "waiting", unwritten: 1, ..shown(&course, &state) };
+    insta::assert_snapshot!(screen(100, 28, &shown));
+}
+
+#[test]
+fn a_window_that_has_become_small_is_drawn_into() {
+    let (course, state) = (course(40), state(RunPhase::Stopping));
+    for (columns, rows) in [(1, 1), (20, 5), (60, 12), (300, 3), (12, 90)] {
+        screen(columns, rows, &Shown { help: true, ..shown(&course, &state) });
+    }
+}

@@ -1,0 +1,68 @@
+//! What keys mean.
+
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// What a person at the terminal wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// `p`: pause, or go on.
+    Pause,
+    /// `+`: faster.
+    Faster,
+    /// `-`: slower.
+    Slower,
+    /// `0`: the rate that was asked for.
+    AsAsked,
+    /// `q`: end, users finish their samples.
+    Stop,
+    /// Ctrl-C, which a terminal in raw mode does not make a signal of.
+    Interrupt,
+    /// `?`: what the keys do, or no longer.
+    Help,
+    /// The size of the terminal has changed.
+    Resized,
+}
+
+impl Key {
+    /// What an event means; `None`: nothing.
+    pub(super) fn of(event: &Event) -> Option<Key> {
+        match event {
+            Event::Resize(..) => Some(Key::Resized),
+            Event::Key(KeyEvent { code, modifiers, kind, .. }) if *kind != KeyEventKind::Release => {
+                match code {
+                    KeyCode::Char('c') if modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Interrupt),
+                    _ if modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => None,
+                    KeyCode::Char('p' | 'P' | ' ') => Some(Key::Pause),
+                    KeyCode::Char('+' | '=') | KeyCode::Up => Some(Key::Faster),
+                    KeyCode::Char('-' | '_' | '−') | KeyCode::Down => Some(Key::Slower),
+                    KeyCode::Char('0') => Some(Key::AsAsked),
+                    KeyCode::Char('q' | 'Q') => Some(Key::Stop),
+                    KeyCode::Char('?' | 'h') => Some(Key::Help),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_mean_what_the_help_says() {
+        let of = |code, modifiers| Key::of(&Event::Key(KeyEvent::new(code, modifiers)));
+        let plain = |c| of(KeyCode::Char(c), KeyModifiers::NONE);
+        assert_eq!(
+            ['p', '+', '-', '0', 'q', '?'].map(plain),
+            [Key::Pause, Key::Faster, Key::Slower, Key::AsAsked, Key::Stop, Key::Help].map(Some)
+        );
+        assert_eq!(of(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::Interrupt));
+        assert_eq!(of(KeyCode::Char('q'), KeyModifiers::CONTROL), None);
+        assert_eq!((plain('x'), Key::of(&Event::Resize(1, 1))), (None, Some(Key::Resized)));
+        let released =
+            KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE) };
+        assert_eq!(Key::of(&Event::Key(released)), None);
+    }
+}

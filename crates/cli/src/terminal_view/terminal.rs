@@ -1,0 +1,135 @@
+//! Taking the terminal, and giving it back.
+
+use std::io::{self, IsTerminal as _, Stderr};
+use std::sync::Arc;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::{Frame, Terminal};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::keys::Key;
+
+/// Smallest terminal that has room for everything.
+const COLUMNS_MIN: u16 = 100;
+const ROWS_MIN: u16 = 28;
+
+/// How long the thread that reads keys may take to see that it is to end.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The terminal is ours.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Why the terminal cannot show a screen; `None` when it can.
+pub(crate) fn reason_against() -> Option<String> {
+    if !io::stderr().is_terminal() {
+        return Some("standard error is no terminal".into());
+    }
+    if std::env::var_os("TERM").is_none_or(|term| term == "dumb") {
+        return Some("the terminal is a dumb one (TERM)".into());
+    }
+    if std::env::var_os("CI").is_some_and(|ci| !ci.is_empty()) {
+        return Some("CI is set".into());
+    }
+    #[cfg(unix)]
+    {
+        // Who is in the background and touches the terminal is stopped by the system.
+        let in_front = rustix::termios::tcgetpgrp(io::stderr());
+        if in_front.is_ok_and(|group| group != rustix::process::getpgrp()) {
+            return Some("the program runs in the background".into());
+        }
+    }
+    match ratatui::crossterm::terminal::size() {
+        Ok((columns, rows)) if columns >= COLUMNS_MIN && rows >= ROWS_MIN => None,
+        Ok((columns, rows)) => {
+            Some(format!("the terminal has {columns} by {rows} characters, not {COLUMNS_MIN} by {ROWS_MIN}"))
+        }
+        Err(error) => Some(format!("the size of the terminal is not known: {error}")),
+    }
+}
+
+/// The terminal while it shows the run.
+pub(crate) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stderr>>,
+    ending: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    pub(crate) fn take() -> io::Result<(Screen, UnboundedReceiver<Key>)> {
+        give_back_on_panic();
+        TAKEN.store(true, Ordering::SeqCst);
+        // From here on every way out gives it back.
+        let taken = enable_raw_mode()
+            .and_then(|()| execute!(io::stderr(), EnterAlternateScreen))
+            .and_then(|()| Terminal::new(CrosstermBackend::new(io::stderr())));
+        let terminal = taken.inspect_err(|_| give_back())?;
+        let (send, keys) = unbounded_channel();
+        let ending = Arc::new(AtomicBool::new(false));
+        let is_ending = Arc::clone(&ending);
+        let reader = std::thread::Builder::new().name("keys".into()).spawn(move || {
+            while !is_ending.load(Ordering::Relaxed) {
+                match ratatui::crossterm::event::poll(LOOK) {
+                    Ok(false) => {}
+                    // A terminal that is gone has no keys; the run goes on.
+                    Err(_) => return,
+                    Ok(true) => {
+                        let Ok(event) = ratatui::crossterm::event::read() else { return };
+                        if let Some(key) = Key::of(&event)
+                            && send.send(key).is_err()
+                        {
+                            return;
+                        }
+                    }
+                }
+            }
+        });
+        let reader = reader.inspect_err(|_| give_back())?;
+        Ok((Screen { terminal, ending, reader: Some(reader) }, keys))
+    }
+
+    /// Draws; false when the terminal is not ours any more.
+    pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> bool {
+        TAKEN.load(Ordering::SeqCst) && self.terminal.draw(draw).is_ok()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.ending.store(true, Ordering::Relaxed);
+        // What it has read is not left to the shell.
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        give_back();
+    }
+}
+
+fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        // A terminal that is gone needs nothing.
+        let _ = execute!(io::stderr(), LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Has a panic, on whatever thread, give the terminal back before its words are printed.
+fn give_back_on_panic() {
+    static HOOKED: Once = Once::new();
+    HOOKED.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            give_back();
+            before(info);
+        }));
+    });
+}

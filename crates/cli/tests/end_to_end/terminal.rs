@@ -1,0 +1,144 @@
+//! The screen of a run in a real terminal, which is left as it was found.
+//!
+//! The terminal is one that `script` (of util-linux) makes; without it these tests say so and check nothing.
+
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use busyhour_record::Manifest;
+
+use crate::program::{Room, wait_for};
+use crate::servers::Server;
+
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
+
+/// A run in a terminal of its own.
+struct Terminal {
+    room: Room,
+    _server: Server,
+    script: Child,
+    screen: Arc<Mutex<Vec<u8>>>,
+}
+
+/// Starts a run for ever; `None` where there is no `script`.
+fn started() -> Option<Terminal> {
+    if !Command::new("script")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        #[allow(clippy::print_stderr, reason = "who runs the tests must learn that this one did not")]
+        {
+            eprintln!("NOT CHECKED: there is no `script` of util-linux, so no terminal was made");
+        }
+        return None;
+    }
+    let server = Server::quick();
+    let room = Room::new();
+    let line = format!(
+        "stty rows 40 cols 120; stty -a > before; sh -c 'echo $$ > pid; exec {} run http://127.0.0.1:{}/ \
+         --arrivals \"poisson(100/s) for 1h\"' > out; echo $? > code; stty -a > after",
+        env!("CARGO_BIN_EXE_busyhour"),
+        server.port()
+    );
+    let mut script = Command::new("script")
+        .args(["--quiet", "--flush", "--command", &line, "/dev/null"])
+        .current_dir(room.path())
+        .env_remove("CI")
+        .env_remove("NO_COLOR")
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let screen: Arc<Mutex<Vec<u8>>> = Arc::default();
+    let (mut shown, kept) = (script.stdout.take().unwrap(), Arc::clone(&screen));
+    std::thread::spawn(move || {
+        let mut chunk = [0; 4_096];
+        while let Ok(read @ 1..) = std::io::Read::read(&mut shown, &mut chunk) {
+            kept.lock().unwrap().extend_from_slice(&chunk[..read]);
+        }
+    });
+    Some(Terminal { room, _server: server, script, screen })
+}
+
+impl Terminal {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.screen.lock().unwrap()).into_owned()
+    }
+
+    fn wait_for_text(&self, text: &str) {
+        wait_for(text, || self.text().contains(text).then_some(()));
+    }
+
+    fn press(&mut self, keys: &str) {
+        let keyboard = self.script.stdin.as_mut().unwrap();
+        keyboard.write_all(keys.as_bytes()).unwrap();
+        keyboard.flush().unwrap();
+    }
+
+    /// Waits for the end, and looks at what is left.
+    fn ends_restored(mut self, code: &str) -> Manifest {
+        wait_for("the end of the run", || self.room.path().join("after").exists().then_some(()));
+        wait_for("the end of the terminal", || self.script.try_wait().unwrap());
+        assert_eq!(self.room.read("code").trim(), code);
+        assert_eq!(self.room.read("before"), self.room.read("after"), "the terminal is as it was");
+        let text = self.text();
+        assert_eq!((text.matches(ENTER).count(), text.matches(LEAVE).count()), (1, 1));
+        assert!(self.room.read("out").contains("poisson") || self.room.read("out").contains("Arrivals:"));
+        self.room.manifest()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.script.kill();
+        let _ = self.script.wait();
+    }
+}
+
+#[test]
+fn keys_change_the_run_and_the_terminal_is_left_as_it_was() {
+    let Some(mut terminal) = started() else { return };
+    terminal.wait_for_text("Busiest labels");
+    terminal.press("+");
+    terminal.wait_for_text("1.25 times the rate asked for");
+    terminal.press("p");
+    terminal.wait_for_text("paused");
+    terminal.press("p?");
+    // Of unchanged places, blanks among them, nothing is sent: a single word is.
+    terminal.wait_for_text("directory.");
+    terminal.press("q");
+    let manifest = terminal.ends_restored("4");
+    let changes: Vec<String> = manifest.events.iter().map(busyhour_record::ControlEvent::words).collect();
+    assert_eq!(
+        changes,
+        [
+            "the rate became 1.25 times what was asked for",
+            "the load was paused",
+            "the load went on",
+            "the run was asked to end"
+        ]
+    );
+}
+
+#[test]
+fn ctrl_c_in_the_terminal_ends_the_run_and_gives_it_back() {
+    let Some(mut terminal) = started() else { return };
+    terminal.wait_for_text("Busiest labels");
+    terminal.press("\x03");
+    terminal.ends_restored("4");
+}
+
+#[test]
+fn a_signal_ends_the_run_and_gives_the_terminal_back() {
+    let Some(terminal) = started() else { return };
+    terminal.wait_for_text("Busiest labels");
+    let pid = terminal.room.read("pid").trim().parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let manifest = terminal.ends_restored("4");
+    assert!(manifest.events.is_empty(), "who sent the signal is not known");
+}
