@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use busyhour_queueing::network::ClassLoad;
+use busyhour_queueing::network::{ClassLoad, CustomerClass};
 use busyhour_queueing::solve::bounds::{Bounds, Interval};
-use busyhour_queueing::solve::{ClassSolution, Method, Settings, Solution, SolveError, solve};
+use busyhour_queueing::solve::{ClassSolution, Method, MethodUsed, Settings, Solution, SolveError, solve};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -82,14 +82,14 @@ pub(crate) fn main(args: &SolveArgs) -> Exit {
                 print(&text);
                 return Exit::Completed;
             }
-            print(&text_report(&model, &solution));
+            print(&text_report(&model, &solution, settings.method));
             if let Err(error) = std::fs::write(path, text) {
                 return complain(Exit::Internal, &format!("cannot write {}: {error}", path.display()));
             }
             say(&format!("wrote {}", path.display()));
         }
         None => {
-            print(&text_report(&model, &solution));
+            print(&text_report(&model, &solution, settings.method));
         }
     }
     Exit::Completed
@@ -185,9 +185,17 @@ fn csv(solution: &Solution) -> String {
 }
 
 /// The report for people: the classes, the stations, the bounds.
-fn text_report(model: &ModelFile, solution: &Solution) -> String {
+fn text_report(model: &ModelFile, solution: &Solution, asked: Method) -> String {
     let mut out = format!("{}\n", model.title());
     out += &format!("Solved by: {}\n", solution.method.words());
+    if asked == Method::Automatic && solution.method == MethodUsed::Linearizer {
+        let users = model.network.classes.iter().filter_map(CustomerClass::users);
+        let populations: f64 = users.map(|users| users as f64 + 1.0).product();
+        out += &format!(
+            "An exact solution would go through {populations:.1e} populations; --method exact tries it where that is not \
+             beyond memory.\n"
+        );
+    }
     for broken in &solution.ignored {
         out += &format!("Approximate: {broken}; {}\n", broken.ignored_as());
     }

@@ -72,6 +72,22 @@ fn methods_can_be_chosen() {
 }
 
 #[test]
+fn what_is_too_large_for_an_exact_solution_is_said() {
+    let room = Room::new();
+    let classes: String =
+        (0..8).map(|at| format!("[[class]]\nname = \"c{at}\"\nusers = 50\nthink = \"{at}s\"\n")).collect();
+    room.file("many.toml", format!("version = 1\n{classes}[[station]]\nname = \"q\"\nservice = \"10ms\"\n"));
+    let text = room.type_in("model solve many.toml").expect(0).stdout;
+    assert!(
+        text.contains("Linearizer, approximate\nAn exact solution would go through 4.6e13 populations"),
+        "{text}"
+    );
+    let ended = room.type_in("model solve many.toml --method exact").expect(3);
+    assert!(ended.stderr.contains("4.577e13 populations; that is too many"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("hint: --method linearizer"), "{}", ended.stderr);
+}
+
+#[test]
 fn what_cannot_be_solved_is_said() {
     let room = Room::new();
     room.file(
