@@ -1,7 +1,7 @@
 //! `cargo xtask bench capacity`: does a fitted model foresee a load that was not measured?
 //!
 //! A shop on one core is loaded from another at several numbers of users below and above the knee; a model is fitted to
-//! all but those at the knee, says what they will be, and is held against what they are. Its rival are the asymptotic
+//! them, says what loads near its knee will be, and is held against what they are. Its rival are the asymptotic
 //! bounds, which need no model: min(N/(R₀ + Z), X_max).
 
 use std::path::{Path, PathBuf};
@@ -24,14 +24,19 @@ usage: cargo xtask bench capacity [OPTION…]
   --rounds N         runs at each number of users (default 1)";
 
 /// What is asked for: an answer that takes the shop some CPU.
-const PATH: &str = "/ticket-monster/rest/events";
+const PATH: &str = "/ticket-monster/rest/shows?maxResults=100";
 
 /// Users that the knee is to lie near: enough that one more or less does not matter, few enough for one core.
 const KNEE_USERS: f64 = 60.0;
 
-/// Loads that are fitted, and loads that are foreseen, as parts of the knee.
-const FITTED: [f64; 6] = [0.2, 0.5, 0.75, 1.25, 1.6, 2.2];
-const FORESEEN: [f64; 3] = [0.9, 1.0, 1.1];
+/// Users that find out what the shop can do at all.
+const SATURATING_USERS: u64 = 64;
+
+/// Loads that are fitted, as parts of what the knee seems to be before there is a model.
+const FITTED: [f64; 6] = [0.2, 0.5, 0.7, 1.4, 1.8, 2.4];
+
+/// Loads that are foreseen, as parts of the model's knee.
+const FORESEEN: [f64; 3] = [0.85, 1.0, 1.15];
 
 /// What a prediction may be off by: throughput, response time.
 const GOAL: (f64, f64) = (0.10, 0.25);
@@ -140,20 +145,20 @@ pub fn run(words: &[String]) -> Result<()> {
     let load = Load { program, url: format!("http://127.0.0.1:{port}{PATH}"), cores, work };
 
     // What the shop can do at all, and what one user alone waits, say which loads are of interest.
-    let (rate_per_s, _) = measured(&load, &load.run("saturated", 16, 0.0, 5)?)?;
+    let (rate_per_s, _) = measured(&load, &load.run("saturated", SATURATING_USERS, 0.0, 6)?)?;
     let (_, alone_s) = measured(&load, &load.run("alone", 1, 0.0, 4)?)?;
     let think_s = (KNEE_USERS / rate_per_s - alone_s).max(0.005);
     let knee = rate_per_s * (alone_s + think_s);
     println!(
-        "16 users without a pause make {rate_per_s:.0}/s, one alone waits {:.2} ms: with Z = {:.1} ms the knee is near {knee:.0} users\n",
+        "{SATURATING_USERS} users without a pause make {rate_per_s:.0}/s, one alone waits {:.2} ms: with Z = {:.1} ms the knee is near {knee:.0} users\n",
         alone_s * 1e3,
         think_s * 1e3
     );
-    let runs = |parts: &[f64], what: &str| -> Result<Vec<PathBuf>> {
+    let runs = |parts: &[f64], of: f64, what: &str| -> Result<Vec<PathBuf>> {
         let mut runs = Vec::new();
         for round in 0..options.rounds {
             for part in parts {
-                let users = (part * knee).round().max(1.0) as u64;
+                let users = (part * of).round().max(1.0) as u64;
                 runs.push(load.run(
                     &format!("{what}-{users}-users-{round}"),
                     users,
@@ -164,10 +169,11 @@ pub fn run(words: &[String]) -> Result<()> {
         }
         Ok(runs)
     };
-    let (fitted, foreseen) = (runs(&FITTED, "fitted")?, runs(&FORESEEN, "foreseen")?);
-    let fit = load.json(&["model", "fit"], &fitted, &[])?;
+    let fit = load.json(&["model", "fit"], &runs(&FITTED, knee, "fitted")?, &[])?;
     let file = load.work.path().join("fit.json");
     std::fs::write(&file, fit.to_string())?;
+    let knee = fit["headroom"]["knee_users"]["value"].as_f64().context("the model has no knee")?;
+    let foreseen = runs(&FORESEEN, knee, "foreseen")?;
     let judged = load.json(&["model", "compare", &file.display().to_string()], &foreseen, &[9])?;
     print!("{}", report(&fit, &judged)?);
     Ok(())

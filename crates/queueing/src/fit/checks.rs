@@ -164,7 +164,7 @@ fn look_at_one(checked: &mut CheckedPoint, settings: &CheckSettings, findings: &
     }
     if let (Some(in_system), Some(response_s)) = (point.in_system, point.response_s) {
         let by_law = point.throughput_per_s * response_s;
-        if !((in_system / by_law - 1.0).abs() <= POPULATION_TOLERANCE) {
+        if (in_system / by_law - 1.0).abs() > POPULATION_TOLERANCE {
             findings.push(CapacityFinding::LittleViolated { point: name(), in_system, by_law });
         }
     }
@@ -216,7 +216,8 @@ fn populations(
             checked.left_out = Some(LeftOut::WrongPopulation);
         } else if (ratio - 1.0).abs() > POPULATION_TOLERANCE {
             findings.push(CapacityFinding::WrongPopulation { point, users, users_by_law });
-            if ratio > 1.0 + POPULATION_LIMIT || ratio < 1.0 / (1.0 + POPULATION_LIMIT) {
+            let limit = 1.0 + POPULATION_LIMIT;
+            if !(limit.recip()..=limit).contains(&ratio) {
                 checked.left_out = Some(LeftOut::WrongPopulation);
             }
         }

@@ -192,7 +192,7 @@ pub(crate) fn fit_all(data: &FitData, servers: Option<u32>) -> Vec<FittedModel> 
         all.extend(fit(data, &two_queues(data), 0));
     }
     // Too few points for the criterion: what lies nearer is better.
-    let criterion = |fitted: &FittedModel| fitted.aicc.unwrap_or_else(|| 1e6 + fitted.squares);
+    let criterion = |fitted: &FittedModel| fitted.aicc.unwrap_or(1e6 + fitted.squares);
     let least = all.iter().map(criterion).fold(f64::INFINITY, f64::min);
     let simplicity = |fitted: &FittedModel| match fitted.form {
         ModelForm::Queue { servers: 1 } => 0,

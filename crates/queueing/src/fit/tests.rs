@@ -132,7 +132,7 @@ fn repeated_runs_have_an_interval_of_their_own() {
     let found = fit(&points, &with_servers(1));
     let (low, high) = found.parameters[0].bootstrap.unwrap();
     assert!(low < 0.01 && 0.01 < high && high - low < 0.002, "{low} {high}");
-    assert_eq!(fit(&points[..12], &with_servers(1)).parameters[0].bootstrap.is_some(), true);
+    assert!(fit(&points[..12], &with_servers(1)).parameters[0].bootstrap.is_some());
     assert_eq!(
         fit(&points[..13], &with_servers(1)).parameters[0].bootstrap,
         None,

@@ -64,7 +64,7 @@ fn demand(name: &str, pairs: &[(f64, f64)]) -> Option<ResourceDemand> {
     let sum = |of: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>();
     let (xx, xu) = (sum(&|(x, _)| x * x), sum(&|(x, u)| x * u));
     let through_origin = xu / xx;
-    if !(through_origin > 0.0) {
+    if through_origin.is_nan() || through_origin <= 0.0 {
         return None;
     }
     let result = |slope: f64, background: f64, variance: f64, freedom: f64| ResourceDemand {

@@ -125,7 +125,7 @@ impl Family {
 /// The shape of a gamma law: ln k − ψ(k) = `gap`, the logarithm of the mean less the mean logarithm (Minka, "Estimating a
 /// Gamma distribution", 2002, whose start is within 1.5 %).
 fn gamma_shape(gap: f64) -> Option<f64> {
-    if !(gap > 1e-12) {
+    if gap.is_nan() || gap <= 1e-12 {
         return None;
     }
     let mut shape = (3.0 - gap + ((gap - 3.0).powi(2) + 24.0 * gap).sqrt()) / (12.0 * gap);

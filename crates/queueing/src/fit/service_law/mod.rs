@@ -73,7 +73,7 @@ pub fn fit_service_law(
     let mean_s = sorted.iter().sum::<f64>() / n;
     let variance = sorted.iter().map(|value| (value - mean_s).powi(2)).sum::<f64>() / (n - 1.0);
     // Equal values differ by their last digit once they are summed up.
-    if !(variance > 1e-18 * mean_s * mean_s) || sorted[0] <= 0.0 {
+    if variance <= 1e-18 * mean_s * mean_s || sorted[0] <= 0.0 {
         return None;
     }
     let mut candidates: Vec<(Family, LawCandidate)> = FAMILIES
