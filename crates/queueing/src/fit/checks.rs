@@ -382,10 +382,10 @@ mod tests {
     #[test]
     fn an_unknown_think_time_is_what_the_law_leaves() {
         let unknown = |users, x, ms| LoadPoint { think_s: None, ..point(users, x, Some(ms)) };
-        let found = check(&[unknown(100.0, 125.0, 100.0), unknown(10.0, 125.0, 100.0)]);
+        let found = check(&[unknown(100.0, 125.0, 100.0), unknown(8.0, 125.0, 100.0)]);
         assert!(found.findings.contains(&CapacityFinding::ThinkTimeUnknown));
         assert!(found.points[1].point.think_s.is_some_and(|think_s| (think_s - 0.7).abs() < 1e-12));
-        // 12.5 requests are in the system: ten users cannot have made them.
+        // 12.5 requests are in the system: eight users cannot have made them.
         assert_eq!(found.points[0].left_out, Some(LeftOut::WrongPopulation), "{found:?}");
     }
 
