@@ -8,6 +8,9 @@ use crate::inference::{Cut, Ratio, percentiles};
 use crate::result::{ClassResult, Measure, Reason, StationMeasures, StationResult, Unconverged};
 use crate::tally::Sums;
 
+/// Passes of each customer of a closed class, in each replication, before anything of it is held to be known.
+const ROUNDS_MIN: f64 = 5.0;
+
 /// Some of what is observed, added up.
 type Pick<'f> = &'f dyn Fn(&[Sums]) -> Sums;
 
@@ -65,6 +68,19 @@ impl Measured<'_> {
                 let seen = &cut.tally.batch(at)[observed.clone()];
                 seen.iter().any(|sums| sums.done > 0.0 || sums.present_s > 0.0 || sums.lost > 0.0)
             })
+        })
+    }
+
+    /// Whether the customers of a closed class have hardly gone round: what they do depends on what they did a round ago,
+    /// which a shorter time cannot show however much happens in it.
+    fn is_too_short(&self, class: usize) -> bool {
+        let Some(users) = self.network.classes[class].users().filter(|&users| users > 0) else {
+            return false;
+        };
+        let at = self.system(class);
+        self.cuts.iter().any(|cut| {
+            let done: f64 = (cut.from..cut.tally.count()).map(|batch| cut.tally.batch(batch)[at].done).sum();
+            done < ROUNDS_MIN * users as f64
         })
     }
 
@@ -149,6 +165,7 @@ impl Measured<'_> {
     /// customers are served, over all classes. Those that are not as precise as asked for, or have not settled.
     pub(crate) fn unconverged(&self, precision: f64, unsettled: &[bool]) -> Vec<Unconverged> {
         let mut found = Vec::new();
+        let too_short: Vec<bool> = (0..self.count()).map(|class| self.is_too_short(class)).collect();
         let mut judge =
             |station: Option<usize>, class: Option<usize>, measure, estimate: Option<Estimate>| {
                 // A queue that grows makes neither its throughput nor its utilization uncertain.
@@ -157,6 +174,7 @@ impl Measured<'_> {
                 let relative = estimate.map(|estimate| relative_width(&estimate));
                 let reason = match relative {
                     _ if grows && place.is_some_and(|place| unsettled[place]) => Reason::NotSteady,
+                    _ if class.is_some_and(|class| too_short[class]) => Reason::TooLittle,
                     Some(relative) if relative <= precision => return,
                     Some(relative) if relative.is_finite() => Reason::Wide,
                     _ => Reason::TooLittle,

@@ -84,7 +84,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Closed customers somewhere in their first think time, and the first arrivals of open classes.
+    /// Closed customers somewhere in a think time, as at any moment of a system without waiting, and the first arrivals of open classes.
     pub(crate) fn begin(&mut self, users: &[u64]) {
         for (class, &users) in users.iter().enumerate() {
             if !self.classes[class].is_closed {
@@ -94,8 +94,7 @@ impl World {
             }
             for _ in 0..users {
                 let law = &mut self.classes[class].outside;
-                let share: f64 = rand::Rng::random(&mut law.stream);
-                let at_s = share * law.draw_s();
+                let at_s = law.sampler.rest_s(&mut law.stream);
                 let customer = self.customers.make(class as u16, NOBODY);
                 self.events.plan(at_s, Event::ThinkEnd(customer));
             }

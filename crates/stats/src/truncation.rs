@@ -4,8 +4,8 @@
 /// remaining mean smallest (White, "An effective truncation heuristic for bias reduction in simulation output",
 /// Simulation 69, 1997; on means of batches it is called MSER-5 after its batches of five).
 ///
-/// At most half is ever cut: a minimum beyond the middle is one of few values only. When the answer *is* half
-/// ([`Truncation::at_limit`]), the series has not settled.
+/// At most half is ever cut: a minimum beyond the middle is one of few values only. When the answer is that half, or
+/// nearly ([`Truncation::at_limit`]), the series has not settled.
 #[must_use]
 pub fn truncation(values: &[f64]) -> Truncation {
     let limit = values.len() / 2;
@@ -23,7 +23,7 @@ pub fn truncation(values: &[f64]) -> Truncation {
             cut = at;
         }
     }
-    Truncation { cut, at_limit: limit > 0 && cut >= limit }
+    Truncation { cut, at_limit: limit > 0 && 10 * cut >= 9 * limit }
 }
 
 /// What [`truncation`] found.

@@ -213,7 +213,8 @@ pub(crate) fn with_interval(found: Option<Estimate>, unit: f64) -> String {
     if !half.is_finite() {
         return format!("{} ± ?", figure(found.value));
     }
-    if half == 0.0 {
+    // Nothing varies but the last digits of sums.
+    if half <= 1e-9 * found.value.abs() {
         return figure(found.value);
     }
     // Two digits of the interval.
