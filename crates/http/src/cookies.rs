@@ -169,9 +169,12 @@ impl Jar {
             .collect();
         // Longer paths first; the sort keeps the order of arrival among equals.
         fitting.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        if fitting.is_empty() {
+            return false;
+        }
         if policy == CookiePolicy::Rfc2109 {
             rfc2109::write(&fitting, out);
-            return !fitting.is_empty();
+            return true;
         }
         for (index, cookie) in fitting.iter().enumerate() {
             if index > 0 {
@@ -181,7 +184,7 @@ impl Jar {
             out.push(b'=');
             write_value(&cookie.value, out);
         }
-        !fitting.is_empty()
+        true
     }
 
     /// Takes a `Set-Cookie` header; gives name and value of the cookie kept, both empty when it only took one away.
