@@ -1,9 +1,9 @@
-//! Names that JMeter binds for scripted elements and that JavaScript and JEXL do not see here.
+//! Names that JMeter binds for scripted elements and that JEXL does not see here.
 
 use crate::ScriptError;
 use crate::syntax::unsupported;
 
-/// What is in sight of Groovy and BeanShell alone.
+/// What is in sight of Groovy, BeanShell and JavaScript alone.
 const UNBOUND: &[&str] = &[
     "prev",
     "SampleResult",
@@ -17,7 +17,7 @@ const UNBOUND: &[&str] = &[
     "sampleEvent",
 ];
 
-/// Looks for a name that JMeter gives a JSR223 or BSF element's script and that JavaScript and JEXL do not see here.
+/// Looks for a name that JMeter gives a JSR223 or BSF element's script and that JEXL does not see here.
 ///
 /// Texts in quotes, comments, members (`a.prev`, `prev:`) and names that the script declares itself are passed over.
 ///
@@ -44,7 +44,14 @@ pub fn refuse_unbound(text: &str) -> Result<(), ScriptError> {
                 && !is_key(last, after)
                 && !declared.contains(&word)
             {
-                return Err(unsupported(text, at, format!("`{word}` in JavaScript and JEXL")));
+                return Err(unsupported(
+                    text,
+                    at,
+                    format!(
+                        "`{word}` in JEXL, which sees `vars`, `props`, `log` and `ctx` here (a script in Groovy, BeanShell or \
+                         JavaScript sees `{word}`, too),"
+                    ),
+                ));
             }
             last = word;
             len

@@ -38,6 +38,24 @@ fn refusals_name_the_place() {
 }
 
 #[test]
+fn javascript_has_the_length_of_what_java_made() {
+    use busyhour_script::javascript::{Imitated, compile_element};
+    for imitated in [Imitated::Rhino, Imitated::Nashorn] {
+        let value = |text: &str| {
+            let value = compile_element(text, imitated)?.run(&mut User::new(), &[], Value::Null)?;
+            Ok::<_, ScriptError>(value)
+        };
+        for (text, length) in [
+            ("new java.lang.StringBuilder('abc').length()", "3"),
+            ("var made = new java.lang.StringBuilder(); made.append('abcde'); '' + made.length()", "5"),
+            ("var list = new java.util.ArrayList(); list.add('a'); list.add('b'); '' + list.size()", "2"),
+        ] {
+            assert_eq!(value(text), Ok(Value::text(length)), "{text} {imitated:?}");
+        }
+    }
+}
+
+#[test]
 fn endless_scripts_are_stopped() {
     for outcome in [
         groovy("while (true) { }", &mut User::new()),

@@ -131,6 +131,8 @@
     if (key === Symbol.toPrimitive) return () => host.text(id);
     if (typeof key === 'symbol') refuse('this use of a Java object');
     if (/^[0-9]+$/.test(key)) return received(host.item(id, Number(key)));
+    // Of `length()` the reader of Nashorn's scripts has left the name alone: to its texts that is a property and a method.
+    if (nashorn && key === 'length' && host.hasMethod(id, key)) return received(host.call(id, key, []));
     return host.hasMethod(id, key) ? callable(id, key) : received(host.property(id, key));
   };
   const proxy = (id, isClass) => {

@@ -216,6 +216,8 @@ impl Objects {
             Some(V::Map(map)) => {
                 known::is_method(name) && map.get(&V::text(name)).is_none_or(|value| value.is_null())
             }
+            // What JavaScript asks of an array.
+            Some(V::List(_) | V::Array(_)) if name == "length" => false,
             _ => known::is_method(name) && !matches!(name, "name" | "bytes" | "class"),
         }
     }
