@@ -2,6 +2,17 @@
 
 use std::io;
 
+impl ExportError {
+    /// What to do about it; empty when nothing is to be advised.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ExportError::Samples(error) => error.source.hint(),
+            _ => "",
+        }
+    }
+}
+
 /// Something could not be written or sent.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
@@ -33,6 +44,9 @@ pub enum ExportError {
         /// The beginning of what it said.
         answer: String,
     },
+    /// The samples that were to be written cannot be read.
+    #[error("cannot read the samples")]
+    Samples(#[from] busyhour_record::ResultsError),
     /// A setting makes no sense.
     #[error("{0}")]
     Settings(String),

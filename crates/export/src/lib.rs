@@ -2,8 +2,9 @@
 //!
 //! An [`Exporter`] takes [`Snapshot`]s, while a run goes on ([`follow`]) or from its record
 //! ([`busyhour_record::read_snapshots`]), and makes of them what others read: CSV by the second, percentile distributions
-//! and logs of HdrHistogram, Prometheus's exposition and remote write, OpenTelemetry's metrics, InfluxDB's line protocol and Graphite's plain text as JMeter's
-//! backend listeners send them.
+//! and logs of HdrHistogram, Prometheus's exposition and remote write, OpenTelemetry's metrics, InfluxDB's line protocol and
+//! Graphite's plain text as JMeter's backend listeners send them. [`export_parquet`] writes its samples
+//! instead, one by one.
 //!
 //! ```
 //! use busyhour_export::{CsvExporter, Exporter, Origin};
@@ -21,14 +22,18 @@
 mod backend;
 mod csv_seconds;
 mod error;
+mod exponential;
 mod exposition;
+mod exposition_protobuf;
 mod follow;
 mod graphite;
 mod histograms;
 mod http_server;
 mod influx;
+mod metrics;
 mod otlp;
 mod otlp_messages;
+mod parquet_samples;
 mod remote_write;
 mod scrape;
 mod totals;
@@ -44,7 +49,11 @@ pub use histograms::{Clock, HistogramLogExporter, PercentileExporter};
 pub use http_server::{HttpAnswer, HttpHandler, HttpRequest, HttpServer};
 pub use influx::InfluxExporter;
 pub use otlp::OtlpExporter;
-pub use remote_write::{RemoteWriteExporter, SeriesLabel, SeriesSample, TimeSeries, WriteRequest};
+pub use parquet_samples::export_parquet;
+pub use remote_write::{
+    BucketSpan, HistogramForm, NativeHistogram, RemoteWriteExporter, SeriesLabel, SeriesSample, TimeSeries,
+    WriteRequest,
+};
 pub use scrape::{ScrapeExporter, ScrapeServer};
 pub use transport::{HttpPost, Sender, TcpText, UdpText, WriteText};
 

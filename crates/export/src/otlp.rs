@@ -4,6 +4,7 @@ use busyhour_record::{Snapshot, SnapshotRow, TimeCounts};
 use prost::Message;
 
 use crate::csv_seconds::kind;
+use crate::exponential::ExponentialCounts;
 use crate::histograms::Clock;
 use crate::otlp_messages::{
     AnyValue, Buckets, ExponentialHistogram, ExponentialPoint, ExportRequest, Gauge, KeyValue, Metric,
@@ -123,7 +124,7 @@ impl Span {
     }
 
     fn histogram(self, times: &TimeCounts, attributes: Vec<KeyValue>) -> ExponentialPoint {
-        let (zero_count, positive) = exponential(times);
+        let counts = ExponentialCounts::of(times, SCALE);
         ExponentialPoint {
             attributes,
             start_time_unix_nano: self.from_ns,
@@ -131,8 +132,8 @@ impl Span {
             count: times.count(),
             sum: Some(times.sum_ns() as f64 / 1e9),
             scale: SCALE,
-            zero_count,
-            positive: Some(positive),
+            zero_count: counts.zero,
+            positive: Some(buckets(&counts)),
             min: times.min_ms().map(|ms| ms / 1e3),
             max: times.max_ms().map(|ms| ms / 1e3),
             zero_threshold: 0.0,
@@ -140,24 +141,14 @@ impl Span {
     }
 }
 
-/// Times below 1 µs, and the others in exponential buckets: bucket i holds the values in (b^i, b^(i+1)], b = 2^(2^−scale),
-/// as the OpenTelemetry data model defines them.
-fn exponential(times: &TimeCounts) -> (u64, Buckets) {
-    let (mut zero, mut buckets) = (0, std::collections::BTreeMap::<i32, u64>::new());
-    for (us, count) in times.bands() {
-        if *us == 0 {
-            zero += count;
-            continue;
-        }
-        let index = ((*us as f64 / 1e6).log2() * f64::from(1 << SCALE)).ceil() as i32 - 1;
-        *buckets.entry(index).or_default() += count;
-    }
-    let (Some(first), Some(last)) = (buckets.keys().next().copied(), buckets.keys().next_back().copied())
-    else {
-        return (zero, Buckets::default());
+/// The same with every bucket from the first to the last that holds something.
+fn buckets(counts: &ExponentialCounts) -> Buckets {
+    let all = &counts.buckets;
+    let (Some(first), Some(last)) = (all.keys().next().copied(), all.keys().next_back().copied()) else {
+        return Buckets::default();
     };
-    let bucket_counts = (first..=last).map(|index| buckets.get(&index).copied().unwrap_or(0)).collect();
-    (zero, Buckets { offset: first, bucket_counts })
+    let bucket_counts = (first..=last).map(|index| all.get(&index).copied().unwrap_or(0)).collect();
+    Buckets { offset: first, bucket_counts }
 }
 
 fn text(key: &str, value: &str) -> KeyValue {
@@ -209,26 +200,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_time_lies_in_its_bucket() {
-        let us: Vec<u64> = (0..2_000).chain((1..400).map(|n| n * n * 37)).collect();
-        let times = TimeCounts::from_ns(us.iter().map(|us| us * 1_000));
-        let (zero, buckets) = exponential(&times);
-        assert_eq!(zero, 1);
-        assert_eq!(zero + buckets.bucket_counts.iter().sum::<u64>(), times.count());
-        let base = 2_f64.powf(1.0 / f64::from(1 << SCALE));
-        let mut at = 0;
-        for (index, count) in (buckets.offset..).zip(&buckets.bucket_counts) {
-            let (low, high) = (base.powi(index), base.powi(index + 1));
-            for (us, held) in times.bands().iter().filter(|(us, _)| *us > 0).skip(at) {
-                let seconds = *us as f64 / 1e6;
-                if seconds > high * (1.0 + 1e-12) {
-                    break;
-                }
-                assert!(seconds > low * (1.0 - 1e-12), "{seconds} in ({low}, {high}]: {held} of {count}");
-                at += 1;
-            }
-        }
-        assert_eq!(at, times.bands().len() - 1);
-        assert_eq!(exponential(&TimeCounts::default()), (0, Buckets::default()));
+    fn buckets_without_gaps() {
+        let counts = ExponentialCounts { zero: 0, buckets: [(-3, 5), (-1, 7)].into() };
+        assert_eq!(buckets(&counts), Buckets { offset: -3, bucket_counts: vec![5, 0, 7] });
+        assert_eq!(buckets(&ExponentialCounts::default()), Buckets::default());
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_record::{Snapshot, SnapshotRow};
+use busyhour_record::{Snapshot, TimeCounts};
 use prost::Message;
 
-use crate::csv_seconds::kind;
-use crate::exposition::BOUNDS_S;
-use crate::histograms::Clock;
+use crate::exponential::ExponentialCounts;
+use crate::exposition::bound_text;
+use crate::metrics::{Metric, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets, families};
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, HttpPost, Origin};
 
@@ -16,7 +16,19 @@ pub struct RemoteWriteExporter {
     post: HttpPost,
     origin: Origin,
     name: String,
+    histograms: HistogramForm,
     run: RunSoFar,
+}
+
+/// How histograms are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HistogramForm {
+    /// As a series for each of a few buckets: every server takes them.
+    #[default]
+    Classic,
+    /// As one series with exponential buckets, whose bounds grow by 2.2 %: for servers that have native histograms switched
+    /// on; others refuse all that comes with them.
+    Native,
 }
 
 /// `prompb.WriteRequest`
@@ -36,6 +48,9 @@ pub struct TimeSeries {
     /// Its values.
     #[prost(message, repeated, tag = "2")]
     pub samples: Vec<SeriesSample>,
+    /// Its native histograms.
+    #[prost(message, repeated, tag = "4")]
+    pub histograms: Vec<NativeHistogram>,
 }
 
 /// `prompb.Label`
@@ -60,33 +75,70 @@ pub struct SeriesSample {
     pub timestamp: i64,
 }
 
+/// `prompb.Histogram`, of whole numbers and nothing below zero.
+#[derive(Clone, PartialEq, Message)]
+pub struct NativeHistogram {
+    /// How many values there are.
+    #[prost(uint64, optional, tag = "1")]
+    pub count_int: Option<u64>,
+    /// Their sum.
+    #[prost(double, tag = "3")]
+    pub sum: f64,
+    /// Bounds of buckets grow by 2^(2^−schema).
+    #[prost(sint32, tag = "4")]
+    pub schema: i32,
+    /// What counts as zero.
+    #[prost(double, tag = "5")]
+    pub zero_threshold: f64,
+    /// How many values do.
+    #[prost(uint64, optional, tag = "6")]
+    pub zero_count_int: Option<u64>,
+    /// Stretches of neighbouring buckets.
+    #[prost(message, repeated, tag = "11")]
+    pub positive_spans: Vec<BucketSpan>,
+    /// The count of each bucket, less that of the one before.
+    #[prost(sint64, repeated, tag = "12")]
+    pub positive_deltas: Vec<i64>,
+    /// In ms since 1970.
+    #[prost(int64, tag = "15")]
+    pub timestamp: i64,
+}
+
+/// `prompb.BucketSpan`
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct BucketSpan {
+    /// Buckets between it and the one before; of the first: its bucket's number.
+    #[prost(sint32, tag = "1")]
+    pub offset: i32,
+    /// How many buckets it has.
+    #[prost(uint32, tag = "2")]
+    pub length: u32,
+}
+
 impl RemoteWriteExporter {
     /// Sends to `url`; `name` is the value of the label `run`.
     #[must_use]
-    pub fn new(url: &str, origin: Origin, name: &str) -> Self {
+    pub fn new(url: &str, origin: Origin, name: &str, histograms: HistogramForm) -> Self {
         let headers = [("Content-Encoding", "snappy"), ("X-Prometheus-Remote-Write-Version", "0.1.0")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        Self { post: HttpPost::new(url, headers), origin, name: name.to_owned(), run: RunSoFar::default() }
+        let post = HttpPost::new(url, headers);
+        Self { post, origin, name: name.to_owned(), histograms, run: RunSoFar::default() }
     }
 
     fn request(&self, snapshot: &Snapshot) -> WriteRequest {
-        let mut series =
-            Series { at_ms: self.origin.end_ms(snapshot.second), run: &self.name, all: Vec::new() };
-        for row in self.run.rows.values() {
-            series.row(row);
-        }
-        if let Some(users) = self.run.users {
-            series.add("busyhour_users", &[], f64::from(users));
-        }
-        if let Some(arrivals) = &self.run.arrivals {
-            for (fate, count) in arrivals.fates() {
-                series.add("busyhour_arrivals_total", &[("fate", fate)], count as f64);
+        let at_ms = self.origin.end_ms(snapshot.second);
+        let mut series = Series { at_ms, run: &self.name, all: Vec::new() };
+        for family in families(&self.run, &self.name) {
+            for metric in &family.metrics {
+                match &metric.value {
+                    MetricValue::Number(value) => series.number(family.name, metric, None, *value),
+                    MetricValue::Times(times) if self.histograms == HistogramForm::Native => {
+                        series.native(family.name, metric, times);
+                    }
+                    MetricValue::Times(times) => series.classic(family.name, metric, times),
+                }
             }
         }
-        if let Some(cov) = self.run.cov {
-            series.add("busyhour_arrivals_cov", &[], cov);
-        }
-        series.add("busyhour_run_seconds", &[], (snapshot.second + 1) as f64);
         WriteRequest { timeseries: series.all }
     }
 }
@@ -98,46 +150,48 @@ struct Series<'r> {
 }
 
 impl Series<'_> {
-    fn add(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        // By name, as the protocol wants them.
+    /// The labels of a series by name, as the protocol wants them.
+    fn labels(&self, name: &str, metric: &Metric, bound: Option<&str>) -> Vec<SeriesLabel> {
         let mut all = BTreeMap::from([("__name__", name), ("run", self.run)]);
-        all.extend(labels.iter().copied());
+        all.extend(metric.labels.iter().map(|(name, value)| (*name, value.as_str())));
+        all.extend(bound.map(|bound| ("le", bound)));
         let label =
             |(name, value): (&str, &str)| SeriesLabel { name: name.to_owned(), value: value.to_owned() };
+        all.into_iter().map(label).collect()
+    }
+
+    fn number(&mut self, name: &str, metric: &Metric, bound: Option<&str>, value: f64) {
         self.all.push(TimeSeries {
-            labels: all.into_iter().map(label).collect(),
+            labels: self.labels(name, metric, bound),
             samples: vec![SeriesSample { value, timestamp: self.at_ms }],
+            histograms: Vec::new(),
         });
     }
 
-    fn row(&mut self, row: &SnapshotRow) {
-        let own = [("label", row.label.as_str()), ("kind", kind(row.kind))];
-        let with = |name: &'static str, value| [own[0], own[1], (name, value)];
-        let passed = row.samples.saturating_sub(row.errors);
-        self.add("busyhour_samples_total", &with("outcome", "passed"), passed as f64);
-        self.add("busyhour_samples_total", &with("outcome", "failed"), row.errors as f64);
-        for code in &row.codes {
-            let labels = [own[0], own[1], ("code", code.code.as_str())];
-            self.add("busyhour_response_codes_total", &labels, code.samples as f64);
+    fn classic(&mut self, name: &str, metric: &Metric, times: &TimeCounts) {
+        let bucket = format!("{name}_bucket");
+        for (bound, count) in classic_buckets(times) {
+            self.number(&bucket, metric, Some(&bound_text(bound)), count as f64);
         }
-        self.add("busyhour_received_bytes_total", &own, row.bytes as f64);
-        self.add("busyhour_sent_bytes_total", &own, row.sent_bytes as f64);
-        let clocks = [
-            (Clock::Response, "busyhour_response_time_seconds"),
-            (Clock::Service, "busyhour_service_time_seconds"),
-        ];
-        for (clock, name) in clocks {
-            let times = clock.times(row);
-            let bucket = format!("{name}_bucket");
-            for bound in BOUNDS_S {
-                let text = bound.to_string();
-                let labels = [own[0], own[1], ("le", text.as_str())];
-                self.add(&bucket, &labels, times.count_up_to_ms(bound * 1e3) as f64);
-            }
-            self.add(&bucket, &with("le", "+Inf"), times.count() as f64);
-            self.add(&format!("{name}_sum"), &own, times.sum_ns() as f64 / 1e9);
-            self.add(&format!("{name}_count"), &own, times.count() as f64);
-        }
+        self.number(&format!("{name}_sum"), metric, None, times.sum_ns() as f64 / 1e9);
+        self.number(&format!("{name}_count"), metric, None, times.count() as f64);
+    }
+
+    fn native(&mut self, name: &str, metric: &Metric, times: &TimeCounts) {
+        let counts = ExponentialCounts::of(times, SCHEMA);
+        let (spans, positive_deltas) = counts.spans();
+        let histogram = NativeHistogram {
+            count_int: Some(times.count()),
+            sum: times.sum_ns() as f64 / 1e9,
+            schema: SCHEMA,
+            zero_threshold: ZERO_THRESHOLD_S,
+            zero_count_int: Some(counts.zero),
+            positive_spans: spans.into_iter().map(|(offset, length)| BucketSpan { offset, length }).collect(),
+            positive_deltas,
+            timestamp: self.at_ms,
+        };
+        let labels = self.labels(name, metric, None);
+        self.all.push(TimeSeries { labels, samples: Vec::new(), histograms: vec![histogram] });
     }
 }
 

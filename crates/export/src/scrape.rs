@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_record::Snapshot;
 
-use crate::{ExportError, Exporter, Exposition, HttpAnswer, HttpRequest, HttpServer};
+use crate::{ExportError, Exporter, Exposition, HttpAnswer, HttpRequest, HttpServer, exposition_protobuf};
 
 /// Serves `/metrics`; ends when it is dropped.
 #[derive(Debug)]
@@ -53,13 +53,16 @@ impl Exporter for ScrapeExporter {
 }
 
 fn answer(request: &HttpRequest, stream: &mut TcpStream, shown: &Mutex<Exposition>) -> io::Result<()> {
+    let collected = || shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let (status, kind, body) = match (request.method.as_str(), request.path()) {
-        ("GET", "/metrics") => {
-            let text = shown.lock().unwrap_or_else(PoisonError::into_inner).clone().text();
-            ("200 OK", "text/plain; version=0.0.4; charset=utf-8", text)
+        ("GET", "/metrics") if request.header("Accept").is_some_and(exposition_protobuf::is_accepted) => {
+            ("200 OK", exposition_protobuf::CONTENT_TYPE, collected().protobuf())
         }
-        ("GET", _) => ("404 Not Found", "text/plain", "the metrics are at /metrics\n".to_owned()),
-        _ => ("400 Bad Request", "text/plain", "GET /metrics\n".to_owned()),
+        ("GET", "/metrics") => {
+            ("200 OK", "text/plain; version=0.0.4; charset=utf-8", collected().text().into_bytes())
+        }
+        ("GET", _) => ("404 Not Found", "text/plain", b"the metrics are at /metrics\n".to_vec()),
+        _ => ("400 Bad Request", "text/plain", b"GET /metrics\n".to_vec()),
     };
-    HttpAnswer { status, kind, headers: "", body: body.as_bytes() }.send(stream)
+    HttpAnswer { status, kind, headers: "", body: &body }.send(stream)
 }

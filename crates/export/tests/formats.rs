@@ -5,9 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use busyhour_export::{
-    BackendSettings, Clock, CsvExporter, ExportError, Exporter, Exposition, GraphiteExporter,
+    BackendSettings, Clock, CsvExporter, ExportError, Exporter, Exposition, GraphiteExporter, HistogramForm,
     HistogramLogExporter, HttpPost, InfluxExporter, Origin, OtlpExporter, PercentileExporter,
-    RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, WriteRequest, follow,
+    RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, TimeSeries, WriteRequest, follow,
 };
 use busyhour_record::{
     CodeCount, FailureCount, LiveArrivals, OutcomeTimes, SampleKind, SecondArrivals, SecondUsers, Snapshot,
@@ -166,6 +166,15 @@ fn a_scrape_gets_the_run_so_far() {
     let answer = get(scrape);
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4"), "{answer}");
     assert!(answer.contains("kind=\"request\",outcome=\"failed\"} 1\n"), "{answer}");
+    // A server with native histograms asks for another form of the same. (It is no text: its head is.)
+    let accept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,*/*";
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: here\r\naccept: {accept}\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.contains("\r\nContent-Type: application/vnd.google.protobuf; proto="), "{answer}");
+    assert!(answer.contains("busyhour_response_time_seconds"), "{answer}");
     assert!(get("GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
     assert!(get("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 "));
     assert!(get("rubbish\r\n\r\n").starts_with("HTTP/1.1 400 "));
@@ -278,9 +287,13 @@ fn graphite_gets_whole_lines_over_a_kept_connection() {
 
 #[test]
 fn remote_write_is_what_prometheus_reads() {
-    use prost::Message as _;
     let (address, came) = receiver("204 No Content");
-    export(&mut RemoteWriteExporter::new(&format!("http://{address}/api/v1/write"), ORIGIN, "Shop"));
+    export(&mut RemoteWriteExporter::new(
+        &format!("http://{address}/api/v1/write"),
+        ORIGIN,
+        "Shop",
+        HistogramForm::Classic,
+    ));
     let came = came.lock().unwrap();
     assert_eq!(came.len(), 2);
     for header in [
@@ -290,8 +303,7 @@ fn remote_write_is_what_prometheus_reads() {
     ] {
         assert!(came[0].0.contains(header), "{}", came[0].0);
     }
-    let unpacked = snap::raw::Decoder::new().decompress_vec(&came[1].1).unwrap();
-    let request = WriteRequest::decode(unpacked.as_slice()).unwrap();
+    let request = written(&came[1].1);
     let mut text = String::new();
     for series in &request.timeseries {
         let names: Vec<_> = series.labels.iter().map(|label| label.name.as_str()).collect();
@@ -303,6 +315,50 @@ fn remote_write_is_what_prometheus_reads() {
         text.push_str(&format!("{} {}\n", labels.join(" "), series.samples[0].value));
     }
     insta::assert_snapshot!(text);
+}
+
+/// What came by remote write.
+fn written(body: &[u8]) -> WriteRequest {
+    use prost::Message as _;
+    WriteRequest::decode(snap::raw::Decoder::new().decompress_vec(body).unwrap().as_slice()).unwrap()
+}
+
+#[test]
+fn native_histograms_hold_every_time_in_its_bucket() {
+    let (address, came) = receiver("204 No Content");
+    let url = format!("http://{address}/api/v1/write");
+    export(&mut RemoteWriteExporter::new(&url, ORIGIN, "Shop", HistogramForm::Native));
+    let came = came.lock().unwrap();
+    let request = written(&came[1].1);
+    let name = |series: &TimeSeries| series.labels[0].value.clone();
+    assert!(request.timeseries.iter().all(|series| !name(series).ends_with("_bucket")));
+    let histograms: Vec<_> =
+        request.timeseries.iter().filter(|series| !series.histograms.is_empty()).collect();
+    assert_eq!(histograms.len(), 4, "two labels, two clocks");
+    let home = histograms[0];
+    assert_eq!((name(home).as_str(), home.samples.len()), ("busyhour_response_time_seconds", 0));
+    let histogram = &home.histograms[0];
+    assert_eq!((histogram.count_int, histogram.zero_count_int), (Some(8), Some(0)));
+    assert_eq!((histogram.sum, histogram.timestamp), (1.32, 1_700_000_002_000));
+    // Both seconds had 10, 20, 30 and 600 ms: two in each bucket, whose upper bound is 2^(number / 2^schema) s.
+    let (mut number, mut count, mut deltas) = (0, 0, histogram.positive_deltas.iter());
+    let mut buckets = Vec::new();
+    for span in &histogram.positive_spans {
+        number += span.offset;
+        for _ in 0..span.length {
+            count += deltas.next().unwrap();
+            buckets.push((number, count));
+            number += 1;
+        }
+    }
+    assert_eq!(buckets.len(), 4, "{histogram:?}");
+    let growth = 2_f64.powf(0.5_f64.powi(histogram.schema));
+    for ((number, count), seconds) in buckets.into_iter().zip([0.01, 0.02, 0.03, 0.6]) {
+        let upper = growth.powi(number);
+        // A time counts by the least value of its band, 0.1 % below it at most.
+        assert!(upper >= seconds * 0.999 && upper / growth < seconds, "{seconds} in bucket {number}");
+        assert_eq!(count, 2);
+    }
 }
 
 #[test]
@@ -333,9 +389,58 @@ fn the_dashboard_asks_for_what_is_exposed() {
     let names: std::collections::BTreeSet<_> = names.collect();
     assert!(names.len() > 7, "{names:?}");
     for name in names {
+        let native = format!("# TYPE {name} histogram\n");
         assert!(
-            exposed.contains(&format!("\n{name}{{")) || exposed.contains(&format!("\n{name} ")),
+            exposed.contains(&format!("\n{name}{{"))
+                || exposed.contains(&format!("\n{name} "))
+                || exposed.contains(&native),
             "{name}"
         );
+    }
+}
+
+/// What Grafana's linter of dashboards looks at, and what would make it show something else than was meant.
+#[test]
+fn the_dashboard_is_one_that_grafana_takes() {
+    use std::collections::BTreeSet;
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana-dashboard.json");
+    let dashboard: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert!(dashboard["schemaVersion"].as_u64().unwrap() >= 36);
+    assert!(
+        !dashboard["title"].as_str().unwrap().is_empty() && !dashboard["uid"].as_str().unwrap().is_empty()
+    );
+    let variables = dashboard["templating"]["list"].as_array().unwrap();
+    let variables: BTreeSet<&str> = variables.iter().map(|known| known["name"].as_str().unwrap()).collect();
+    let mut ids = BTreeSet::new();
+    let mut taken: BTreeSet<(u64, u64)> = BTreeSet::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        assert!(ids.insert(panel["id"].as_u64().unwrap()), "{panel}");
+        for wanted in ["type", "title", "description"] {
+            assert!(panel[wanted].as_str().is_some_and(|text| !text.is_empty()), "{wanted}: {panel}");
+        }
+        assert!(panel["fieldConfig"]["defaults"]["unit"].is_string(), "{panel}");
+        let place = |name: &str| panel["gridPos"][name].as_u64().unwrap();
+        assert!(place("x") + place("w") <= 24, "the grid has 24 columns: {panel}");
+        for x in place("x")..place("x") + place("w") {
+            for y in place("y")..place("y") + place("h") {
+                assert!(taken.insert((x, y)), "panels overlap: {panel}");
+            }
+        }
+        let mut names = BTreeSet::new();
+        for target in panel["targets"].as_array().unwrap() {
+            assert!(names.insert(target["refId"].as_str().unwrap()), "{target}");
+            assert_eq!(target["datasource"]["uid"], "${datasource}", "{target}");
+            let query = target["expr"].as_str().unwrap();
+            assert_eq!(query.matches('(').count(), query.matches(')').count(), "{query}");
+            for used in query.split('$').skip(1) {
+                let end = used.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(used.len());
+                let name = &used[..end];
+                assert!(name == "__rate_interval" || variables.contains(name), "${name} in {query}");
+            }
+            for counter in query.match_indices("_total").map(|(at, _)| &query[..at]) {
+                let call = counter.rfind('(').map(|at| &counter[..at]).unwrap_or_default();
+                assert!(call.ends_with("rate"), "a counter is shown by its rate: {query}");
+            }
+        }
     }
 }

@@ -1,0 +1,143 @@
+//! The metrics of a run in Prometheus's terms: what a scrape in either of its forms and remote write show alike.
+
+use busyhour_record::{SnapshotRow, TimeCounts};
+
+use crate::csv_seconds::kind;
+use crate::histograms::Clock;
+use crate::totals::RunSoFar;
+
+/// Upper bounds of classic histograms' buckets in seconds: 1, 2, 5 in each decade.
+pub(crate) const BOUNDS_S: [f64; 17] =
+    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0];
+
+/// Native histograms: their bounds grow by 2^(2^−SCHEMA), 2.2 %.
+pub(crate) const SCHEMA: i32 = 5;
+
+/// What counts as zero in a native histogram: less than any clock tells, 2^−128 s, as Prometheus's own clients have it.
+pub(crate) const ZERO_THRESHOLD_S: f64 = 2.938_735_877_055_719e-39;
+
+/// A metric with all its label values.
+pub(crate) struct Family {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) kind: FamilyKind,
+    pub(crate) metrics: Vec<Metric>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FamilyKind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+impl FamilyKind {
+    /// Its name in the text form.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            FamilyKind::Counter => "counter",
+            FamilyKind::Gauge => "gauge",
+            FamilyKind::Histogram => "histogram",
+        }
+    }
+}
+
+pub(crate) struct Metric {
+    /// Names and values.
+    pub(crate) labels: Vec<(&'static str, String)>,
+    pub(crate) value: MetricValue,
+}
+
+pub(crate) enum MetricValue {
+    Number(f64),
+    Times(TimeCounts),
+}
+
+/// How many times lie in each classic bucket and all below it, by its upper bound; that without a bound is last.
+pub(crate) fn classic_buckets(times: &TimeCounts) -> impl Iterator<Item = (f64, u64)> {
+    let bounded = BOUNDS_S.into_iter().map(|bound| (bound, times.count_up_to_ms(bound * 1e3)));
+    bounded.chain([(f64::INFINITY, times.count())])
+}
+
+/// The metrics of `run`, which is called `name`.
+pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
+    let info = vec![("plan", name.to_owned()), ("version", env!("CARGO_PKG_VERSION").to_owned())];
+    let by_row = |value: fn(&SnapshotRow) -> MetricValue| {
+        run.rows.values().map(|row| Metric { labels: labels(row, None), value: value(row) }).collect()
+    };
+    let outcomes = run.rows.values().flat_map(|row| {
+        let passed = row.samples.saturating_sub(row.errors);
+        [("passed", passed), ("failed", row.errors)].map(|(outcome, count)| Metric {
+            labels: labels(row, Some(("outcome", outcome))),
+            value: MetricValue::Number(count as f64),
+        })
+    });
+    let codes = run.rows.values().flat_map(|row| {
+        row.codes.iter().map(|code| Metric {
+            labels: labels(row, Some(("code", &code.code))),
+            value: MetricValue::Number(code.samples as f64),
+        })
+    });
+    let mut families = vec![
+        gauge("busyhour_run_info", "The run; always 1.", info, 1.0),
+        counter("busyhour_samples_total", "Samples that ended.", outcomes.collect()),
+        counter("busyhour_response_codes_total", "Samples that ended, by response code.", codes.collect()),
+        counter(
+            "busyhour_received_bytes_total",
+            "Bytes received.",
+            by_row(|row| MetricValue::Number(row.bytes as f64)),
+        ),
+        counter(
+            "busyhour_sent_bytes_total",
+            "Bytes sent.",
+            by_row(|row| MetricValue::Number(row.sent_bytes as f64)),
+        ),
+        Family {
+            name: "busyhour_response_time_seconds",
+            help: "Time from the intended start to the end.",
+            kind: FamilyKind::Histogram,
+            metrics: by_row(|row| MetricValue::Times(Clock::Response.times(row))),
+        },
+        Family {
+            name: "busyhour_service_time_seconds",
+            help: "Time from the actual start to the end.",
+            kind: FamilyKind::Histogram,
+            metrics: by_row(|row| MetricValue::Times(Clock::Service.times(row))),
+        },
+    ];
+    if let Some(users) = run.users {
+        let help = "Most active users that samples of the last second saw.";
+        families.push(gauge("busyhour_users", help, Vec::new(), f64::from(users)));
+    }
+    if let Some(arrivals) = &run.arrivals {
+        let fates = arrivals.fates().map(|(fate, count)| Metric {
+            labels: vec![("fate", fate.to_owned())],
+            value: MetricValue::Number(count as f64),
+        });
+        let help = "Arrivals of open workloads, by what became of them.";
+        families.push(counter("busyhour_arrivals_total", help, fates.into()));
+    }
+    if let Some(cov) = run.cov {
+        let help = "Coefficient of variation of the gaps between arrivals of the last ten seconds.";
+        families.push(gauge("busyhour_arrivals_cov", help, Vec::new(), cov));
+    }
+    if let Some(second) = run.second {
+        let help = "Seconds of the run that are in these numbers.";
+        families.push(gauge("busyhour_run_seconds", help, Vec::new(), (second + 1) as f64));
+    }
+    families
+}
+
+fn counter(name: &'static str, help: &'static str, metrics: Vec<Metric>) -> Family {
+    Family { name, help, kind: FamilyKind::Counter, metrics }
+}
+
+fn gauge(name: &'static str, help: &'static str, labels: Vec<(&'static str, String)>, value: f64) -> Family {
+    let metrics = vec![Metric { labels, value: MetricValue::Number(value) }];
+    Family { name, help, kind: FamilyKind::Gauge, metrics }
+}
+
+fn labels(row: &SnapshotRow, further: Option<(&'static str, &str)>) -> Vec<(&'static str, String)> {
+    let own = [("label", row.label.clone()), ("kind", kind(row.kind).to_owned())];
+    own.into_iter().chain(further.map(|(name, value)| (name, value.to_owned()))).collect()
+}

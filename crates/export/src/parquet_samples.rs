@@ -1,0 +1,593 @@
+//! The samples of a run as an Apache Parquet file: a row for each, for DuckDB, pandas, Spark and whatever else reads columns.
+//!
+//! Texts are encoded by dictionary, numbers by their differences, all is packed with Zstandard. What is not known is null,
+//! never 0: a JTL has no intended starts, and may lack columns.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use busyhour_record::{
+    GroupName, Labels, ReadSettings, Results, ResultsInput, RunNames, Sample, SampleFlags, SampleKind,
+};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType as Stored, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{ColumnPath, Type};
+
+use crate::ExportError;
+use crate::csv_seconds::kind;
+
+/// Most rows of a row group: as many as DuckDB's own have.
+const GROUP_ROWS: usize = 122_880;
+
+/// Bytes of different texts after which a row group is closed: its rows are held in memory.
+const GROUP_TEXT: usize = 16 << 20;
+
+/// Writes the samples of the run directory or result file at `path` into what `create` makes once they were looked at, and
+/// messages call `target`; `name` is what the file's metadata call the run. Gives the number of rows.
+///
+/// Samples of all kinds are rows, those before the measured part of a run and results inside others among them: the columns
+/// `kind` and `warmup` tell. Memory is bounded by the rows and texts of a row group.
+///
+/// # Errors
+/// The samples cannot be read, or the file cannot be written.
+pub fn export_parquet<W: Write + Send>(
+    path: &Path,
+    create: impl FnOnce() -> io::Result<W>,
+    name: &str,
+    target: &str,
+) -> Result<u64, ExportError> {
+    export_grouped(path, create, name, target, GROUP_ROWS)
+}
+
+fn export_grouped<W: Write + Send>(
+    path: &Path,
+    create: impl FnOnce() -> io::Result<W>,
+    name: &str,
+    target: &str,
+    group_rows: usize,
+) -> Result<u64, ExportError> {
+    let wrong = |error| ExportError::Io { target: target.to_owned(), source: cause(error) };
+    let facts = Facts::look(path)?;
+    let results = open(path)?;
+    let origin_ns = results.wall_anchor_ms().saturating_mul(1_000_000);
+    let labels = results.labels().clone();
+    let writer = create().map_err(|source| ExportError::Io { target: target.to_owned(), source })?;
+    let mut file = SamplesFile::new(writer, facts, labels, origin_ns, name, group_rows).map_err(wrong)?;
+    let mut failure = None;
+    let mut row = |sample: &Sample<'_>| {
+        if failure.is_none() {
+            failure = file.sample(sample).err();
+        }
+    };
+    results.read(&mut row, &mut |_| {})?;
+    match failure {
+        Some(error) => Err(wrong(error)),
+        None => file.finish().map_err(wrong),
+    }
+}
+
+fn open(path: &Path) -> Result<Results, ExportError> {
+    let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
+    Ok(Results::open(vec![ResultsInput::path(path)], &settings)?)
+}
+
+/// The system's word, when it was the system that said no.
+fn cause(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+/// What is known of the samples before the first is written: it takes a reading of its own.
+#[derive(Default)]
+struct Facts {
+    names: RunNames,
+    /// Response times are service times: there is one clock.
+    one_clock: bool,
+    measured: Measured,
+}
+
+/// Which numbers were recorded at all. In a JTL that has nothing but zeros, or no such column, nobody measured them.
+#[derive(Default)]
+struct Measured {
+    connect: bool,
+    latency: bool,
+    idle: bool,
+    bytes: bool,
+    sent_bytes: bool,
+    users_group: bool,
+    users_all: bool,
+}
+
+impl Facts {
+    fn look(path: &Path) -> Result<Facts, ExportError> {
+        let results = open(path)?;
+        let one_clock = results.one_clock();
+        let mut measured = Measured::default();
+        let mut look = |sample: &Sample<'_>| {
+            measured.connect |= sample.connect_ns > 0;
+            measured.latency |= sample.latency_ns > 0;
+            measured.idle |= sample.idle_ns > 0;
+            measured.bytes |= sample.bytes > 0;
+            measured.sent_bytes |= sample.sent_bytes > 0;
+            measured.users_group |= sample.users_group > 0;
+            measured.users_all |= sample.users_all > 0;
+        };
+        // The names of a JTL's groups are known when all rows were met.
+        let names = results.read(&mut look, &mut |_| {})?.names;
+        if !one_clock {
+            // A run directory has it all.
+            measured = Measured {
+                connect: true,
+                latency: true,
+                idle: true,
+                bytes: true,
+                sent_bytes: true,
+                users_group: true,
+                users_all: true,
+            };
+        }
+        Ok(Facts { names, one_clock, measured })
+    }
+}
+
+/// What stands in a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Text,
+    Flag,
+    /// Up to 2^31.
+    Count,
+    /// Up to 2^63; lengths of time are in ns.
+    Number,
+    /// An instant, in ns since 1970.
+    Instant,
+}
+
+/// The columns, but for the plan's variables behind them: name, content, whether it may be unknown.
+const COLUMNS: [(&str, Content, bool); 26] = [
+    ("label", Content::Text, false),
+    ("kind", Content::Text, false),
+    ("thread_group", Content::Text, true),
+    ("user_number", Content::Count, true),
+    ("intended_at", Content::Instant, true),
+    ("started_at", Content::Instant, false),
+    ("ended_at", Content::Instant, false),
+    ("response_ns", Content::Number, true),
+    ("service_ns", Content::Number, false),
+    ("connect_ns", Content::Number, true),
+    ("latency_ns", Content::Number, true),
+    ("idle_ns", Content::Number, true),
+    ("success", Content::Flag, false),
+    ("code", Content::Text, true),
+    ("message", Content::Text, true),
+    ("failure_message", Content::Text, true),
+    ("url", Content::Text, true),
+    ("data_type", Content::Text, true),
+    ("encoding", Content::Text, true),
+    ("bytes", Content::Number, true),
+    ("sent_bytes", Content::Number, true),
+    ("users_group", Content::Count, true),
+    ("users_all", Content::Count, true),
+    ("samples", Content::Count, false),
+    ("errors", Content::Count, false),
+    ("warmup", Content::Flag, false),
+];
+
+/// What stands in a row's place of a column; `None` is null.
+enum Cell<'s> {
+    Text(Option<&'s str>),
+    Flag(bool),
+    Count(Option<u32>),
+    Number(Option<u64>),
+    Instant(Option<i64>),
+}
+
+/// The values of a column in the row group that is being filled.
+enum Values {
+    Text(Vec<ByteArray>),
+    Flag(Vec<bool>),
+    Count(Vec<i32>),
+    Number(Vec<i64>),
+}
+
+struct Column {
+    values: Values,
+    /// Of a column that may be unknown: 1 for each row with a value, 0 for each without.
+    levels: Option<Vec<i16>>,
+}
+
+impl Column {
+    fn new(content: Content, optional: bool) -> Column {
+        let values = match content {
+            Content::Text => Values::Text(Vec::new()),
+            Content::Flag => Values::Flag(Vec::new()),
+            Content::Count => Values::Count(Vec::new()),
+            Content::Number | Content::Instant => Values::Number(Vec::new()),
+        };
+        Column { values, levels: optional.then(Vec::new) }
+    }
+
+    fn push(&mut self, cell: Cell<'_>, texts: &mut Texts) {
+        let known = match (&mut self.values, cell) {
+            (Values::Text(values), Cell::Text(Some(text))) => {
+                values.push(texts.shared(text));
+                true
+            }
+            (Values::Flag(values), Cell::Flag(flag)) => {
+                values.push(flag);
+                true
+            }
+            (Values::Count(values), Cell::Count(Some(count))) => {
+                values.push(i32::try_from(count).unwrap_or(i32::MAX));
+                true
+            }
+            (Values::Number(values), Cell::Number(Some(number))) => {
+                values.push(i64::try_from(number).unwrap_or(i64::MAX));
+                true
+            }
+            (Values::Number(values), Cell::Instant(Some(at))) => {
+                values.push(at);
+                true
+            }
+            _ => false,
+        };
+        if let Some(levels) = &mut self.levels {
+            levels.push(i16::from(known));
+        }
+    }
+
+    /// Writes the column into a row group and empties it.
+    fn write<W: Write + Send>(
+        &mut self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
+        let levels = self.levels.as_deref();
+        match &mut self.values {
+            Values::Text(values) => put::<ByteArrayType, W>(group, values, levels)?,
+            Values::Flag(values) => put::<BoolType, W>(group, values, levels)?,
+            Values::Count(values) => put::<Int32Type, W>(group, values, levels)?,
+            Values::Number(values) => put::<Int64Type, W>(group, values, levels)?,
+        }
+        if let Some(levels) = &mut self.levels {
+            levels.clear();
+        }
+        Ok(())
+    }
+}
+
+fn put<T: Stored, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &mut Vec<T::T>,
+    levels: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("the file has fewer columns than its rows".into()));
+    };
+    column.typed::<T>().write_batch(values, levels, None)?;
+    column.close()?;
+    values.clear();
+    Ok(())
+}
+
+/// The texts of a row group, each of them once.
+#[derive(Default)]
+struct Texts {
+    known: HashMap<Box<str>, ByteArray>,
+    bytes: usize,
+}
+
+impl Texts {
+    fn shared(&mut self, text: &str) -> ByteArray {
+        if let Some(known) = self.known.get(text) {
+            return known.clone();
+        }
+        let shared = ByteArray::from(text);
+        self.known.insert(text.into(), shared.clone());
+        self.bytes += text.len();
+        shared
+    }
+}
+
+/// A file that is being written.
+struct SamplesFile<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    facts: Facts,
+    labels: Labels,
+    /// The names of groups as threads have them: `Shop 1`.
+    groups: Vec<String>,
+    origin_ns: i64,
+    columns: Vec<Column>,
+    texts: Texts,
+    rows: usize,
+    group_rows: usize,
+    written: u64,
+}
+
+impl<W: Write + Send> SamplesFile<W> {
+    /// Instants count from `origin_ns` since 1970.
+    fn new(
+        writer: W,
+        facts: Facts,
+        labels: Labels,
+        origin_ns: i64,
+        name: &str,
+        group_rows: usize,
+    ) -> Result<SamplesFile<W>, ParquetError> {
+        let variables =
+            facts.names.variables.iter().map(|name| (format!("variable_{name}"), Content::Text, true));
+        let columns: Vec<(String, Content, bool)> = COLUMNS
+            .iter()
+            .map(|(name, content, optional)| ((*name).to_owned(), *content, *optional))
+            .chain(variables)
+            .collect();
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_created_by(concat!("busyhour version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_key_value_metadata(Some(vec![KeyValue::new("busyhour.run".to_owned(), name.to_owned())]));
+        for (name, content, _) in &columns {
+            if matches!(content, Content::Number | Content::Instant | Content::Count) {
+                let path = || ColumnPath::from(name.as_str());
+                properties = properties
+                    .set_column_dictionary_enabled(path(), false)
+                    .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED);
+            }
+        }
+        let writer =
+            SerializedFileWriter::new(writer, Arc::new(schema(&columns)?), Arc::new(properties.build()))?;
+        let group = |group: &GroupName| match group.number {
+            0 => group.name.clone(),
+            number => format!("{} {number}", group.name),
+        };
+        Ok(SamplesFile {
+            writer,
+            groups: facts.names.groups.iter().map(group).collect(),
+            facts,
+            labels,
+            origin_ns,
+            columns: columns.iter().map(|(_, content, optional)| Column::new(*content, *optional)).collect(),
+            texts: Texts::default(),
+            rows: 0,
+            group_rows,
+            written: 0,
+        })
+    }
+
+    fn sample(&mut self, sample: &Sample<'_>) -> Result<(), ParquetError> {
+        let label = self.labels.name(sample.label);
+        let group = self.groups.get(sample.group as usize);
+        let at = |ns: u64| Some(self.origin_ns.saturating_add_unsigned(ns));
+        let (two_clocks, measured) = (!self.facts.one_clock, &self.facts.measured);
+        let text = |text| Cell::Text(Some(text).filter(|text: &&str| !text.is_empty()));
+        let number = |known: bool, number: u64| Cell::Number(known.then_some(number));
+        let count = |known: bool, count: u32| Cell::Count(known.then_some(count));
+        let cells = [
+            Cell::Text(Some(&*label)),
+            Cell::Text(Some(kind(SampleKind::of(sample.flags)))),
+            Cell::Text(group.map(String::as_str)),
+            count(group.is_some() && sample.user > 0, sample.user),
+            Cell::Instant(at(sample.intended.0).filter(|_| two_clocks)),
+            Cell::Instant(at(sample.start.0)),
+            Cell::Instant(at(sample.end.0)),
+            number(two_clocks, sample.response_ns()),
+            number(true, sample.service_ns()),
+            number(measured.connect, sample.connect_ns),
+            number(measured.latency, sample.latency_ns),
+            number(measured.idle, sample.idle_ns),
+            Cell::Flag(sample.success),
+            text(sample.code),
+            text(sample.message),
+            text(sample.failure_message),
+            text(sample.url),
+            text(sample.data_type.as_str()),
+            text(sample.encoding),
+            number(measured.bytes, sample.bytes),
+            number(measured.sent_bytes, sample.sent_bytes),
+            count(measured.users_group, sample.users_group),
+            count(measured.users_all, sample.users_all),
+            count(true, sample.sample_count),
+            count(true, sample.error_count),
+            Cell::Flag(sample.flags.contains(SampleFlags::WARMUP)),
+        ];
+        // Fewer than there are columns where rows are too short.
+        let variables =
+            (0..self.columns.len() - COLUMNS.len()).map(|at| Cell::Text(sample.variables.get(at).copied()));
+        for (column, cell) in self.columns.iter_mut().zip(cells.into_iter().chain(variables)) {
+            column.push(cell, &mut self.texts);
+        }
+        self.rows += 1;
+        if self.rows >= self.group_rows || self.texts.bytes >= GROUP_TEXT {
+            self.close_group()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn close_group(&mut self) -> Result<(), ParquetError> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for column in &mut self.columns {
+            column.write(&mut group)?;
+        }
+        group.close()?;
+        self.written += self.rows as u64;
+        (self.rows, self.texts) = (0, Texts::default());
+        Ok(())
+    }
+
+    /// Writes what is left and the file's end; the number of rows.
+    fn finish(mut self) -> Result<u64, ParquetError> {
+        self.close_group()?;
+        self.writer.close()?;
+        Ok(self.written)
+    }
+}
+
+fn schema(columns: &[(String, Content, bool)]) -> Result<Type, ParquetError> {
+    let fields = columns.iter().map(|(name, content, optional)| {
+        let (physical, logical) = match content {
+            Content::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Content::Flag => (Physical::BOOLEAN, None),
+            Content::Count => (Physical::INT32, None),
+            Content::Number => (Physical::INT64, None),
+            Content::Instant => {
+                let unit = TimeUnit::NANOS;
+                (Physical::INT64, Some(LogicalType::Timestamp { is_adjusted_to_u_t_c: true, unit }))
+            }
+        };
+        let repetition = if *optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let field = Type::primitive_type_builder(name, physical);
+        field.with_logical_type(logical).with_repetition(repetition).build().map(Arc::new)
+    });
+    Type::group_type_builder("sample").with_fields(fields.collect::<Result<_, _>>()?).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::{Field, Row};
+
+    /// The rows of the file that is made of a result file, read by the crate's reader, and its row groups.
+    fn exported(jtl: &str, group_rows: usize) -> (Vec<Row>, usize) {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("results.jtl"), dir.path().join("samples.parquet"));
+        std::fs::write(&from, jtl).unwrap();
+        let create = || std::fs::File::create(&to);
+        let rows = export_grouped(&from, create, "shop", "samples.parquet", group_rows).unwrap();
+        let reader = SerializedFileReader::new(std::fs::File::open(&to).unwrap()).unwrap();
+        let metadata = reader.metadata();
+        assert_eq!(metadata.file_metadata().num_rows(), rows as i64);
+        for group in metadata.row_groups() {
+            for column in group.columns() {
+                assert!(matches!(column.compression(), Compression::ZSTD(_)), "{column:?}");
+            }
+            let label = group.column(0);
+            assert!(label.dictionary_page_offset().is_some(), "labels stand in a dictionary");
+        }
+        let found = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        (found, metadata.num_row_groups())
+    }
+
+    /// What stands in a row, by the names of the columns.
+    fn field(row: &Row, name: &str) -> Field {
+        row.get_column_iter().find(|(column, _)| *column == name).unwrap().1.clone()
+    }
+
+    const JTL: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,failureMessage,bytes,sentBytes,\
+                       grpThreads,allThreads,Latency,IdleTime,\"user\"\n";
+
+    #[test]
+    fn a_row_for_each_sample_of_a_result_file() {
+        let mut jtl = String::from(JTL);
+        for at in 0..25u64 {
+            let (label, code, ok) = if at % 5 == 4 { ("cart", 503, false) } else { ("home", 200, true) };
+            let stamp = 1_700_000_000_000 + at * 40;
+            let end =
+                format!("{ok},{},{},0,3,7,{},0,u{at}\n", if ok { "" } else { "too late" }, 100 + at, at % 3);
+            jtl += &format!("{stamp},{},{label},{code},OK,Shop users 2-{},{end}", 10 + at, at % 4 + 1);
+        }
+        let (rows, groups) = exported(&jtl, 10);
+        assert_eq!((rows.len(), groups), (25, 3));
+        let row = &rows[4];
+        assert_eq!(field(row, "label"), Field::Str("cart".into()));
+        assert_eq!(field(row, "kind"), Field::Str("request".into()));
+        assert_eq!(field(row, "thread_group"), Field::Str("Shop users 2".into()));
+        assert_eq!(field(row, "user_number"), Field::Int(1));
+        let started_ns = (1_700_000_000_000 + 160) * 1_000_000;
+        assert_eq!(field(row, "started_at"), Field::Long(started_ns));
+        assert_eq!(field(row, "ended_at"), Field::Long(started_ns + 14_000_000));
+        assert_eq!(field(row, "service_ns"), Field::Long(14_000_000));
+        assert_eq!(field(row, "success"), Field::Bool(false));
+        assert_eq!(field(row, "code"), Field::Str("503".into()));
+        assert_eq!(field(row, "failure_message"), Field::Str("too late".into()));
+        assert_eq!(field(row, "bytes"), Field::Long(104));
+        assert_eq!((field(row, "samples"), field(row, "errors")), (Field::Int(1), Field::Int(1)));
+        assert_eq!(field(row, "variable_user"), Field::Str("u4".into()));
+        // Latencies were measured, and are 0 now and then.
+        assert_eq!(field(&rows[3], "latency_ns"), Field::Long(0));
+        // What a result file does not tell, or nobody measured, is null.
+        for unknown in
+            ["intended_at", "response_ns", "connect_ns", "idle_ns", "sent_bytes", "url", "encoding"]
+        {
+            assert_eq!(field(row, unknown), Field::Null, "{unknown}");
+        }
+        assert_eq!(field(&rows[0], "failure_message"), Field::Null);
+    }
+
+    #[test]
+    fn a_run_directory_has_both_clocks_in_nanoseconds() {
+        use busyhour_record::{Nanos, Recorder, RecorderConfig, RunDir};
+        let temp = tempfile::tempdir().unwrap();
+        let dir = RunDir::create(temp.path().join("run")).unwrap();
+        let labels = Labels::new();
+        let wall_anchor_ms = 1_700_000_000_000;
+        let config = RecorderConfig {
+            dir: Some(dir.path().to_owned()),
+            names: RunNames {
+                groups: vec![GroupName { name: "Users".into(), number: 1 }],
+                ..RunNames::default()
+            },
+            labels: labels.clone(),
+            wall_anchor_ms,
+            ..RecorderConfig::default()
+        };
+        let (recorder, writers) = Recorder::start(config).unwrap();
+        for mut core in writers {
+            let sample = Sample {
+                label: labels.intern("home"),
+                user: 3,
+                intended: Nanos(1_000_000_001),
+                start: Nanos(1_000_250_007),
+                end: Nanos(1_003_000_009),
+                ..Sample::default()
+            };
+            core.record(&sample).unwrap();
+        }
+        recorder.finish();
+        let to = temp.path().join("samples.parquet");
+        let rows =
+            export_parquet(dir.path(), || std::fs::File::create(&to), "Plan", "samples.parquet").unwrap();
+        assert_eq!(rows, 1);
+        let reader = SerializedFileReader::new(std::fs::File::open(&to).unwrap()).unwrap();
+        let row = reader.get_row_iter(None).unwrap().next().unwrap().unwrap();
+        let anchor_ns = wall_anchor_ms * 1_000_000;
+        assert_eq!(field(&row, "intended_at"), Field::Long(anchor_ns + 1_000_000_001));
+        assert_eq!(field(&row, "started_at"), Field::Long(anchor_ns + 1_000_250_007));
+        assert_eq!(field(&row, "ended_at"), Field::Long(anchor_ns + 1_003_000_009));
+        assert_eq!(field(&row, "response_ns"), Field::Long(3_000_008));
+        assert_eq!(field(&row, "service_ns"), Field::Long(2_750_002));
+        assert_eq!(
+            (field(&row, "thread_group"), field(&row, "user_number")),
+            (Field::Str("Users 1".into()), Field::Int(3))
+        );
+        // A connection that was there already took no time: that is known.
+        assert_eq!(field(&row, "connect_ns"), Field::Long(0));
+    }
+
+    #[test]
+    fn what_cannot_be_read_makes_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("results.jtl"), dir.path().join("samples.parquet"));
+        std::fs::write(&from, "this is no result file\n").unwrap();
+        let create = || std::fs::File::create(&to);
+        let error = export_parquet(&from, create, "shop", "samples.parquet").unwrap_err();
+        assert!(matches!(error, ExportError::Samples(_)), "{error:?}");
+        assert!(!to.exists());
+        std::fs::write(&from, JTL).unwrap();
+        let (rows, groups) = exported(JTL, 10);
+        assert_eq!((rows.len(), groups), (0, 0));
+    }
+}
