@@ -15,6 +15,9 @@ const STAMPS_MAX: usize = 20_000;
 /// Fewer gaps say nothing.
 const GAPS_MIN: u64 = 50;
 
+/// Steps of the clock in a mean gap. Rounding alone makes gaps vary: below this by more than 2 % where they are Poisson's.
+const GAP_TICKS_MIN: f64 = 2.0;
+
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Arrivals of the last seconds: session starts in an open run, starts of requests otherwise.
@@ -42,11 +45,24 @@ pub(crate) struct RecentStarts {
     kept_ns: u64,
     /// Session starts are at hand: starts of requests are not looked at.
     open: bool,
+    /// Step of the clock that stamped the starts.
+    tick_ns: u64,
 }
 
 impl RecentStarts {
     pub(crate) fn new() -> RecentStarts {
-        RecentStarts { slices: VecDeque::new(), spare: Vec::new(), kept_ns: SECOND_NS, open: false }
+        RecentStarts {
+            slices: VecDeque::new(),
+            spare: Vec::new(),
+            kept_ns: SECOND_NS,
+            open: false,
+            tick_ns: 1,
+        }
+    }
+
+    /// Of starts that were rounded down to such steps.
+    pub(crate) fn with_tick_ns(tick_ns: u64) -> RecentStarts {
+        RecentStarts { tick_ns, ..RecentStarts::new() }
     }
 
     /// A request began.
@@ -125,7 +141,7 @@ impl RecentStarts {
                 before = Some((slice.second, stamp));
             }
         }
-        (gaps >= GAPS_MIN && mean > 0.0)
+        (gaps >= GAPS_MIN && mean > 0.0 && mean >= GAP_TICKS_MIN * self.tick_ns as f64)
             .then(|| LiveArrivals { cov: (squares / (gaps - 1) as f64).sqrt() / mean, gaps })
     }
 }
@@ -145,6 +161,19 @@ mod tests {
                 return all;
             }
             all.push(Nanos((at * 1e9) as u64));
+        }
+    }
+
+    #[test]
+    fn gaps_that_are_too_short_for_their_clock_are_not_told() {
+        for (rate, told) in [(100.0, true), (2_000.0, false)] {
+            let mut starts = RecentStarts::with_tick_ns(1_000_000);
+            for at in poisson(rate, 8) {
+                starts.request(Nanos(at.0 / 1_000_000 * 1_000_000));
+            }
+            let live = starts.look(Nanos::from_secs(8));
+            assert_eq!(live.is_some(), told, "{rate}");
+            assert!(live.is_none_or(|live| (live.cov - 1.0).abs() < 0.1), "{rate}: {live:?}");
         }
     }
 

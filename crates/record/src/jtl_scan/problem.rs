@@ -130,11 +130,13 @@ impl LogError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            LogError::NoRun => "name the files in it, for instance with /*.jtl at the end",
+            LogError::NoRun => {
+                "name a run directory, or the result files in this one, for instance with /*.jtl at the end"
+            }
             LogError::NoFile => "write the log into a file first",
             LogError::NoNames | LogError::Unnamed { .. } | LogError::Properties { .. } => {
                 "put a line with the names of the columns in front, as JMeter does with \
-                 jmeter.save.saveservice.print_field_names=true; `busyhour report` also takes the properties \
+                 jmeter.save.saveservice.print_field_names=true; `busyhour report`, `compare` and `trend` also take the properties \
                  jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE"
             }
             LogError::Column(_) => "timeStamp, elapsed and label are needed",

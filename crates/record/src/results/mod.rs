@@ -17,6 +17,8 @@ mod xml;
 use std::io::Read;
 use std::path::PathBuf;
 
+use rustc_hash::FxHashMap;
+
 pub use facts::{BAD_ROWS_NAMED, InputFacts};
 pub use unpack::Packing;
 
@@ -24,7 +26,7 @@ use crate::book::{Book, BookSettings};
 use crate::config::SaveConfig;
 use crate::jtl_scan::LogError;
 use crate::labels::Labels;
-use crate::recorder::RunNames;
+use crate::recorder::{GroupName, RunNames};
 use crate::replay::Replay;
 use crate::sample::{Nanos, Sample};
 use crate::samples_file::SamplesEnd;
@@ -206,6 +208,7 @@ impl Results {
         progress: &mut dyn FnMut(u64),
     ) -> Result<ResultsEnd, ResultsError> {
         let several = self.sources.len() > 1;
+        let mut groups = MergedGroups::default();
         // The one that is least far is read next, until it is ahead of the others.
         while let Some((at, _)) = self.least_far(None) {
             let until = self.least_far(Some(at)).map_or(Nanos::MAX, |(_, end)| end + AHEAD_NS);
@@ -215,7 +218,8 @@ impl Results {
             let source = &mut self.sources[at];
             let advanced = if several {
                 let mut sample = |sample: &Sample<'_>| {
-                    (hears.sample)(&Sample { users_all: sample.users_all.saturating_add(others), ..*sample });
+                    let users_all = sample.users_all.saturating_add(others);
+                    (hears.sample)(&Sample { users_all, group: groups.number(at, sample.group), ..*sample });
                 };
                 let mut hears = Hears { sample: &mut sample, scheduled: &mut *hears.scheduled };
                 source.advance(self.origin_ns, until, &mut hears)
@@ -227,12 +231,16 @@ impl Results {
         }
         let mut names = RunNames::default();
         let mut inputs = Vec::new();
-        for source in self.sources {
+        for (at, source) in self.sources.into_iter().enumerate() {
             let (facts, more) = source.finish();
             let facts = facts.check().map_err(|(name, source)| ResultsError { name, source })?;
-            names.groups.extend(more.groups);
             names.variables.extend(more.variables);
-            names.set_up_and_tear_down.extend(more.set_up_and_tear_down);
+            if several {
+                groups.name(at, &more.groups, &more.set_up_and_tear_down, &mut names);
+            } else {
+                names.groups = more.groups;
+                names.set_up_and_tear_down = more.set_up_and_tear_down;
+            }
             if names.hostname.is_empty() {
                 names.hostname = more.hostname;
             }
@@ -305,6 +313,29 @@ impl Results {
     #[must_use]
     pub fn start_ms(&self) -> i64 {
         self.wall_anchor_ms().saturating_add_unsigned(self.start_s * 1_000)
+    }
+}
+
+/// The groups of several inputs, each of which numbers its own from 0: a number for each that a sample is of.
+#[derive(Default)]
+struct MergedGroups(FxHashMap<(usize, u32), u32>);
+
+impl MergedGroups {
+    fn number(&mut self, input: usize, group: u32) -> u32 {
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        *self.0.entry((input, group)).or_insert(next)
+    }
+
+    /// Puts the groups of an input into the names of all.
+    fn name(&self, input: usize, groups: &[GroupName], apart: &[u32], names: &mut RunNames) {
+        names.groups.resize(self.0.len(), GroupName { name: String::new(), number: 0 });
+        for (group, name) in (0..).zip(groups) {
+            let Some(number) = self.0.get(&(input, group)) else { continue };
+            names.groups[*number as usize] = name.clone();
+            if apart.contains(&group) {
+                names.set_up_and_tear_down.push(*number);
+            }
+        }
     }
 }
 

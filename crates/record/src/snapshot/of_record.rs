@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Snapshot, SnapshotMaker};
+use crate::jtl_scan::LogForm;
 use crate::labels::Labels;
 use crate::live_arrivals::RecentStarts;
 use crate::recorder::RunNames;
@@ -38,6 +39,17 @@ pub enum SnapshotError {
     /// A result file's.
     #[error("cannot read the result file")]
     Rows(#[from] ResultsError),
+}
+
+impl SnapshotError {
+    /// What to do about it; empty when nothing is to be advised.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            SnapshotError::Samples(_) => "",
+            SnapshotError::Rows(error) => error.source.hint(),
+        }
+    }
 }
 
 /// Makes the snapshots of the run at `path` again, a run directory or a result file in JMeter's CSV or XML format, and
@@ -79,6 +91,9 @@ pub fn read_snapshots(path: &Path, mut see: impl FnMut(Snapshot)) -> Result<Snap
         let first_ms = first_ms.unwrap_or(results.wall_anchor_ms());
         let first_ns = u64::try_from(first_ms - results.wall_anchor_ms()).unwrap_or(0) * 1_000_000;
         let mut seconds = Seconds::new(results.labels().clone());
+        if results.one_clock() {
+            seconds.starts = RecentStarts::with_tick_ns(LogForm::Xml.tick_ns());
+        }
         let mut row = |sample: &Sample<'_>| {
             let (intended, start, end) =
                 (sample.intended - first_ns, sample.start - first_ns, sample.end - first_ns);
