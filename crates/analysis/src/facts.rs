@@ -101,7 +101,16 @@ impl RunFacts {
     /// What results tell that may come from several files.
     #[must_use]
     pub fn from_results(replay: &Replay) -> RunFacts {
-        let names: Vec<&str> = replay.inputs.iter().map(|input| input.name.as_str()).collect();
+        RunFacts {
+            hostname: replay.names.hostname.clone(),
+            ..RunFacts::from_inputs(&replay.inputs, replay.wall_anchor_ms)
+        }
+    }
+
+    /// What the inputs of a test tell that began `wall_anchor_ms` ms after 1970.
+    #[must_use]
+    pub fn from_inputs(inputs: &[InputFacts], wall_anchor_ms: i64) -> RunFacts {
+        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         let source = match &names[..] {
             [] => String::new(),
             [one] => (*one).to_owned(),
@@ -109,11 +118,10 @@ impl RunFacts {
         };
         RunFacts {
             source,
-            hostname: replay.names.hostname.clone(),
-            wall_anchor_ms: replay.wall_anchor_ms,
-            record_cut: replay.end.cut_at.is_some(),
-            inputs: replay.inputs.iter().map(InputFound::of).collect(),
-            one_clock: replay.inputs.iter().any(|input| input.form != LogForm::Run),
+            wall_anchor_ms,
+            record_cut: inputs.iter().any(|input| input.cut_at.is_some()),
+            inputs: inputs.iter().map(InputFound::of).collect(),
+            one_clock: inputs.iter().any(|input| input.form != LogForm::Run),
             ..RunFacts::default()
         }
     }

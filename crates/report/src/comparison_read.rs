@@ -1,23 +1,27 @@
-//! From a run directory or a result file to a run that can be compared.
+//! From results of any kind to a run that can be compared: run directories and result files, of one generator or several.
 
 use std::path::{Path, PathBuf};
 
 use busyhour_analysis::RunFacts;
 use busyhour_analysis::comparison::{ComparedClock, MeasuredRun, RunTally, RunWindow, TalliedSample};
 use busyhour_record::{
-    LabelId, Log, LogError, LogForm, RunDir, RunDirError, SampleFlags, SampleKind, SamplesError,
-    SamplesReader,
+    InputFacts, LabelId, Labels, ReadSettings, Results, ResultsError, ResultsInput, RunDir, RunDirError,
+    Sample, SampleFlags, SampleKind,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::results::{ResultsPart, find_steady};
+
 /// How runs are read for a comparison.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct RunReading {
     /// The clock that is compared. A JTL has one only.
     pub clock: ComparedClock,
-    /// The part that counts; `None` for all.
-    pub window: Option<RunWindow>,
+    /// The part that counts, in seconds from the start of each run.
+    pub part: ResultsPart,
+    /// How result files are read.
+    pub read: ReadSettings,
     /// Seed of the bootstrap that tells how precise each run is; `None` leaves that out.
     pub seed: Option<u64>,
 }
@@ -27,26 +31,14 @@ pub struct RunReading {
 pub enum RunReadError {
     /// The run directory cannot be used.
     RunDir(RunDirError),
-    /// The record of samples cannot be read.
-    Samples {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: SamplesError,
-    },
-    /// The result file cannot be read.
-    Log {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: LogError,
-    },
-    /// No request ended, or none in the window.
+    /// Its results cannot be read.
+    Results(ResultsError),
+    /// No request ended, or none in the part that was asked for.
     Empty {
         /// Which.
-        path: PathBuf,
-        /// Whether a window was asked for.
-        window: bool,
+        name: String,
+        /// Whether a part was asked for.
+        part: bool,
     },
 }
 
@@ -54,15 +46,9 @@ impl std::fmt::Display for RunReadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             RunReadError::RunDir(error) => error.fmt(f),
-            RunReadError::Samples { path, .. } | RunReadError::Log { path, .. } => {
-                write!(f, "cannot read {}", path.display())
-            }
-            RunReadError::Empty { path, window: false } => {
-                write!(f, "{} holds no sample that ended", path.display())
-            }
-            RunReadError::Empty { path, window: true } => {
-                write!(f, "no sample of {} starts in the window", path.display())
-            }
+            RunReadError::Results(error) => write!(f, "cannot read {}", error.name),
+            RunReadError::Empty { name, part: false } => write!(f, "{name} holds no sample that ended"),
+            RunReadError::Empty { name, part: true } => write!(f, "no sample of {name} starts in the window"),
         }
     }
 }
@@ -71,10 +57,15 @@ impl std::error::Error for RunReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             RunReadError::RunDir(error) => std::error::Error::source(error),
-            RunReadError::Samples { source, .. } => Some(source),
-            RunReadError::Log { source, .. } => Some(source),
+            RunReadError::Results(error) => Some(&error.source),
             RunReadError::Empty { .. } => None,
         }
+    }
+}
+
+impl From<ResultsError> for RunReadError {
+    fn from(error: ResultsError) -> RunReadError {
+        RunReadError::Results(error)
     }
 }
 
@@ -83,60 +74,107 @@ impl RunReadError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            RunReadError::Log { source, .. } => source.hint(),
-            RunReadError::Empty { window: true, .. } => {
+            RunReadError::Results(error) => error.source.hint(),
+            RunReadError::Empty { part: true, .. } => {
                 "--window FROM,TO counts in seconds from the start of the run"
             }
-            RunReadError::Empty { window: false, .. }
-            | RunReadError::RunDir(_)
-            | RunReadError::Samples { .. } => "",
+            RunReadError::Empty { part: false, .. } | RunReadError::RunDir(_) => "",
         }
     }
 }
 
-/// Reads the run at `path` and measures it.
+/// Reads a run and measures it: a run directory or a result file, or several of them that several generators of one run
+/// wrote.
 ///
 /// # Errors
 /// It cannot be read, or nothing in it counts.
-pub fn measure_run(path: &Path, reading: &RunReading) -> Result<MeasuredRun, RunReadError> {
-    let dir = RunDir::open(path);
-    if path.is_dir() && dir.samples_path().exists() {
-        measure_dir(path, &dir, reading)
-    } else {
-        measure_log(path, reading)
+pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun, RunReadError> {
+    let manifest = match run {
+        [path] => manifest_of(path)?,
+        _ => None,
+    };
+    let (window, start_ms) = match reading.part {
+        ResultsPart::Whole => (None, None),
+        ResultsPart::Window(from_s, to_s) => (Some(RunWindow { from_s, to_s }), None),
+        ResultsPart::Steady => {
+            let (steady, start_ms) = find_steady(inputs(run), &reading.read)?;
+            (steady.window_s.map(|(from_s, to_s)| RunWindow { from_s, to_s }), Some(start_ms))
+        }
+    };
+    let mut tallied = Tallied::of(run, reading, window, start_ms)?;
+    if let Some(start_ms) = tallied.earlier_ms.filter(|_| window.is_some() && start_ms.is_none()) {
+        // A row further down tells that the run began earlier than its first row, and with it the window.
+        tallied = Tallied::of(run, reading, window, Some(start_ms))?;
     }
-}
-
-fn finish(
-    path: &Path,
-    facts: RunFacts,
-    tally: RunTally,
-    tick_ns: u64,
-    label: impl Fn(u32) -> String,
-    reading: &RunReading,
-) -> Result<MeasuredRun, RunReadError> {
+    let Tallied { tally, labels, inputs, start_ms, .. } = tallied;
+    let mut facts = RunFacts::from_inputs(&inputs, start_ms);
+    if let Some(manifest) = manifest {
+        facts = RunFacts { record_cut: facts.record_cut, ..manifest };
+    }
+    let tick_ns = inputs.iter().map(|input| input.form.tick_ns()).max().unwrap_or(1);
     let mut random = reading.seed.map(Xoshiro256PlusPlus::seed_from_u64);
-    let tick_ms = tick_ns as f64 / 1e6;
-    let name = path.display().to_string();
-    MeasuredRun::new(name, facts, tally, tick_ms, label, random.as_mut())
-        .ok_or_else(|| RunReadError::Empty { path: path.to_owned(), window: reading.window.is_some() })
+    let name = name_of(run);
+    let label = |label: u32| labels.name(LabelId(label)).to_string();
+    MeasuredRun::new(name.clone(), facts, tally, tick_ns as f64 / 1e6, label, random.as_mut())
+        .ok_or(RunReadError::Empty { name, part: reading.part != ResultsPart::Whole })
 }
 
-fn measure_dir(path: &Path, dir: &RunDir, reading: &RunReading) -> Result<MeasuredRun, RunReadError> {
-    let mut facts = RunFacts::from_manifest(&dir.read_manifest().map_err(RunReadError::RunDir)?);
-    let samples = |source| RunReadError::Samples { path: dir.samples_path(), source };
-    let reader = SamplesReader::open(&dir.samples_path()).map_err(samples)?.without_texts();
-    let mut tally = RunTally::new(reading.window);
-    let instant = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
-    let (end, _, labels) = reader
-        .read(|_, sample| {
+/// What the manifest tells, when the run is a directory of ours.
+fn manifest_of(path: &Path) -> Result<Option<RunFacts>, RunReadError> {
+    let dir = RunDir::open(path);
+    if !path.is_dir() || !dir.samples_path().exists() {
+        return Ok(None);
+    }
+    let manifest = dir.read_manifest().map_err(RunReadError::RunDir)?;
+    Ok(Some(RunFacts::from_manifest(&manifest)))
+}
+
+fn inputs(run: &[PathBuf]) -> Vec<ResultsInput> {
+    run.iter().map(ResultsInput::path).collect()
+}
+
+fn name_of(run: &[PathBuf]) -> String {
+    run.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// What one reading of a run came to.
+struct Tallied {
+    tally: RunTally,
+    labels: Labels,
+    inputs: Vec<InputFacts>,
+    /// What the run's instants count from, in ms since 1970.
+    start_ms: i64,
+    /// The start of the run, when a sample tells that it was earlier than that.
+    earlier_ms: Option<i64>,
+}
+
+impl Tallied {
+    fn of(
+        run: &[PathBuf],
+        reading: &RunReading,
+        window: Option<RunWindow>,
+        start_ms: Option<i64>,
+    ) -> Result<Tallied, RunReadError> {
+        // Users are told apart by the names of their threads.
+        let settings = ReadSettings { start_ms, all_columns: true, ..reading.read.clone() };
+        let results = Results::open(inputs(run), &settings)?;
+        let start_ms = results.start_ms();
+        let origin_ns = (start_ms - results.wall_anchor_ms()).saturating_mul(1_000_000);
+        let labels = results.labels().clone();
+        let mut tally = RunTally::new(window);
+        let mut earliest_ns = 0;
+        let instant = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX).saturating_sub(origin_ns);
+        let mut see = |sample: &Sample<'_>| {
             if sample.flags.contains(SampleFlags::WARMUP) {
                 return;
             }
+            let start_ns = instant(sample.start.0);
+            earliest_ns = earliest_ns.min(start_ns);
+            let user = u64::from(sample.group) << 32 | u64::from(sample.user);
             tally.add(&TalliedSample {
                 label: sample.label.0,
                 kind: SampleKind::of(sample.flags),
-                start_ns: instant(sample.start.0),
+                start_ns,
                 end_ns: instant(sample.end.0),
                 time_ns: match reading.clock {
                     ComparedClock::Response => sample.response_ns(),
@@ -144,47 +182,14 @@ fn measure_dir(path: &Path, dir: &RunDir, reading: &RunReading) -> Result<Measur
                 },
                 samples: sample.sample_count,
                 errors: sample.error_count,
-                user: Some(u64::from(sample.group) << 32 | u64::from(sample.user)),
+                // Threads count from 1; without their names nobody is told apart.
+                user: (sample.user > 0).then_some(user),
             });
-        })
-        .map_err(samples)?;
-    facts.record_cut = end.cut_at.is_some();
-    let tick_ns = LogForm::Run.tick_ns();
-    finish(path, facts, tally, tick_ns, |label| labels.name(LabelId(label)).to_string(), reading)
-}
-
-fn measure_log(path: &Path, reading: &RunReading) -> Result<MeasuredRun, RunReadError> {
-    let failed = |source| RunReadError::Log { path: path.to_owned(), source };
-    let log = Log::open(path).map_err(failed)?;
-    let mut tally = RunTally::new(reading.window);
-    // Rows stand in the order of their ends: the run began with the first, or a response time earlier.
-    let mut origin_ns = None;
-    let found = log
-        .scan(
-            |row, _| {
-                let origin_ns = *origin_ns.get_or_insert(row.start_ns);
-                let start_ns = row.start_ns.saturating_sub(origin_ns);
-                tally.add(&TalliedSample {
-                    label: row.label,
-                    kind: SampleKind::Request,
-                    start_ns,
-                    end_ns: start_ns.saturating_add_unsigned(row.elapsed_ns),
-                    time_ns: row.elapsed_ns,
-                    samples: 1,
-                    errors: u32::from(!row.success),
-                    user: row.user.map(std::num::NonZeroU64::get),
-                });
-            },
-            &mut |_| {},
-        )
-        .map_err(failed)?;
-    let facts = RunFacts {
-        source: path.display().to_string(),
-        wall_anchor_ms: origin_ns.unwrap_or(0) / 1_000_000,
-        record_cut: found.cut_off,
-        one_clock: true,
-        ..RunFacts::default()
-    };
-    let label = |label: u32| found.labels.get(label as usize).cloned().unwrap_or_default();
-    finish(path, facts, tally, log.form().tick_ns(), label, reading)
+        };
+        let inputs = results.read(&mut see, &mut |_| {})?.inputs;
+        // Whole seconds, as everywhere.
+        let earlier_s = earliest_ns.div_euclid(1_000_000_000);
+        let earlier_ms = (earlier_s < 0).then(|| start_ms + earlier_s * 1_000);
+        Ok(Tallied { tally, labels, inputs, start_ms, earlier_ms })
+    }
 }

@@ -170,18 +170,25 @@ pub(crate) fn value(measure: Measure, value: Option<f64>) -> String {
 }
 
 /// A ratio as a change: `+12.3 %`.
-fn change(ratio: f64) -> String {
+pub(crate) fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match percent.abs() {
-        p if p < 99.95 => format!("{percent:+.1} %"),
-        p if p < 1e6 => format!("{percent:+.0} %"),
+        p if p < 99.95 => format!("{} %", signed(percent, 1)),
+        p if p < 1e6 => format!("{} %", signed(percent, 0)),
         _ => format!("x{ratio:.1e}"),
     }
 }
 
+/// A change with its sign and so many digits; one that is too small for them has no sign.
+fn signed(value: f64, digits: usize) -> String {
+    let text = format!("{value:+.digits$}");
+    let is_zero = !text.contains(|c: char| matches!(c, '1'..='9'));
+    if is_zero { text[1..].to_owned() } else { text }
+}
+
 /// A difference of shares in percentage points.
-fn points(difference: f64) -> String {
-    format!("{:+.2} pp", difference * 100.0)
+pub(crate) fn points(difference: f64) -> String {
+    format!("{} pp", signed(difference * 100.0, 2))
 }
 
 pub(crate) fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) {
@@ -381,6 +388,13 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
         percent_of(settings.margins.relative),
         settings.margins.errors * 100.0
     ));
+    if settings.steady {
+        let runs = comparison.base.runs.iter().chain(&comparison.new.runs);
+        let parts: Vec<String> = runs
+            .map(|run| format!("{} from {:.0} s to {:.0} s", printable(&run.name), run.from_s, run.to_s))
+            .collect();
+        lines.push(format!("Only the steady part of each run counts: {}.", parts.join(", ")));
+    }
     if let Some(window) = settings.window {
         lines.push(format!(
             "Only what started from {} s to {} s of each run counts.",
@@ -458,4 +472,23 @@ pub fn comparison_percent(comparison: &Comparison, look: Look) -> String {
     }
     out += "\n(…): the interval holds no change, or the change is within the margin\n";
     out + &caveats(comparison, look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_nothing_has_no_sign() {
+        let ratios =
+            [(1.0, "0.0 %"), (0.9999, "0.0 %"), (1.0001, "0.0 %"), (0.999, "-0.1 %"), (1.0551, "+5.5 %")];
+        for (ratio, text) in ratios {
+            assert_eq!(change(ratio), text);
+        }
+        assert_eq!((change(3.0).as_str(), change(2e6).as_str()), ("+200 %", "x2.0e6"));
+        let shares = [(0.0, "0.00 pp"), (-0.000_01, "0.00 pp"), (-0.001, "-0.10 pp"), (0.02, "+2.00 pp")];
+        for (share, text) in shares {
+            assert_eq!(points(share), text);
+        }
+    }
 }

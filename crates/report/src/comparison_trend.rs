@@ -2,7 +2,7 @@
 
 use busyhour_analysis::comparison::{Measure, Trend, TrendChange, TrendSeries, Verdict};
 
-use crate::comparison_table::doubts;
+use crate::comparison_table::{change as shown_change, doubts, points};
 use crate::numbers::{counted, ms, percent, rate};
 use crate::table::{Look, cut, printable};
 
@@ -120,10 +120,10 @@ fn change_line(trend: &Trend, series: &TrendSeries, change: &TrendChange, look: 
         Verdict::Better => look.paint(GREEN, words),
         _ => words.to_owned(),
     };
-    let size = if series.measure.by_ratio() && change.before > 0.0 {
-        format!("{:+.1} %", (change.after / change.before - 1.0) * 100.0)
-    } else {
-        format!("{:+.2} pp", (change.after - change.before) * 100.0)
+    let size = match (series.measure.by_ratio(), change.before > 0.0) {
+        (true, true) => shown_change(change.after / change.before),
+        (true, false) => "–".to_owned(),
+        (false, _) => points(change.after - change.before),
     };
     let run = trend.runs.get(change.at).map_or("", |run| run.name.as_str());
     format!(

@@ -3,9 +3,10 @@
 use busyhour_analysis::arrivals::{
     ArrivalTally, ArrivalVerdict, Asked, Circumstances, Resolution, Scope, TallySettings, judge,
 };
-use busyhour_analysis::{RunFacts, Summary, WindowHow, steady_part};
+use busyhour_analysis::{RunFacts, SteadyPart, Summary, WindowHow, steady_part};
 use busyhour_record::{
-    AddUpSettings, ApdexLimits, ReadSettings, Replay, Results, ResultsFrom, ResultsInput, RunDir,
+    AddUpSettings, ApdexLimits, ReadSettings, Replay, Results, ResultsError, ResultsFrom, ResultsInput,
+    RunDir,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -105,6 +106,20 @@ pub fn summarise_results(
         }
     }
     Ok(summary)
+}
+
+/// The steady part of `inputs`, in seconds from the start of the run, which is the second value, in ms since 1970.
+///
+/// # Errors
+/// An input cannot be read.
+pub(crate) fn find_steady(
+    inputs: Vec<ResultsInput>,
+    read: &ReadSettings,
+) -> Result<(SteadyPart, i64), ResultsError> {
+    let results = Results::open(inputs, read)?;
+    let replay = results.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})?;
+    let summary = Summary::new(RunFacts::from_results(&replay), &replay.totals);
+    Ok((steady_part(&summary.series), replay.wall_anchor_ms))
 }
 
 /// What one reading of the inputs came to.

@@ -38,7 +38,11 @@ pub fn run_measures(summary: &Summary) -> RunMeasures {
     let verdict = summary.arrivals.iter().find(|verdict| verdict.of.is_none()).or(summary.arrivals.first());
     RunMeasures {
         span_s: (summary.total.samples > 0).then_some(summary.span_s),
-        arrivals_cov: verdict.and_then(|verdict| verdict.observed.cov.as_ref()).map(|cov| cov.value),
+        // Where gaps are too short for the clock of the stamps, their CoV is the clock's.
+        arrivals_cov: verdict
+            .filter(|verdict| !verdict.observed.is_too_coarse())
+            .and_then(|verdict| verdict.observed.cov.as_ref())
+            .map(|cov| cov.value),
     }
 }
 

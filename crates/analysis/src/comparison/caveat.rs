@@ -166,7 +166,7 @@ impl ComparisonCaveat {
                 "compare the same part of all: --window FROM,TO"
             }
             ComparisonCaveat::Unlike { .. } => "the difference may come from that, not from the change",
-            ComparisonCaveat::Ramps { .. } => "leave ramps out: --window FROM,TO",
+            ComparisonCaveat::Ramps { .. } => "leave ramps out: --steady auto, or --window FROM,TO",
             ComparisonCaveat::CutShort { .. } => {
                 "run them again, or compare the same part of all: --window FROM,TO"
             }

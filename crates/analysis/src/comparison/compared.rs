@@ -25,6 +25,9 @@ pub struct ComparisonSettings {
     pub false_rate: f64,
     /// The part of each run that counts; `None` for all.
     pub window: Option<RunWindow>,
+    /// Whether what counts is the steady part of each run, where it has ramps.
+    #[serde(default)]
+    pub steady: bool,
     /// Seed of the bootstrap.
     pub seed: u64,
 }
@@ -36,6 +39,7 @@ impl Default for ComparisonSettings {
             margins: Margins::default(),
             false_rate: 0.05,
             window: None,
+            steady: false,
             seed: 1,
         }
     }

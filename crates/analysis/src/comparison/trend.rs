@@ -22,6 +22,9 @@ pub struct TrendSettings {
     pub clock: ComparedClock,
     /// The part of each run that counts; `None` for all.
     pub window: Option<RunWindow>,
+    /// Whether what counts is the steady part of each run, where it has ramps.
+    #[serde(default)]
+    pub steady: bool,
     /// Changes within these are small.
     pub margins: Margins,
     /// Fewest runs between two changes, and at either end.
@@ -40,6 +43,7 @@ impl Default for TrendSettings {
         TrendSettings {
             clock: ComparedClock::default(),
             window: None,
+            steady: false,
             margins: Margins::default(),
             least,
             significance,

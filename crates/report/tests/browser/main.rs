@@ -264,11 +264,11 @@ fn plots_tell_their_values_to_keys_and_terms_their_meaning() {
 
 /// Runs of a minute each, the times of one side by `factor` longer.
 fn measured(dir: &Path, seeds: [u64; 3], factor: f64, labels: usize) -> Vec<MeasuredRun> {
-    let reading = RunReading { clock: ComparedClock::Service, window: None, seed: Some(1) };
+    let reading = RunReading { clock: ComparedClock::Service, seed: Some(1), ..RunReading::default() };
     let run = |seed: u64| {
         let file = dir.join(format!("{seed}.jtl"));
         std::fs::write(&file, sample::jtl(seed, factor, labels)).unwrap();
-        measure_run(&file, &reading).unwrap()
+        measure_run(&[file], &reading).unwrap()
     };
     seeds.map(run).into()
 }
