@@ -7,9 +7,9 @@ use busyhour_demo::Stall;
 use clap::{Args, Parser, Subcommand};
 
 use crate::exit::TABLE;
-use crate::load_args::{LoadArgs, UrlArgs};
+use crate::load_args::UrlArgs;
+use crate::own_args::OwnArgs;
 use crate::run_request::{FlagSettings, RunRequest};
-use crate::thresholds::ThresholdArgs;
 
 /// Runs Apache JMeter test plans.
 #[derive(Debug, Parser)]
@@ -77,7 +77,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "PLAN|URL")]
     plan: PathBuf,
     #[command(flatten)]
-    load: LoadArgs,
+    own: OwnArgs,
     #[command(flatten)]
     url: UrlArgs,
     /// JMeter CSV results file (default: samples.jtl in the run directory); appended to when it exists.
@@ -98,33 +98,12 @@ pub(crate) struct RunArgs {
     /// JMeter properties file to begin with.
     #[arg(short = 'p', long = "propfile", value_name = "FILE")]
     base: Option<PathBuf>,
-    /// Directory for the run's files (default: a new one in busyhour-runs).
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    /// Seed of every random choice (default: a new one, which the run directory tells).
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Cores that make load (default: all this process may use).
-    #[arg(long)]
-    cores: Option<usize>,
-    /// Leave out what is not supported instead of refusing the plan.
-    #[arg(long)]
-    allow_unsupported: bool,
-    /// Accept only servers whose certificates the usual roots vouch for (JMeter accepts all).
-    #[arg(long)]
-    verify_tls: bool,
     /// Log file (default: run.log in the run directory).
     #[arg(short = 'j', long = "log", value_name = "FILE")]
     log: Option<PathBuf>,
     /// Also write index.html and JMeter's statistics.json into this directory.
     #[arg(short = 'o', long = "report", value_name = "DIR")]
     dashboard: Option<PathBuf>,
-    #[command(flatten)]
-    thresholds: ThresholdArgs,
-    #[command(flatten)]
-    exports: crate::export::LiveExportArgs,
-    #[command(flatten)]
-    live: crate::live::LiveArgs,
 }
 
 impl RunArgs {
@@ -137,27 +116,16 @@ impl RunArgs {
         for text in self.system_property {
             flags.system.push(crate::settings::assignment("-D", &text)?);
         }
-        if self.cores == Some(0) {
-            return Err("--cores must be at least 1".into());
-        }
         let mut request = RunRequest {
             plan: self.plan,
             results: self.results,
             force: self.force,
             flags,
-            dir: self.dir,
-            seed: self.seed,
-            cores: self.cores,
-            allow_unsupported: self.allow_unsupported,
-            verify_tls: self.verify_tls,
             log: self.log,
             dashboard: self.dashboard,
-            thresholds: self.thresholds.read()?,
-            exports: self.exports,
-            live: self.live,
             ..RunRequest::default()
         };
-        self.load.apply(self.url, &mut request)?;
+        self.own.apply(self.url, &mut request)?;
         Ok(request)
     }
 }

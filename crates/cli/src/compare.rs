@@ -1,11 +1,10 @@
 //! `busyhour compare`: what changed between two groups of runs, and how many runs would show it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
-    ComparedClock, ComparisonSettings, Margins, MeasuredRun, PowerPlan, RunWindow, Unlike, Verdict,
-    differences,
+    ComparisonSettings, Margins, MeasuredRun, PowerPlan, Unlike, Verdict, differences,
 };
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::RunDir;
@@ -17,12 +16,14 @@ use clap::{Args, ValueEnum};
 
 use crate::arrivals::look;
 use crate::exit::{Exit, complain, print, say};
-use crate::quantities::{share, span};
-use crate::run_paths::runs_of;
+use crate::quantities::share;
+use crate::results_args::ComparedArgs;
+use crate::run_paths::{RunFiles, runs_of};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A run is a run directory or a JTL. Several runs on each side tell what varies from run to run; with one run \
+    after_help = "A run is a run directory or a JTL, of any form that `busyhour report` reads (CSV, XML, packed or not); files that \
+    several generators of one run wrote are joined by commas: generator-1.jtl,generator-2.jtl. Several runs on each side tell what varies from run to run; with one run \
     on each side that is unknown, and said. A difference is claimed only where its interval leaves out zero, with as many \
     questions asked as there are labels and measures; \"slower\" and the like where it lies beyond the margin.\n\n\
     Examples:\n  busyhour compare before after\n  busyhour compare before-1 before-2 before-3 -- after-1 after-2 after-3\n  \
@@ -46,12 +47,8 @@ pub(crate) struct CompareArgs {
     /// When to end with exit code 8.
     #[arg(long, value_enum, default_value_t = FailOn::Slower)]
     fail_on: FailOn,
-    /// Count what started from FROM to TO seconds after the start of each run.
-    #[arg(long, value_name = "FROM,TO", value_parser = span)]
-    window: Option<RunWindow>,
-    /// The clock: from the intended or from the actual start. A JTL has the latter only.
-    #[arg(long, value_enum, default_value_t = Clock::Response)]
-    clock: Clock,
+    #[command(flatten)]
+    compared: ComparedArgs,
     /// Compare runs of different plans, labels or loads all the same.
     #[arg(long)]
     allow_unlike: bool,
@@ -90,24 +87,6 @@ enum FailOn {
     None,
 }
 
-/// The clock on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Clock {
-    /// End − intended start.
-    Response,
-    /// End − actual start.
-    Service,
-}
-
-impl From<Clock> for ComparedClock {
-    fn from(clock: Clock) -> ComparedClock {
-        match clock {
-            Clock::Response => ComparedClock::Response,
-            Clock::Service => ComparedClock::Service,
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
     /// Changes with intervals and verdicts.
@@ -117,7 +96,10 @@ enum Form {
 }
 
 pub(crate) fn main(args: &CompareArgs) -> Exit {
-    let reading = RunReading { clock: args.clock.into(), window: args.window, seed: Some(args.seed) };
+    let reading = match args.compared.reading(Some(args.seed)) {
+        Ok(reading) => reading,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
     if let Some(difference) = args.power {
         return plan(args, difference, &reading);
     }
@@ -147,9 +129,10 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
         return Exit::Refused;
     }
     let settings = ComparisonSettings {
-        clock: args.clock.into(),
+        clock: args.compared.clock(),
         margins: Margins { relative: args.margin, errors: args.error_margin },
-        window: args.window,
+        window: args.compared.results.window(),
+        steady: args.compared.results.is_steady(),
         seed: args.seed,
         ..ComparisonSettings::default()
     };
@@ -188,14 +171,17 @@ fn exit_code(comparison: &Comparison, fail_on: FailOn) -> Exit {
 }
 
 /// Reads runs; says what is wrong with those that cannot be read, and then gives none.
-pub(crate) fn read_all(paths: &[impl AsRef<Path>], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
+pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
     let mut runs = Vec::new();
     let mut failed = false;
-    for (at, path) in paths.iter().enumerate() {
+    for (at, files) in paths.iter().enumerate() {
         // Runs draw their own random numbers: which they are does not depend on what else is compared.
-        let reading = RunReading { seed: reading.seed.map(|seed| seed.wrapping_add(at as u64)), ..*reading };
-        match measure_run(path.as_ref(), &reading) {
-            Ok(run) => runs.push(run),
+        let seed = reading.seed.map(|seed| seed.wrapping_add(at as u64));
+        match measure_run(files, &RunReading { seed, ..reading.clone() }) {
+            Ok(run) => {
+                tell_bad_rows(&run);
+                runs.push(run);
+            }
             Err(error) => {
                 failed = true;
                 let mut diagnostic = Diagnostic::error("run", error.to_string());
@@ -210,6 +196,15 @@ pub(crate) fn read_all(paths: &[impl AsRef<Path>], reading: &RunReading) -> Opti
         }
     }
     (!failed).then_some(runs)
+}
+
+/// Rows that are left out are told: what is compared is not the whole of the run.
+fn tell_bad_rows(run: &MeasuredRun) {
+    for input in run.facts.inputs.iter().filter(|input| input.bad_rows > 0) {
+        let rows = if input.bad_rows == 1 { "1 row".to_owned() } else { format!("{} rows", input.bad_rows) };
+        let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
+        say(&format!("warning: {rows} of {} cannot be read and are left out{first}", input.name));
+    }
 }
 
 fn refusal(unlike: &[Unlike]) -> Diagnostic {

@@ -52,6 +52,11 @@ pub(crate) fn complain(exit: Exit, message: &str) -> Exit {
     exit
 }
 
+/// A complaint with what to do about it; `hint` may be empty.
+pub(crate) fn hinted(message: String, hint: &str) -> String {
+    if hint.is_empty() { message } else { format!("{message}\n  hint: {hint}") }
+}
+
 /// Says something to the person (stderr).
 #[allow(clippy::print_stderr, reason = "this is where the program talks")]
 pub(crate) fn say(message: &str) {

@@ -8,14 +8,17 @@ use std::thread::JoinHandle;
 
 use busyhour_compile::{BackendKind, BackendListener};
 use busyhour_export::{
-    BackendSettings, Clock, CsvExporter, Exporter, Followed, GraphiteExporter, HistogramLogExporter,
-    HttpPost, InfluxExporter, Origin, OtlpExporter, PercentileExporter, RemoteWriteExporter, SamplerFilter,
-    ScrapeServer, Sender, TcpText, UdpText, UserCounts, WriteText, follow,
+    BackendSettings, Clock, CsvExporter, ExportError, Exporter, Followed, GraphiteExporter, HistogramForm,
+    HistogramLogExporter, HttpPost, InfluxExporter, Origin, OtlpExporter, PercentileExporter,
+    RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, UdpText, UserCounts, WriteText,
+    export_parquet, follow,
 };
-use busyhour_record::{RunDir, Snapshot, SnapshotSender, read_snapshots, snapshot_channel};
+use busyhour_record::{
+    RunDir, RunDirError, Snapshot, SnapshotError, SnapshotSender, read_snapshots, snapshot_channel,
+};
 use clap::{Args, ValueEnum};
 
-use crate::exit::{Exit, TABLE, complain, say};
+use crate::exit::{Exit, TABLE, complain, hinted, say};
 use crate::run::chain;
 
 /// Seconds that an export may be behind before it loses some: a database may be gone for a while.
@@ -36,6 +39,10 @@ pub(crate) struct LiveExportArgs {
     /// Send to Prometheus or what takes its remote write: http://HOST:9090/api/v1/write.
     #[arg(long, value_name = "URL")]
     remote_write: Option<String>,
+    /// Send histograms by remote write as Prometheus's native ones (bounds 2.2 % apart, a series each), which a server takes
+    /// that has them switched on.
+    #[arg(long, requires = "remote_write")]
+    native_histograms: bool,
     /// Send OTLP metrics (HTTP, protobuf) to a collector: http://HOST:4318/v1/metrics.
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
@@ -78,11 +85,9 @@ impl Exports {
             exports.follow("prometheus", Box::new(exporter), &mut senders)?;
         }
         if let Some(url) = &args.remote_write {
-            exports.follow(
-                "remote write",
-                Box::new(RemoteWriteExporter::new(url, origin, name)),
-                &mut senders,
-            )?;
+            let form = if args.native_histograms { HistogramForm::Native } else { HistogramForm::Classic };
+            let exporter = RemoteWriteExporter::new(url, origin, name, form);
+            exports.follow("remote write", Box::new(exporter), &mut senders)?;
         }
         if let Some(url) = &args.otlp {
             exports.follow("otlp", Box::new(OtlpExporter::new(url, origin, name)), &mut senders)?;
@@ -278,12 +283,15 @@ enum Format {
     Graphite,
     /// Prometheus's exposition, as a scrape at the end shows it.
     Prometheus,
+    /// Every sample as a row of an Apache Parquet file, both clocks in nanoseconds.
+    Parquet,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
     "Examples:\n  busyhour export busyhour-runs/shop-20260101-120000 --to csv -o seconds.csv\n  \
      busyhour export results.jtl --to hgrm --label checkout -o checkout.hgrm\n  \
+     busyhour export results.jtl.gz --to parquet -o samples.parquet\n  \
      busyhour export results.jtl --to influx -o 'http://127.0.0.1:8086/write?db=jmeter'\n  \
      busyhour export results.jtl --to graphite -o tcp://127.0.0.1:2003\n\n{TABLE}"
 ))]
@@ -329,14 +337,20 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
             format!("there is no run directory and no result file {}", source.display()),
         ));
     }
-    let unreadable = |error: &dyn std::error::Error| (Exit::Refused, chain(error));
-    let (wall_anchor_ms, plan) = facts(source).map_err(|error| unreadable(&*error))?;
-    let origin = Origin { wall_anchor_ms };
-    let name = args.export_name.clone().unwrap_or(plan);
     let url = args.output.as_deref().filter(|output| output.contains("://"));
     if url.is_some() && !matches!(args.to, Format::Influx | Format::Graphite) {
         return Err((Exit::Usage, "only influx and graphite are sent to a URL; give a file".into()));
     }
+    if args.label.is_some() && args.to != Format::Hgrm {
+        return Err((Exit::Usage, "--label is for --to hgrm; the other formats hold all labels".into()));
+    }
+    let plan = plan_name(source).map_err(|error| (Exit::Refused, chain(&error)))?;
+    let name = args.export_name.clone().unwrap_or(plan);
+    if args.to == Format::Parquet {
+        return parquet(source, args.output.as_deref(), &name).map(|()| args.output.clone());
+    }
+    let wall_anchor_ms = wall_anchor_ms(source)?;
+    let origin = Origin { wall_anchor_ms };
     let target = args.output.clone().unwrap_or_else(|| "standard output".into());
     let mut exporter = exporter(args, url, origin, &name).map_err(|message| (Exit::Internal, message))?;
     let mut failure = None;
@@ -350,25 +364,79 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     match failure {
         // Whoever reads the output has seen enough.
         Some(error) if is_broken_pipe(&error) => Ok(None),
-        Some(error @ busyhour_export::ExportError::Settings(_)) => Err((Exit::Usage, error.to_string())),
+        Some(error @ ExportError::Settings(_)) => Err((Exit::Usage, error.to_string())),
         Some(error) => Err((Exit::Internal, format!("{target}: {}", chain(&error)))),
         None => Ok(args.output.clone()),
     }
 }
 
-fn is_broken_pipe(error: &busyhour_export::ExportError) -> bool {
-    matches!(error, busyhour_export::ExportError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
+fn is_broken_pipe(error: &ExportError) -> bool {
+    matches!(error, ExportError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// When a run began, and what it was of.
-fn facts(source: &Path) -> Result<(i64, String), Box<dyn std::error::Error>> {
+/// What a run was of.
+fn plan_name(source: &Path) -> Result<String, RunDirError> {
     if source.is_dir() {
-        let manifest = RunDir::open(source).read_manifest()?;
-        let name = if manifest.plan.name.is_empty() { manifest.plan.path } else { manifest.plan.name };
-        return Ok((manifest.wall_anchor_ms, name));
+        let plan = RunDir::open(source).read_manifest()?.plan;
+        return Ok(if plan.name.is_empty() { plan.path } else { plan.name });
     }
-    let name = source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok((busyhour_record::first_start_ms(source)?.unwrap_or(0), name))
+    Ok(source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default())
+}
+
+/// When a run began.
+fn wall_anchor_ms(source: &Path) -> Result<i64, (Exit, String)> {
+    if source.is_dir() {
+        let manifest = RunDir::open(source).read_manifest();
+        return manifest
+            .map(|manifest| manifest.wall_anchor_ms)
+            .map_err(|error| (Exit::Refused, chain(&error)));
+    }
+    let first = busyhour_record::first_start_ms(source).map_err(|error| unreadable(&error))?;
+    Ok(first.unwrap_or(0))
+}
+
+fn unreadable(error: &SnapshotError) -> (Exit, String) {
+    (Exit::Refused, hinted(chain(error), error.hint()))
+}
+
+/// Writes the samples of a run as an Apache Parquet file.
+fn parquet(source: &Path, output: Option<&str>, name: &str) -> Result<(), (Exit, String)> {
+    let Some(path) = output else {
+        if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+            let text = "a Parquet file is nothing for a terminal: name one, -o samples.parquet";
+            return Err((Exit::Usage, text.into()));
+        }
+        let exported = export_parquet(source, || Ok(std::io::stdout()), name, "standard output");
+        return match exported {
+            Err(error) if !is_broken_pipe(&error) => Err(refusal(&error)),
+            _ => Ok(()),
+        };
+    };
+    let began = std::cell::Cell::new(false);
+    let create = || {
+        let file = File::create(path)?;
+        began.set(true);
+        Ok(file)
+    };
+    match export_parquet(source, create, name, path) {
+        Ok(rows) => {
+            say(&format!("{rows} samples"));
+            Ok(())
+        }
+        Err(error) => {
+            // Without its end, which holds where everything is, nothing can read it.
+            if began.get() && Path::new(path).is_file() {
+                let _ = std::fs::remove_file(path);
+            }
+            Err(refusal(&error))
+        }
+    }
+}
+
+/// What became of an export that failed.
+fn refusal(error: &ExportError) -> (Exit, String) {
+    let exit = if matches!(error, ExportError::Samples(_)) { Exit::Refused } else { Exit::Internal };
+    (exit, hinted(chain(error), error.hint()))
 }
 
 fn exporter(
@@ -411,5 +479,7 @@ fn exporter(
             &graphite_prefix(name),
         )),
         Format::Prometheus => Box::new(busyhour_export::ExpositionExporter::new(text(writer), name)),
+        // It is made of samples, not of seconds.
+        Format::Parquet => return Err("a Parquet file is written by itself".into()),
     })
 }

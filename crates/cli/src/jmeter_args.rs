@@ -1,12 +1,15 @@
-//! JMeter's own command line.
+//! JMeter's own command line, behind which busyhour's own long options may stand as well.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use busyhour_compile::ProxyOption;
 use busyhour_record::ResultsInput;
+use clap::{CommandFactory as _, Parser};
 
 use crate::exit::{Exit, TABLE, complain, print, say};
+use crate::load_args::UrlArgs;
+use crate::own_args::OwnArgs;
 use crate::run_request::{FlagSettings, RunRequest};
 use crate::settings::{self, assignment};
 use crate::{report, run};
@@ -84,14 +87,31 @@ const FLAGS: &[Flag] = &[
 /// Long-only flags and aliases of JMeter's: number of values and what they stand for.
 const SPELLINGS: &[(&str, char)] = &[("reportFile", 'o')];
 
-/// Whether the arguments are in JMeter's form: they begin with one of its flags, and it is not `--help` or `--version`.
+/// Busyhour's own options among JMeter's flags.
+#[derive(Debug, Parser)]
+#[command(name = "busyhour", disable_help_flag = true)]
+struct OwnOptions {
+    #[command(flatten)]
+    own: OwnArgs,
+}
+
+/// The own option of this long name.
+fn own_option<'c>(options: &'c clap::Command, name: &str) -> Option<&'c clap::Arg> {
+    options.get_arguments().find(|argument| argument.get_long() == Some(name))
+}
+
+/// Whether the arguments are in JMeter's form: they begin with one of its flags, or with an own option, and it is not
+/// `--help` or `--version`.
 pub(crate) fn is_jmeter_style(arguments: &[OsString]) -> bool {
     let Some(first) = arguments.get(1).and_then(|argument| argument.to_str()) else { return false };
     if matches!(first, "--help" | "-h" | "--version" | "-V") {
         return false;
     }
     match first.strip_prefix("--") {
-        Some(long) => FLAGS.iter().any(|flag| flag.long == long.split('=').next().unwrap_or(long)),
+        Some(long) => {
+            let name = long.split('=').next().unwrap_or(long);
+            FLAGS.iter().any(|flag| flag.long == name) || own_option(&OwnOptions::command(), name).is_some()
+        }
         None => first.len() > 1 && first.starts_with('-'),
     }
 }
@@ -146,12 +166,22 @@ pub(crate) fn main(arguments: &[OsString]) -> Exit {
 fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
     let mut parsed = Parsed::default();
     parsed.request.as_jmeter = true;
+    let options = OwnOptions::command();
+    let mut own = vec![OsString::from("busyhour")];
     let mut rest = arguments.iter().skip(1);
     while let Some(argument) = rest.next() {
         let Some(text) = argument.to_str() else {
             // Only file names can be other than UTF-8, and those follow their flag.
             return Err(format!("the argument {} is not understood", argument.to_string_lossy()));
         };
+        let long = text.strip_prefix("--").and_then(|long| long.split('=').next());
+        if let Some(option) = long.and_then(|name| own_option(&options, name)) {
+            own.push(argument.clone());
+            if option.get_action().takes_values() && !text.contains('=') {
+                own.extend(rest.next().cloned());
+            }
+            continue;
+        }
         let (flag, attached) = find(text)?;
         if !flag.refused.is_empty() {
             return Err(format!("-{} (--{}): {}", flag.short, flag.long, flag.refused));
@@ -176,6 +206,19 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
         }
         parsed.request.proxy = Some(parsed.proxy.clone());
     }
+    if parsed.report_only.is_some() && own.len() > 1 {
+        return Err(format!(
+            "{} is for a run; -g only makes a report (`busyhour judge` judges results by thresholds)",
+            own[1].to_string_lossy()
+        ));
+    }
+    let own = OwnOptions::try_parse_from(own).map_err(|error| {
+        // Its first paragraph: what follows is a usage line without JMeter's flags.
+        let text = error.to_string();
+        let text = text.split("\n\nUsage").next().unwrap_or_default();
+        text.trim().trim_start_matches("error: ").to_owned()
+    })?;
+    own.own.apply(UrlArgs::default(), &mut parsed.request)?;
     Ok(parsed)
 }
 
@@ -285,6 +328,15 @@ fn help() -> String {
             format!("--{}", flag.long)
         );
     }
+    out += "\nBesides, these of `busyhour run` (its --help tells more):\n";
+    let options = OwnOptions::command();
+    for option in options.get_arguments().filter(|option| !option.is_hide_set()) {
+        let Some(long) = option.get_long() else { continue };
+        let value = option.get_value_names().filter(|_| option.get_action().takes_values());
+        let value = value.and_then(|names| names.first()).map(|name| format!(" {name}")).unwrap_or_default();
+        let what = option.get_help().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(out, "  {:<38}  {what}", format!("--{long}{value}"));
+    }
     let _ = writeln!(out, "\n{TABLE}");
     out
 }
@@ -314,10 +366,35 @@ mod tests {
         let parsed = parse(&arguments("--nongui --testfile x.jmx --logfile=y.jtl"))
             .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(parsed.request.results, Some("y.jtl".into()));
-        for line in ["-n -t", "-n -t x -r", "-n x.jmx", "-n --nonsense", "-nx", "-n -t x -H proxy"] {
+        for line in [
+            "-n -t",
+            "-n -t x -r",
+            "-n x.jmx",
+            "-n --nonsense",
+            "-nx",
+            "-n -t x -H proxy",
+            "-n -t x --threshold",
+            "-n -t x --threshold nonsense",
+            "-n -t x --seed y",
+            "-g x -o y --threshold p95<1s",
+        ] {
             assert!(parse(&arguments(line)).is_err(), "{line}");
         }
         assert!(is_jmeter_style(&arguments("-n -t x")) && is_jmeter_style(&arguments("--nongui")));
         assert!(!is_jmeter_style(&arguments("run x")) && !is_jmeter_style(&arguments("--help")));
+    }
+
+    #[test]
+    fn own_options_stand_among_jmeters() {
+        let line = "--threshold p95<800ms -n --seed=7 -t x.jmx -l y.jtl --fail-if rc5xx>20 -JA=b --junit t.xml --cores 1";
+        assert!(is_jmeter_style(&arguments(line)));
+        let request = parse(&arguments(line)).unwrap_or_else(|error| panic!("{error}")).request;
+        assert_eq!((request.seed, request.cores), (Some(7), Some(1)));
+        assert_eq!((request.results, request.plan), (Some("y.jtl".into()), "x.jmx".into()));
+        let criteria: Vec<_> = request.thresholds.criteria.iter().map(ToString::to_string).collect();
+        assert_eq!(criteria, ["require p95 < 800ms", "fail if rc5?? > 20, stop as failed"]);
+        let told = parse(&arguments("-n -t x --seed y")).err().unwrap_or_default();
+        assert!(told.starts_with("invalid value 'y' for '--seed <SEED>'"), "{told}");
+        assert!(help().contains("--threshold CRITERION"), "{}", help());
     }
 }

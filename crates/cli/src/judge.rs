@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use busyhour_analysis::Summary;
-use busyhour_analysis::thresholds::{Criterion, Meaning, ThresholdReport};
+use busyhour_analysis::thresholds::{Criterion, Meaning, Subject, ThresholdReport};
 use busyhour_record::RunDir;
 use busyhour_report::{Look, judge_record, summarise, summarise_jtl, threshold_table};
 use clap::Args;
 
-use crate::exit::{Exit, TABLE, complain, print, say};
+use crate::exit::{Exit, TABLE, complain, hinted, print, say};
 use crate::progress;
 use crate::run::chain;
 use crate::thresholds::{ThresholdArgs, Thresholds};
@@ -47,7 +47,6 @@ pub(crate) fn main(args: JudgeArgs) -> Exit {
 
 /// The summary of what lies at `source` with its thresholds judged.
 fn judge(source: &Path, thresholds: &mut Thresholds) -> Result<Summary, (Exit, String)> {
-    let unreadable = |error: &dyn std::error::Error| (Exit::Refused, chain(error));
     if !source.exists() {
         return Err((
             Exit::Refused,
@@ -56,7 +55,8 @@ fn judge(source: &Path, thresholds: &mut Thresholds) -> Result<Summary, (Exit, S
     }
     let is_dir = source.is_dir();
     if is_dir && thresholds.criteria.is_empty() {
-        let manifest = RunDir::open(source).read_manifest().map_err(|error| unreadable(&error))?;
+        let manifest =
+            RunDir::open(source).read_manifest().map_err(|error| (Exit::Refused, chain(&error)))?;
         for text in &manifest.thresholds {
             let criterion = Criterion::parse(text, Meaning::Require).map_err(|error| {
                 (Exit::Refused, format!("the manifest's threshold `{text}` cannot be read: {error}"))
@@ -69,9 +69,9 @@ fn judge(source: &Path, thresholds: &mut Thresholds) -> Result<Summary, (Exit, S
         return Err((Exit::Usage, text.to_owned()));
     }
     let mut summary = if is_dir { summarise(&RunDir::open(source)) } else { summarise_jtl(source) }
-        .map_err(|error| unreadable(&error))?;
+        .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))?;
     let judged = judge_record(source, &summary, thresholds.criteria.clone());
-    summary.thresholds = judged.map_err(|error| unreadable(&error))?;
+    summary.thresholds = judged.map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))?;
     Ok(summary)
 }
 
@@ -80,6 +80,13 @@ fn tell(source: &Path, thresholds: &Thresholds, summary: &Summary) -> Exit {
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
     let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
     print(&threshold_table(summary, look));
+    let asks_cov = thresholds.criteria.iter().any(|criterion| criterion.subject == Subject::ArrivalsCov);
+    if asks_cov && summary.arrivals.iter().any(|verdict| verdict.observed.is_too_coarse()) {
+        say(
+            "note: arrivals-cov cannot be told here: stamps are whole milliseconds, and gaps are shorter than two of them \
+             on average; a run directory has nanoseconds",
+        );
+    }
     let (written, failed) = thresholds.write(source, summary);
     for path in written {
         say(&format!("wrote {}", path.display()));

@@ -7,16 +7,15 @@ use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::{ApdexLimits, ReadSettings, ResultsFrom, ResultsInput, RunDir, SaveConfig};
 use busyhour_report::{
-    LogLoad, Look, ReportError, ResultsOptions, ResultsPart, end_of_run, html_report, summarise_results,
+    LogLoad, Look, ReportError, ResultsOptions, end_of_run, html_report, summarise_results,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::exit::{Exit, complain, print, say};
 use crate::progress::columns;
 use crate::reading::ReadingProgress;
+use crate::results_args::ResultsArgs;
 use crate::run::chain;
-use crate::run_request::FlagSettings;
-use crate::settings;
 
 /// JMeter's properties for the limits of its Application Performance Index, in ms.
 const APDEX_PROPERTIES: [&str; 2] =
@@ -42,35 +41,15 @@ pub(crate) struct ReportArgs {
     /// Write the summary as JSON into this file; - is standard output, without the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Count what starts from FROM until TO, in seconds from the start.
-    #[arg(long, value_name = "FROM,TO", value_parser = window, conflicts_with = "steady")]
-    window: Option<(f64, f64)>,
-    /// Look for ramps at the beginning and the end, and leave them out.
-    #[arg(long, value_name = "HOW")]
-    steady: Option<SteadyHow>,
+    #[command(flatten)]
+    results: ResultsArgs,
     /// Response times that satisfy, and that are tolerated, in ms (default: 500,1500, or JMeter's properties).
     #[arg(long, value_name = "SATISFIED,TOLERATED", value_parser = apdex)]
     apdex: Option<ApdexLimits>,
-    /// Time stamps are the ends of samples (sampleresult.timestamp.start=false), not their starts.
-    #[arg(long)]
-    end_stamps: bool,
     /// The load was an open workload: compare its arrivals with Poisson arrivals. Without this, threads are taken to wait
     /// for each response, as JMeter's do; a run directory tells itself.
     #[arg(long)]
     open: bool,
-    /// Set a JMeter property, such as those with which a CSV without names of columns was written.
-    #[arg(short = 'J', value_name = "NAME=VALUE")]
-    jmeter_property: Vec<String>,
-    /// JMeter properties file; may be given several times.
-    #[arg(short = 'q', long = "addprop", value_name = "FILE")]
-    additional: Vec<PathBuf>,
-}
-
-/// How ramps are found.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SteadyHow {
-    /// By the number of users where it is known, by rate and response times.
-    Auto,
 }
 
 pub(crate) fn main(args: &ReportArgs) -> Exit {
@@ -110,19 +89,8 @@ pub(crate) fn main(args: &ReportArgs) -> Exit {
 
 impl ReportArgs {
     fn options(&self) -> Result<ResultsOptions, String> {
-        let mut flags = FlagSettings { additional: self.additional.clone(), ..FlagSettings::default() };
-        for text in &self.jmeter_property {
-            flags.jmeter.push(settings::assignment("-J", text)?);
-        }
-        let properties = settings::load(&flags, 0)?.jmeter;
-        let mut options = options(&properties)?;
-        options.read.stamps_are_ends |= self.end_stamps;
+        let mut options = self.results.options()?;
         options.apdex = self.apdex.unwrap_or(options.apdex);
-        options.part = match (self.window, self.steady) {
-            (Some((from_s, to_s)), _) => ResultsPart::Window(from_s, to_s),
-            (None, Some(SteadyHow::Auto)) => ResultsPart::Steady,
-            (None, None) => ResultsPart::Whole,
-        };
         options.load = if self.open { LogLoad::Open } else { LogLoad::Closed };
         Ok(options)
     }
@@ -206,21 +174,10 @@ fn look() -> Look {
     Look { width: columns().filter(|_| on_terminal), colour }
 }
 
-/// Two numbers, the second above the first.
-fn two(text: &str) -> Option<(f64, f64)> {
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
-    let (from, to) = text.split_once(',')?;
-    Some((number(from)?, number(to)?)).filter(|(from, to)| to > from)
-}
-
-fn window(text: &str) -> Result<(f64, f64), String> {
-    two(text).ok_or_else(|| {
-        "two numbers of seconds from the start are needed, as in 60,660: from where to where".into()
-    })
-}
-
 fn apdex(text: &str) -> Result<ApdexLimits, String> {
-    let (satisfied, tolerated) = two(text).ok_or(
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
+    let two = text.split_once(',').and_then(|(from, to)| Some((number(from)?, number(to)?)));
+    let (satisfied, tolerated) = two.filter(|(satisfied, tolerated)| tolerated > satisfied).ok_or(
         "two numbers of ms are needed, as in 500,1500: up to which a user is satisfied, and up to which it is tolerated",
     )?;
     let ns = |ms: f64| (ms * 1e6).round() as u64;
@@ -233,9 +190,8 @@ mod tests {
 
     #[test]
     fn pairs_of_numbers() {
-        assert_eq!(window("60, 660"), Ok((60.0, 660.0)));
         for wrong in ["60", "660,60", "a,b", "-1,5", "5,5", "nan,1"] {
-            assert!(window(wrong).is_err(), "{wrong}");
+            assert!(apdex(wrong).is_err(), "{wrong}");
         }
         assert_eq!(apdex("0.5,2").map(|limits| limits.satisfied_ns), Ok(500_000));
     }

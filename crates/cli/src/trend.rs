@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use busyhour_analysis::comparison::{ComparedClock, Margins, RunWindow, Trend, TrendSettings};
-use busyhour_report::{RunReading, trend_table};
+use busyhour_analysis::comparison::{Margins, Trend, TrendSettings};
+use busyhour_report::trend_table;
 use clap::{Args, ValueEnum};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arrivals::look;
-use crate::compare::{Clock, read_all};
+use crate::compare::read_all;
 use crate::exit::{Exit, complain, print};
-use crate::quantities::{share, span};
+use crate::quantities::share;
+use crate::results_args::ComparedArgs;
 use crate::run_paths::runs_of;
 
 #[derive(Debug, Args)]
@@ -41,12 +42,8 @@ pub(crate) struct TrendArgs {
     /// When to end with exit code 8.
     #[arg(long, value_enum, default_value_t = FailOn::None)]
     fail_on: FailOn,
-    /// Count what started from FROM to TO seconds after the start of each run.
-    #[arg(long, value_name = "FROM,TO", value_parser = span)]
-    window: Option<RunWindow>,
-    /// The clock: from the intended or from the actual start. A JTL has the latter only.
-    #[arg(long, value_enum, default_value_t = Clock::Response)]
-    clock: Clock,
+    #[command(flatten)]
+    compared: ComparedArgs,
     /// As JSON.
     #[arg(long)]
     json: bool,
@@ -72,13 +69,16 @@ pub(crate) fn main(args: &TrendArgs) -> Exit {
     if args.significance <= 0.0 || args.significance >= 1.0 {
         return complain(Exit::Usage, "--significance must be between 0 and 1");
     }
-    let clock: ComparedClock = args.clock.into();
-    let reading = RunReading { clock, window: args.window, seed: None };
+    let reading = match args.compared.reading(None) {
+        Ok(reading) => reading,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
     let Some(runs) = read_all(&paths, &reading) else { return Exit::Refused };
     let default = TrendSettings::default();
     let settings = TrendSettings {
-        clock,
-        window: args.window,
+        clock: args.compared.clock(),
+        window: args.compared.results.window(),
+        steady: args.compared.results.is_steady(),
         margins: Margins { relative: args.margin, errors: args.error_margin },
         least: usize::from(args.least),
         significance: args.significance,

@@ -175,6 +175,116 @@ fn one_run_each_is_compared_with_a_warning() {
     assert_eq!(effect(&whole, "Total", "mean")["method"], "blocks");
 }
 
+/// The same rows as XML.
+fn xml(log: &str) -> String {
+    let mut text =
+        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testResults version=\"1.2\">\n");
+    for row in log.lines().skip(1) {
+        let [stamp, elapsed, label, code, thread, success] = row.split(',').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let _ = writeln!(
+            text,
+            "<httpSample t=\"{elapsed}\" ts=\"{stamp}\" s=\"{success}\" lb=\"{label}\" rc=\"{code}\" tn=\"{thread}\"/>"
+        );
+    }
+    text + "</testResults>\n"
+}
+
+/// Every second row, each part with the names of the columns.
+fn parts(log: &str) -> [String; 2] {
+    let (names, rows) = log.split_once('\n').unwrap();
+    [0, 1].map(|part| {
+        let rows = rows.lines().enumerate().filter(|(at, _)| at % 2 == part);
+        rows.fold(format!("{names}\n"), |text, (_, row)| text + row + "\n")
+    })
+}
+
+#[test]
+fn results_of_every_form_are_compared_alike() {
+    use std::io::Write as _;
+    let room = Room::new();
+    let (base, new) = (log(&MADE), log(&Made { seed: 2, search: 1.5, ..MADE }));
+    room.file("before.jtl", &base);
+    room.file("after.jtl", &new);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(base.as_bytes()).unwrap();
+    room.file("before.jtl.gz", gzip.finish().unwrap());
+    room.file("after.xml.zst", zstd::encode_all(xml(&new).as_bytes(), 1).unwrap());
+    let [one, two] = parts(&base);
+    room.file("one.jtl", one);
+    room.file("two.jtl", two);
+    let compared = |line: &str| {
+        let found = json(&room.type_in(&format!("compare --json --fail-on none {line}")).expect(0));
+        (
+            found["total"]["effects"].clone(),
+            found["labels"].clone(),
+            found["base"]["runs"][0]["users"].clone(),
+        )
+    };
+    let plain = compared("before.jtl after.jtl");
+    assert_eq!(plain.2, 20);
+    assert_eq!(compared("before.jtl.gz after.xml.zst"), plain);
+    // What two generators wrote is one run; their users are not each other's.
+    let (total, _, users) = compared("--allow-unlike one.jtl,two.jtl after.jtl");
+    let mean = |effects: &Value| effects[0]["base"].as_f64().unwrap();
+    assert!((mean(&total) / mean(&plain.0) - 1.0).abs() < 1e-9, "{total} {}", plain.0);
+    assert_eq!(users, 20, "ten in each file");
+    // A directory's packed files are runs as well.
+    std::fs::create_dir(room.path().join("nightly")).unwrap();
+    for file in ["before.jtl.gz", "after.xml.zst", "one.jtl"] {
+        std::fs::copy(room.path().join(file), room.path().join("nightly").join(file)).unwrap();
+    }
+    let found = json(&room.type_in("trend nightly --json").expect(0));
+    assert_eq!(found["runs"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn ramps_are_left_out_of_each_run() {
+    let room = Room::new();
+    // In the first half minute a third of the requests, and they take four times as long.
+    let ramped = |seed: u64| {
+        let made = log(&Made { seed, ..MADE });
+        let (names, rows) = made.split_once('\n').unwrap();
+        let rows = rows.lines().enumerate().filter_map(|(at, row)| {
+            let (stamp, rest) = row.split_once(',')?;
+            let (elapsed, rest) = rest.split_once(',')?;
+            let ramp = stamp.parse::<u64>().ok()? < (MADE.start_s + 30) * 1_000;
+            let elapsed = elapsed.parse::<u64>().ok()? * if ramp { 4 } else { 1 };
+            (!ramp || at % 3 == 0).then(|| format!("{stamp},{elapsed},{rest}\n"))
+        });
+        rows.fold(format!("{names}\n"), |text, row| text + &row)
+    };
+    room.file("before.jtl", ramped(1));
+    room.file("after.jtl", ramped(2));
+    let mean = |line: &str| {
+        let found = json(
+            &room.type_in(&format!("compare --json --fail-on none {line} before.jtl after.jtl")).expect(0),
+        );
+        (effect(&found, "Total", "mean")["base"].as_f64().unwrap(), found["settings"]["steady"].clone())
+    };
+    let ((whole, is_steady), (window, _)) = (mean(""), mean("--window 30,120"));
+    assert_eq!(is_steady, false);
+    let (steady, is_steady) = mean("--steady auto");
+    assert_eq!(is_steady, true);
+    assert!(whole > 1.2 * window && (steady / window - 1.0).abs() < 0.02, "{whole} {window} {steady}");
+    room.type_in("compare --fail-on none --steady auto before.jtl after.jtl")
+        .expect(0)
+        .prints(&["Only the steady part of each run counts: before.jtl from 3"]);
+    room.type_in("compare --steady auto --window 1,2 before.jtl after.jtl").expect(2).says(&["--steady"]);
+    room.type_in("trend --steady auto before.jtl after.jtl").expect(0).prints(&["2 runs"]);
+}
+
+#[test]
+fn rows_that_cannot_be_read_are_told() {
+    let room = Room::new();
+    room.file("before.jtl", log(&MADE));
+    room.file("after.jtl", log(&Made { seed: 2, ..MADE }) + "what,is,this\nnot a row at all\n");
+    room.type_in("compare --fail-on none before.jtl after.jtl")
+        .expect(0)
+        .says(&["warning: 2 rows of after.jtl cannot be read and are left out; the first: line 3602"]);
+}
+
 #[test]
 fn unlike_runs_are_refused_unless_allowed() {
     let room = Room::new();
@@ -209,6 +319,9 @@ fn what_cannot_be_compared_is_said() {
         ("compare before.jtl before.jtl --margin 5", 2, "5%"),
         ("compare --power 0% before.jtl", 2, "greater than 0"),
         ("trend none", 3, "none"),
+        ("compare before.jtl,none.jtl before.jtl", 3, "cannot read none.jtl"),
+        ("compare --steady never before.jtl before.jtl", 2, "auto"),
+        ("compare -J novalue before.jtl before.jtl", 2, "novalue"),
     ] {
         room.type_in(line).expect(code).says(&[said]);
     }

@@ -225,6 +225,25 @@ fn a_run_directory_and_its_log_become_files() {
         .expect(0);
     assert!(came.lock().unwrap().concat().contains("transaction=cart,statut=ok count=10,"));
 
+    for source in [&dir, &jtl] {
+        room.run(["export", source, "--to", "parquet", "-o", "samples.parquet"])
+            .expect(0)
+            .says(&["20 samples", "wrote samples.parquet"]);
+        let bytes = std::fs::read(room.path().join("samples.parquet")).unwrap();
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    }
+    room.file("broken.jtl", "no,result\nfile\n");
+    room.run(["export", "broken.jtl", "--to", "parquet", "-o", "none.parquet"])
+        .expect(3)
+        .says(&["cannot read the samples: broken.jtl"]);
+    assert!(!room.path().join("none.parquet").exists());
+    room.run(["export", &dir, "--to", "parquet", "-o", "no/such/folder.parquet"])
+        .expect(1)
+        .says(&["cannot write to no/such/folder.parquet"]);
+    room.run(["export", &dir, "--to", "csv", "--label", "cart"])
+        .expect(2)
+        .says(&["--label is for --to hgrm"]);
+
     room.run(["export", &dir, "--to", "hgrm", "--label", "typo"])
         .expect(2)
         .says(&["there is no sample of the label \"typo\"; there are: cart, home"]);

@@ -11,6 +11,7 @@ mod client_certificates;
 mod command_line;
 mod compare;
 mod demo;
+mod docs;
 mod export;
 mod faults;
 mod jmeter_form;

@@ -135,6 +135,109 @@ fn a_stall_is_seen_by_the_clock_that_begins_at_the_intended_start() {
 }
 
 #[test]
+fn jmeters_command_line_takes_thresholds_too() {
+    let (room, server) = (Room::new(), Server::quick());
+    room.file("plan.jmx", hundred());
+    let port = format!("-JPORT={}", server.port());
+    let jmeter = ["-n", "-t", "plan.jmx", "-l", "x.jtl", "-Jjmeterengine.nongui.port=0", port.as_str()];
+    let own = [
+        "--threshold",
+        "hits = 100",
+        "--fail-if=errors>50%",
+        "--junit",
+        "t.xml",
+        "--dir",
+        "here",
+        "--seed",
+        "7",
+    ];
+    room.run(jmeter.iter().chain(&own)).expect(0).prints(&[
+        "Starting standalone test @ ",
+        "Thresholds: kept",
+        "✓ hits = 100  100",
+        "... end of run\n",
+    ]);
+    assert!(room.read("t.xml").contains(r#"tests="2" failures="0""#));
+    let manifest = busyhour_record::RunDir::open(room.path().join("here")).read_manifest().unwrap();
+    assert_eq!((manifest.seed, manifest.thresholds.len()), (7, 2));
+    room.run(jmeter.iter().chain(&["-f", "--threshold", "hits < 100"]))
+        .expect(6)
+        .prints(&["✗ hits < 100  100"]);
+    let requests = server.requests();
+    for (more, said) in [
+        (["--threshold", "p95 off cart < 1s"], "--threshold: column 5: expected `of LABEL`"),
+        (["--seed", "seven"], "invalid value 'seven' for '--seed <SEED>'"),
+        (["--treshold", "hits < 1"], "--treshold"),
+    ] {
+        room.run(jmeter.iter().chain(&more)).expect(2).says(&[said]);
+    }
+    room.run(["-g", "x.jtl", "-o", "report", "--threshold", "hits < 1"]).expect(2).says(&["busyhour judge"]);
+    assert_eq!(server.requests(), requests, "nothing was sent");
+}
+
+/// A minute of `rate` requests a second of three labels whose gaps are exponential; stamps in whole ms, rows in the order of
+/// their ends.
+fn poisson(rate: f64) -> String {
+    let mut state = 1_u64;
+    let mut roll = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    };
+    let (mut at, mut rows) = (0.0, Vec::new());
+    while at < 60.0 {
+        let (stamp, elapsed) = (1_700_000_000_000 + (at * 1e3) as u64, (-roll().ln() * 80.0) as u64);
+        rows.push((stamp + elapsed, stamp, elapsed, ["home", "cart", "pay"][(roll() * 3.0) as usize]));
+        at -= roll().ln() / rate;
+    }
+    rows.sort();
+    let names = String::from("timeStamp,elapsed,label,responseCode,threadName,success\n");
+    rows.into_iter().fold(names, |text, (_, stamp, elapsed, label)| {
+        let number = stamp % 1_000;
+        let fails = number == 7;
+        text + &format!(
+            "{stamp},{elapsed},{label},{},Users 1-{},{}\n",
+            if fails { 503 } else { 200 },
+            number % 20 + 1,
+            !fails
+        )
+    })
+}
+
+#[test]
+fn a_result_file_is_judged_in_every_form() {
+    let room = Room::new();
+    room.file("results.jtl", poisson(50.0));
+    room.file(
+        "thresholds.toml",
+        "require = [\"p95 of each < 300ms\", \"max over 10s < 200ms\"]\nfail-if = [\"rc5xx>0 for 1s, continue as non-failed\"]\n\
+         [named]\n\"pay | <fast>\" = \"service mean of pay < 1s\"\n",
+    );
+    let judge = "judge results.jtl --thresholds thresholds.toml --junit t.xml --thresholds-json t.json --summary-md t.md";
+    let more = ["--threshold", "p95 of typo < 1s", "--threshold", "p50 of typo < 1s, if any"];
+    let ended = room.run(judge.split(' ').chain(more)).expect(6);
+    insta::assert_snapshot!("judged_for_a_terminal", ended.stdout);
+    insta::assert_snapshot!("judged_as_junit", room.read("t.xml"));
+    insta::assert_snapshot!("judged_as_json", room.read("t.json"));
+    insta::assert_snapshot!("judged_as_markdown", room.read("t.md"));
+}
+
+#[test]
+fn arrivals_of_a_result_file_are_judged_as_far_as_its_stamps_tell() {
+    let room = Room::new();
+    room.file("results.jtl", poisson(100.0));
+    let near_one = ["--threshold", "arrivals-cov > 0.93", "--threshold", "arrivals-cov < 1.07"];
+    let windows = ["--fail-if", "arrivals-cov > 1.3 for 5s", "--fail-if", "arrivals-cov < 0.7 for 5s"];
+    room.run(["judge", "results.jtl"].iter().chain(&near_one).chain(&windows)).expect(0);
+    room.run(["judge", "results.jtl", "--threshold", "arrivals-cov < 0.5"]).expect(6);
+    room.run(["judge", "results.jtl", "--fail-if", "arrivals-cov > 0.5 for 5s"]).expect(6);
+    // Two thousand in a second share its thousand stamps: what varies is the clock.
+    room.file("busy.jtl", poisson(2_000.0));
+    let ended = room.run(["judge", "busy.jtl"].iter().chain(&near_one[2..])).expect(6);
+    ended.prints(&["✗ arrivals-cov < 1.07  nothing to measure"]);
+    ended.says(&["note: arrivals-cov cannot be told here: stamps are whole milliseconds"]);
+}
+
+#[test]
 fn mistakes_are_told_before_the_first_request() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", hundred());

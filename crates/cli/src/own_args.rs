@@ -1,0 +1,57 @@
+//! What a run can be told beyond JMeter's flags: in `busyhour run`, and behind JMeter's own command line.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::export::LiveExportArgs;
+use crate::live::LiveArgs;
+use crate::load_args::{LoadArgs, UrlArgs};
+use crate::run_request::RunRequest;
+use crate::thresholds::ThresholdArgs;
+
+/// Options of a run that JMeter does not have.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OwnArgs {
+    #[command(flatten)]
+    load: LoadArgs,
+    /// Directory for the run's files (default: a new one in busyhour-runs).
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Seed of every random choice (default: a new one, which the run directory tells).
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Cores that make load (default: all this process may use).
+    #[arg(long)]
+    cores: Option<usize>,
+    /// Leave out what is not supported instead of refusing the plan.
+    #[arg(long)]
+    allow_unsupported: bool,
+    /// Accept only servers whose certificates the usual roots vouch for (JMeter accepts all).
+    #[arg(long)]
+    verify_tls: bool,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+    #[command(flatten)]
+    exports: LiveExportArgs,
+    #[command(flatten)]
+    live: LiveArgs,
+}
+
+impl OwnArgs {
+    /// Puts them into a request, whose plan, or URL with what `url` says of it, is there already.
+    pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
+        if self.cores == Some(0) {
+            return Err("--cores must be at least 1".into());
+        }
+        request.dir = self.dir;
+        request.seed = self.seed;
+        request.cores = self.cores;
+        request.allow_unsupported = self.allow_unsupported;
+        request.verify_tls = self.verify_tls;
+        request.thresholds = self.thresholds.read()?;
+        request.exports = self.exports;
+        request.live = self.live;
+        self.load.apply(url, request)
+    }
+}
