@@ -7,7 +7,7 @@
 //! 2. **MSER-5** (White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997;
 //!    White, Cobb and Spratt, 2000) on the starts and on the mean response times by the second, in batches of five: the
 //!    first d batches are left out, where d makes the standard error of the mean of the rest,
-//!    Σ (Yᵢ − mean)² / (n − d)², least. What is left out at the end is found likewise, from the end. As its authors advise,
+//!    Σ (Yᵢ − mean)² / (n − d)², least. What is left out at the end is found likewise, from the end, in what is left. As its authors advise,
 //!    a d in the second half says that the series never settled. A start or end whose mean differs from the rest's by less
 //!    than 5 % is left in: leaving it out would change no conclusion.
 
@@ -142,8 +142,7 @@ fn settled(series: &[Option<f64>]) -> Option<Range<usize>> {
     if batches.len() < BATCHES_MIN || batches.len() != series.len() / BATCH {
         return Some(all);
     }
-    let front = truncation(batches.iter().copied())?;
-    let back = truncation(batches.iter().rev().copied())?;
+    let (front, back) = both_ends(&batches)?;
     if front + back >= batches.len() {
         return None;
     }
@@ -157,6 +156,22 @@ fn settled(series: &[Option<f64>]) -> Option<Range<usize>> {
     let to =
         if matters(&batches[batches.len() - back..]) { (batches.len() - back) * BATCH } else { series.len() };
     Some(from..to)
+}
+
+/// How many batches are left out at the beginning and at the end. One of them is looked for in what the other leaves: a long
+/// ramp at one end would hide, from the other, what is steady. From whichever end that can be told.
+fn both_ends(batches: &[f64]) -> Option<(usize, usize)> {
+    let at_front = |batches: &[f64]| truncation(batches.iter().copied());
+    let at_back = |batches: &[f64]| truncation(batches.iter().rev().copied());
+    let front_first = || {
+        let front = at_front(batches)?;
+        Some((front, at_back(&batches[front..])?))
+    };
+    let back_first = || {
+        let back = at_back(batches)?;
+        Some((at_front(&batches[..batches.len() - back])?, back))
+    };
+    front_first().or_else(back_first)
 }
 
 /// How many values MSER leaves out at the beginning; `None` when that is in the second half.

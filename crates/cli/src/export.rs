@@ -14,8 +14,9 @@ use busyhour_export::{
     export_parquet, follow,
 };
 use busyhour_record::{
-    RunDir, RunDirError, Snapshot, SnapshotError, SnapshotSender, read_snapshots, snapshot_channel,
+    InputFacts, Manifest, RunDir, Snapshot, SnapshotError, SnapshotSender, read_snapshots, snapshot_channel,
 };
+use busyhour_report::run_dir_hint;
 use clap::{Args, ValueEnum};
 
 use crate::exit::{Exit, TABLE, complain, hinted, say};
@@ -344,7 +345,7 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     if args.label.is_some() && args.to != Format::Hgrm {
         return Err((Exit::Usage, "--label is for --to hgrm; the other formats hold all labels".into()));
     }
-    let plan = plan_name(source).map_err(|error| (Exit::Refused, chain(&error)))?;
+    let plan = plan_name(source)?;
     let name = args.export_name.clone().unwrap_or(plan);
     if args.to == Format::Parquet {
         return parquet(source, args.output.as_deref(), &name).map(|()| args.output.clone());
@@ -354,12 +355,15 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     let target = args.output.clone().unwrap_or_else(|| "standard output".into());
     let mut exporter = exporter(args, url, origin, &name).map_err(|message| (Exit::Internal, message))?;
     let mut failure = None;
-    read_snapshots(source, |snapshot: Snapshot| {
+    let read = read_snapshots(source, |snapshot: Snapshot| {
         if failure.is_none() {
             failure = exporter.second(&snapshot).err();
         }
     })
     .map_err(|error| unreadable(&error))?;
+    if read.end.cut_at.is_some() {
+        tell_cut(&source.display().to_string());
+    }
     let failure = failure.or_else(|| exporter.finish().err());
     match failure {
         // Whoever reads the output has seen enough.
@@ -375,9 +379,9 @@ fn is_broken_pipe(error: &ExportError) -> bool {
 }
 
 /// What a run was of.
-fn plan_name(source: &Path) -> Result<String, RunDirError> {
+fn plan_name(source: &Path) -> Result<String, (Exit, String)> {
     if source.is_dir() {
-        let plan = RunDir::open(source).read_manifest()?.plan;
+        let plan = manifest(source)?.plan;
         return Ok(if plan.name.is_empty() { plan.path } else { plan.name });
     }
     Ok(source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default())
@@ -386,13 +390,15 @@ fn plan_name(source: &Path) -> Result<String, RunDirError> {
 /// When a run began.
 fn wall_anchor_ms(source: &Path) -> Result<i64, (Exit, String)> {
     if source.is_dir() {
-        let manifest = RunDir::open(source).read_manifest();
-        return manifest
-            .map(|manifest| manifest.wall_anchor_ms)
-            .map_err(|error| (Exit::Refused, chain(&error)));
+        return Ok(manifest(source)?.wall_anchor_ms);
     }
     let first = busyhour_record::first_start_ms(source).map_err(|error| unreadable(&error))?;
     Ok(first.unwrap_or(0))
+}
+
+fn manifest(dir: &Path) -> Result<Manifest, (Exit, String)> {
+    let manifest = RunDir::open(dir).read_manifest();
+    manifest.map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))
 }
 
 fn unreadable(error: &SnapshotError) -> (Exit, String) {
@@ -408,8 +414,12 @@ fn parquet(source: &Path, output: Option<&str>, name: &str) -> Result<(), (Exit,
         }
         let exported = export_parquet(source, || Ok(std::io::stdout()), name, "standard output");
         return match exported {
-            Err(error) if !is_broken_pipe(&error) => Err(refusal(&error)),
-            _ => Ok(()),
+            Ok(exported) => {
+                exported.found.iter().for_each(tell_what_is_missing);
+                Ok(())
+            }
+            Err(error) if is_broken_pipe(&error) => Ok(()),
+            Err(error) => Err(refusal(&error)),
         };
     };
     let began = std::cell::Cell::new(false);
@@ -419,8 +429,9 @@ fn parquet(source: &Path, output: Option<&str>, name: &str) -> Result<(), (Exit,
         Ok(file)
     };
     match export_parquet(source, create, name, path) {
-        Ok(rows) => {
-            say(&format!("{rows} samples"));
+        Ok(exported) => {
+            exported.found.iter().for_each(tell_what_is_missing);
+            say(&format!("{} samples", exported.rows));
             Ok(())
         }
         Err(error) => {
@@ -431,6 +442,22 @@ fn parquet(source: &Path, output: Option<&str>, name: &str) -> Result<(), (Exit,
             Err(refusal(&error))
         }
     }
+}
+
+/// What is exported may be less than the run.
+fn tell_what_is_missing(input: &InputFacts) {
+    if input.cut_at.is_some() {
+        tell_cut(&input.name);
+    }
+    if input.bad_rows > 0 {
+        let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
+        let (name, rows) = (&input.name, input.bad_rows);
+        say(&format!("warning: rows of {name} that cannot be read and are left out: {rows}{first}"));
+    }
+}
+
+fn tell_cut(name: &str) {
+    say(&format!("warning: {name} is cut off or damaged at its end; exported is what stands before that"));
 }
 
 /// What became of an export that failed.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Meaning, Subject, ThresholdReport};
 use busyhour_record::RunDir;
-use busyhour_report::{Look, judge_record, summarise, summarise_jtl, threshold_table};
+use busyhour_report::{Look, judge_record, run_dir_hint, summarise, summarise_jtl, threshold_table};
 use clap::Args;
 
 use crate::exit::{Exit, TABLE, complain, hinted, print, say};
@@ -40,7 +40,10 @@ pub(crate) fn main(args: JudgeArgs) -> Exit {
         Err(message) => return complain(Exit::Usage, &message),
     };
     match judge(&source, &mut thresholds) {
-        Ok(summary) => tell(&source, &thresholds, &summary),
+        Ok(summary) => {
+            tell_what_is_missing(&source, &summary);
+            tell(&source, &thresholds, &summary)
+        }
         Err((exit, message)) => complain(exit, &message),
     }
 }
@@ -55,8 +58,9 @@ fn judge(source: &Path, thresholds: &mut Thresholds) -> Result<Summary, (Exit, S
     }
     let is_dir = source.is_dir();
     if is_dir && thresholds.criteria.is_empty() {
-        let manifest =
-            RunDir::open(source).read_manifest().map_err(|error| (Exit::Refused, chain(&error)))?;
+        let manifest = RunDir::open(source)
+            .read_manifest()
+            .map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))?;
         for text in &manifest.thresholds {
             let criterion = Criterion::parse(text, Meaning::Require).map_err(|error| {
                 (Exit::Refused, format!("the manifest's threshold `{text}` cannot be read: {error}"))
@@ -73,6 +77,23 @@ fn judge(source: &Path, thresholds: &mut Thresholds) -> Result<Summary, (Exit, S
     let judged = judge_record(source, &summary, thresholds.criteria.clone());
     summary.thresholds = judged.map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))?;
     Ok(summary)
+}
+
+/// What was judged may be less than the run.
+fn tell_what_is_missing(source: &Path, summary: &Summary) {
+    let source = source.display();
+    if summary.run.record_cut {
+        say(&format!(
+            "warning: {source} is cut off or damaged at its end; judged is what stands before that"
+        ));
+    }
+    for input in summary.run.inputs.iter().filter(|input| input.bad_rows > 0) {
+        let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
+        say(&format!(
+            "warning: rows of {source} that cannot be read and are left out: {}{first}",
+            input.bad_rows
+        ));
+    }
 }
 
 fn tell(source: &Path, thresholds: &Thresholds, summary: &Summary) -> Exit {

@@ -49,7 +49,7 @@ pub use histograms::{Clock, HistogramLogExporter, PercentileExporter};
 pub use http_server::{HttpAnswer, HttpHandler, HttpRequest, HttpServer};
 pub use influx::InfluxExporter;
 pub use otlp::OtlpExporter;
-pub use parquet_samples::export_parquet;
+pub use parquet_samples::{ExportedSamples, export_parquet};
 pub use remote_write::{
     BucketSpan, HistogramForm, NativeHistogram, RemoteWriteExporter, SeriesLabel, SeriesSample, TimeSeries,
     WriteRequest,

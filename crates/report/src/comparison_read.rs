@@ -11,6 +11,7 @@ use busyhour_record::{
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::files::run_dir_hint;
 use crate::results::{ResultsPart, find_steady};
 
 /// How runs are read for a comparison.
@@ -78,7 +79,8 @@ impl RunReadError {
             RunReadError::Empty { part: true, .. } => {
                 "--window FROM,TO counts in seconds from the start of the run"
             }
-            RunReadError::Empty { part: false, .. } | RunReadError::RunDir(_) => "",
+            RunReadError::RunDir(error) => run_dir_hint(error),
+            RunReadError::Empty { part: false, .. } => "",
         }
     }
 }

@@ -40,8 +40,24 @@ impl ReportError {
         match self {
             ReportError::Log(error) => error.hint(),
             ReportError::Results(error) => error.source.hint(),
+            ReportError::RunDir(error) => run_dir_hint(error),
             _ => "",
         }
+    }
+}
+
+/// What to do about a run directory that cannot be used; empty when nothing is to be advised.
+#[must_use]
+pub fn run_dir_hint(error: &RunDirError) -> &'static str {
+    match error {
+        RunDirError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            "a run directory holds run.json and samples.bhs: was it copied whole? Result files (.jtl, .csv, .xml) are read by \
+             themselves: name the file"
+        }
+        RunDirError::Manifest { .. } => {
+            "what of the run can be read without its manifest is its result file: name its samples.jtl"
+        }
+        _ => "",
     }
 }
 

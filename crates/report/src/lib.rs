@@ -57,7 +57,8 @@ pub use comparison_read::{RunReadError, RunReading, measure_run};
 pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
 pub use comparison_trend::trend_table;
 pub use files::{
-    ReportError, add_arrivals, prepare_dashboard, summarise, summarise_jtl, write_dashboard, write_reports,
+    ReportError, add_arrivals, prepare_dashboard, run_dir_hint, summarise, summarise_jtl, write_dashboard,
+    write_reports,
 };
 pub use load_points::{MeasuredLoad, measure_load};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
