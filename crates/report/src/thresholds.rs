@@ -70,17 +70,21 @@ pub(crate) fn threshold_lines(summary: &Summary, look: Look) -> String {
             (false, Some(true)) => look.good("✓"),
             (false, _) => look.dim("·"),
         };
-        let what = match &threshold.name {
-            Some(name) if threshold.text.starts_with(name.as_str()) => printable(&threshold.text),
-            Some(name) => format!("{}: {}", printable(name), printable(&threshold.text)),
-            None => printable(&threshold.text),
-        };
+        let what = printable(&named(threshold));
         out += &format!("{mark} {what}  {}\n", look.dim(&printable(&threshold.seen())));
         if threshold.stopped_run {
             out += "  it stopped the run\n";
         }
     }
     out
+}
+
+/// A threshold as it was given, with its name.
+fn named(threshold: &ThresholdResult) -> String {
+    match &threshold.name {
+        Some(name) if !threshold.text.starts_with(name.as_str()) => format!("{name}: {}", threshold.text),
+        _ => threshold.text.clone(),
+    }
 }
 
 /// The result of a run in Markdown, for the summary page of a CI job.
@@ -104,8 +108,8 @@ pub fn summary_markdown(summary: &Summary) -> String {
                 (false, _) => "➖",
             };
             let stopped = if threshold.stopped_run { "; **it stopped the run**" } else { "" };
-            out +=
-                &format!("| {mark} | {} | {}{stopped} |\n", cell(&threshold.text), cell(&threshold.seen()));
+            let (what, seen) = (cell(&named(threshold)), cell(&threshold.seen()));
+            out += &format!("| {mark} | {what} | {seen}{stopped} |\n");
         }
         out.push('\n');
     }
