@@ -96,7 +96,7 @@ fn a_run_directory_has_both_clocks_in_nanoseconds() {
         };
         core.record(&sample).unwrap();
     }
-    recorder.finish();
+    assert_eq!(recorder.finish().total.samples, 1);
     let to = temp.path().join("samples.parquet");
     let rows =
         export_parquet(dir.path(), || std::fs::File::create(&to), "Plan", "samples.parquet").unwrap().rows;

@@ -103,9 +103,9 @@ pub(super) fn domain_fits(cookie: &Cookie, host: &str) -> bool {
     host == cookie.domain || (cookie.domain.starts_with('.') && host.ends_with(&cookie.domain))
 }
 
-/// The value of the `Cookie` header: the least version, and each cookie (there is at least one) with what it came with.
+/// The value of the `Cookie` header: the least version, and each cookie with what it came with.
 pub(super) fn write(cookies: &[&Cookie], out: &mut Vec<u8>) {
-    let version = cookies.iter().map(|cookie| cookie.version).min().unwrap_or_default();
+    let Some(version) = cookies.iter().map(|cookie| cookie.version).min() else { return };
     let quote = if version > 0 { "\"" } else { "" };
     out.extend_from_slice(format!("$Version={version}").as_bytes());
     let mut put = |name: &str, value: &str| {
