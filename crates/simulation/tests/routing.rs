@@ -66,7 +66,7 @@ fn shares_and_turns_are_kept() {
         let rate = |at: usize| found.stations[at].total.throughput_per_s.unwrap().value;
         rate(0) / (rate(0) + rate(1))
     };
-    let weighted = places(&SERVERS).into_iter().zip([3, 2]).map(|(place, weight)| (place, weight)).collect();
+    let weighted = places(&SERVERS).into_iter().zip([3, 2]).collect();
     assert!((share(Strategy::WeightedRoundRobin(weighted)) - 0.6).abs() < 0.001);
     let shares = places(&SERVERS).into_iter().zip([0.7, 0.3]).collect();
     assert!((share(Strategy::Probabilities(shares)) - 0.7).abs() < 0.01);

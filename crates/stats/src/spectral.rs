@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_parabola_is_met() {
         let points: Vec<(f64, f64)> =
-            (1..=25).map(|i| f64::from(i)).map(|x| (x, 3.0 - 0.5 * x + 0.01 * x * x)).collect();
+            (1..=25).map(f64::from).map(|x| (x, 3.0 - 0.5 * x + 0.01 * x * x)).collect();
         assert!((parabola_at_zero(&points).unwrap() - 3.0).abs() < 1e-10);
     }
 

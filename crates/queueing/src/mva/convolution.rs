@@ -46,7 +46,7 @@ impl Lattice {
     /// Whether the population at `index` has a customer of `class`.
     #[inline]
     fn has(&self, index: usize, class: usize) -> bool {
-        (index / self.strides[class]) % self.sides[class] != 0
+        !(index / self.strides[class]).is_multiple_of(self.sides[class])
     }
 
     /// Multiplies by s = Σ D_r z_r, in place.

@@ -115,14 +115,14 @@ fn core(seen: &Seen, users: &[f64], changes: Option<&Changes>, mut state: State,
                 cycle_s += residences_s[centre];
             }
             state.rates_per_s[class] = users[class] / cycle_s;
-            for centre in 0..centres {
-                let share = residences_s[centre] / cycle_s;
-                let moved = (share - state.shares[centre][class]).abs();
+            for (residence_s, shares) in residences_s.iter().zip(&mut state.shares) {
+                let share = residence_s / cycle_s;
+                let moved = (share - shares[class]).abs();
                 change = change.max(match stop {
                     Stop::Customers(_) => moved * users[class],
                     Stop::Share(_) => moved,
                 });
-                state.shares[centre][class] = share;
+                shares[class] = share;
             }
         }
         let (Stop::Customers(limit) | Stop::Share(limit)) = stop;
@@ -196,10 +196,10 @@ pub fn linearizer(network: &ClosedNetwork) -> ClosedMeans {
             less[removed] -= 1.0;
             let from = State { shares: whole.shares.clone(), rates_per_s: whole.rates_per_s.clone() };
             let found = core(&seen, &less, Some(&changes), from, CONVERGED);
-            for centre in 0..centres {
-                for class in 0..classes {
+            for (centre, changes) in next[removed].iter_mut().enumerate() {
+                for (class, change) in changes.iter_mut().enumerate() {
                     // Of a class that is gone no share is known; it weighs nothing either.
-                    next[removed][centre][class] = if less[class] > 0.0 {
+                    *change = if less[class] > 0.0 {
                         found.shares[centre][class] - whole.shares[centre][class]
                     } else {
                         0.0

@@ -51,9 +51,9 @@ pub(super) fn solve(
     match broken {
         [Broken::Capacity { .. }] => {
             let alone = stations.iter().filter(visited).count() == 1;
-            alone
-                .then(|| queue.capacity)
-                .flatten()
+            queue
+                .capacity
+                .filter(|_| alone)
                 .and_then(|capacity| with_losses(network, &stations, station, capacity))
         }
         _ if queue.servers == 1 => one_server(network, &stations, station, queue, broken),
