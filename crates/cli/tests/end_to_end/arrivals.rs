@@ -131,13 +131,13 @@ fn many_logs_have_a_line_each_and_the_bad_ones_are_said() {
       --> page.html
     error[log]: line 1, column 1: neither names of JMeter's columns nor a row that begins with a time stamp
       --> words.csv
-      hint: put a line with the names of the columns in front, as JMeter does with jmeter.save.saveservice.print_field_names=true; `busyhour report` also takes the properties jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE
+      hint: put a line with the names of the columns in front, as JMeter does with jmeter.save.saveservice.print_field_names=true; `busyhour report`, `compare` and `trend` also take the properties jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE
     error[log]: 9 of 9 rows cannot be read; the first: line 2, column elapsed: "soon" is no length of time in ms
       --> bad.csv
       hint: see whether the file is a JTL of one run, and whether its columns are named rightly
     error[log]: the directory holds no samples.bhs, so it is no run directory
       --> empty
-      hint: name the files in it, for instance with /*.jtl at the end
+      hint: name a run directory, or the result files in this one, for instance with /*.jtl at the end
     error[log]: cannot read it
       --> gone.jtl
       cause: No such file or directory (os error 2)
