@@ -143,8 +143,11 @@ mod tests {
     #[test]
     fn the_variance_is_that_of_the_process_on_average() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
-        for phi in [0.0, 0.5, 0.8] {
-            let n = 256;
+        // The 25 ordinates reach to the frequency 50/n. Where the spectrum falls far until there (the last case), a parabola is
+        // too high at zero: intervals are too wide then, not too narrow.
+        for (phi, n, from, to) in
+            [(0.0, 256, 0.85, 1.15), (0.5, 256, 0.85, 1.15), (0.8, 1_024, 0.85, 1.15), (0.8, 256, 1.0, 1.4)]
+        {
             // n Var(mean) tends to 1/(1 − φ)².
             let expected = 1.0 / (1.0 - phi) / (1.0 - phi);
             let rounds = 400;
@@ -155,14 +158,16 @@ mod tests {
                 })
                 .sum::<f64>()
                 / f64::from(rounds);
-            assert!((found / expected - 1.0).abs() < 0.15, "{phi}: {found} for {expected}");
+            let ratio = found / expected;
+            assert!((from..to).contains(&ratio), "{phi}, {n}: {found} for {expected}");
         }
     }
 
     #[test]
     fn too_little_or_nothing_to_see() {
         assert_eq!(spectral_variance(&[1.0; SPECTRAL_VALUES_MIN - 1]), None);
-        assert_eq!(spectral_variance(&[0.1; SPECTRAL_VALUES_MIN]).unwrap().variance, 0.0);
+        // But for the rounding of the mean.
+        assert!(spectral_variance(&[0.1; SPECTRAL_VALUES_MIN]).unwrap().variance < 1e-30);
         assert_eq!(spectral_variance(&[f64::NAN; SPECTRAL_VALUES_MIN]), None);
     }
 }
