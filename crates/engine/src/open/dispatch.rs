@@ -98,6 +98,7 @@ pub(crate) async fn dispatch<P: Protocol>(
         return;
     }
     let cores = serving;
+    core.timers.be_punctual();
     // Should it panic, the rest of its arrivals would be missing without a word.
     let _watch = workload.groups.first().map(|(group, _)| Watch::of_one(core, *group, core.index));
     let desks = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, place, cores))).collect();
