@@ -122,9 +122,9 @@ pub(crate) async fn dispatch<P: Protocol>(
             course.follow(&core.run.control);
         }
         let Some((arrival, scheduled)) = course.peek() else { break };
+        let group = busyhour_arrivals::pick(&weights, arrival.mark);
         let now = core.run.clock.now();
         if scheduled > now {
-            let group = busyhour_arrivals::pick(&weights, arrival.mark);
             let is_ahead = scheduled.since(now) > AHEAD_NS
                 && !course.is_paused_at(scheduled)
                 && dispatcher.announce(group, &arrival, scheduled);
@@ -159,7 +159,6 @@ pub(crate) async fn dispatch<P: Protocol>(
             core.count_arrivals(|counts| counts.not_offered += 1);
             continue;
         }
-        let group = busyhour_arrivals::pick(&weights, arrival.mark);
         dispatcher.arrive(group, &arrival, scheduled);
     }
     dispatcher.end_sessions(start.first + workload.process.duration_ns()).await;
