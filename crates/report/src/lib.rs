@@ -32,6 +32,7 @@ mod comparison_table;
 mod comparison_trend;
 mod delivery;
 mod files;
+mod law_parts;
 mod load_points;
 mod log_arrivals;
 mod log_tables;

@@ -17,6 +17,7 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::files::ReportError;
+use crate::law_parts::LawParts;
 
 /// What the verdict needs of a run besides its record.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +47,7 @@ pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVer
     let names = reader.names().names.clone();
     drop(reader);
     for open in &load.facts.open {
-        verdicts.push(judge_open(dir, load, open, &names)?);
+        verdicts.extend(judge_open(dir, load, open, &names)?);
     }
     if load.facts.open.is_empty() || !open_takes_all(load, &names) {
         verdicts.extend(judge_closed(dir, load, &names)?);
@@ -63,12 +64,13 @@ fn generator_busy(facts: &RunFacts) -> Option<f64> {
     facts.generator.cores.iter().filter_map(|core| core.busy).reduce(f64::max)
 }
 
+/// The whole of an open workload first, then, if its stages have different laws, each stretch of one law.
 fn judge_open(
     dir: &RunDir,
     load: &RunLoad<'_>,
     open: &OpenFacts,
     names: &RunNames,
-) -> Result<ArrivalVerdict, ReportError> {
+) -> Result<Vec<ArrivalVerdict>, ReportError> {
     let process = ArrivalProcess::parse(&open.process).ok();
     // A schedule that repeats a file can only be known from the record.
     let known = process.filter(|process| process.unresolved().is_none());
@@ -83,6 +85,8 @@ fn judge_open(
     let settings = settings(rate.as_ref(), end_ns);
     let mut delivered = ArrivalTally::new(settings.clone());
     let (mut lateness, mut waits) = (LatenessTally::new(), LatenessTally::new());
+    let mut parts =
+        known.as_ref().zip(rate.as_ref()).map(|(process, rate)| LawParts::new(process, rate, end_ns));
     let mut planned: Vec<u64> = Vec::new();
     let (mut drops, mut waited, mut last_ns) = (0, 0, 0);
     in_order(dir, |arrival| {
@@ -102,7 +106,11 @@ fn judge_open(
             Fate::Begun { at } => lateness.add(arrival.scheduled.0, at.0),
         }
         if let Some(began) = arrival.began() {
-            delivered.add(began.since(Nanos(open.first_ns)));
+            let first = Nanos(open.first_ns);
+            delivered.add(began.since(first));
+            if let Some(parts) = &mut parts {
+                parts.delivered(arrival.scheduled.since(first), began.since(first));
+            }
         }
     })?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
@@ -115,7 +123,10 @@ fn judge_open(
                 .schedule(process, open.seed)
                 .map(|arrival| arrival.at_ns)
                 .take_while(|at| open.first_ns.saturating_add(*at) <= last_ns)
-                .for_each(|at| tally.add(at)),
+                .for_each(|at| {
+                    tally.add(at);
+                    parts.iter_mut().for_each(|parts| parts.scheduled(at));
+                }),
             None => {
                 planned.sort_unstable();
                 planned.iter().for_each(|at| tally.add(*at));
@@ -137,7 +148,15 @@ fn judge_open(
         waits: waits.finish(),
         generator_busy: generator_busy(load.facts),
     };
-    Ok(judge(delivered.finish(&mut random), Asked::from(law), &circumstances))
+    let mut verdicts = vec![judge(delivered.finish(&mut random), Asked::from(law), &circumstances)];
+    if let Some(parts) = parts {
+        verdicts.extend(parts.verdicts(
+            circumstances.of.as_deref(),
+            circumstances.generator_busy,
+            &mut random,
+        ));
+    }
+    Ok(verdicts)
 }
 
 /// Whether no group of the run starts users of its own.

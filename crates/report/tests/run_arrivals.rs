@@ -182,6 +182,37 @@ fn laws_without_a_theory_are_compared_with_their_schedule() {
 }
 
 #[test]
+fn each_law_of_a_mixture_is_judged_by_its_own_theory() {
+    let text =
+        "poisson(1000/s) for 20s, ramp(1000/s -> 2000/s) over 10s poisson, pause 2s, even(500/s) for 20s";
+    let met = |_, at: Nanos| Fate::Begun { at };
+    let (all, shown, page) = verdicts(text, met, &[]);
+    let of = |verdicts: &[ArrivalVerdict]| -> Vec<String> {
+        let line = |verdict: &ArrivalVerdict| {
+            let line = verdict.line.split_once(": ").map_or("", |(_, line)| line);
+            format!("{} | {:?} | {line}", verdict.of.as_deref().unwrap_or("all"), verdict.decision)
+        };
+        verdicts.iter().map(line).collect()
+    };
+    insta::assert_snapshot!(of(&all).join("\n"), @r"
+    all | Inside | 869.3/s, CoV 0.88 ± 0.06: a mixture of processes, as asked for
+    Poisson from 0 to 30 s | Inside | 1,173.4/s, CoV 1.00 ± 0.01: Poisson
+    even from 32 to 52 s | Inside | 500.0/s, CoV 0.00: even, as asked for
+    ");
+    assert!(shown.contains("Poisson from 0 to 30 s: ") && page.contains("even from 32 to 52 s: "), "{shown}");
+    // Bunches in the Poisson stretch: that stretch is blamed, and not the other.
+    let ticks = |_, at: Nanos| {
+        let in_poisson = at.0 < FIRST_NS + 30_000 * MS;
+        Fate::Begun { at: if in_poisson { Nanos((at.0 / (5 * MS) + 1) * 5 * MS) } else { at } }
+    };
+    let (bunched, ..) = verdicts(text, ticks, &[]);
+    let decisions: Vec<Decision> = bunched.iter().map(|verdict| verdict.decision).collect();
+    assert_eq!(decisions[1..], [Decision::Outside, Decision::Inside]);
+    // One law is judged once.
+    assert_eq!(verdicts("poisson(100/s) for 20s, pause 1s, poisson(50/s) for 20s", met, &[]).0.len(), 1);
+}
+
+#[test]
 fn groups_with_users_of_their_own_are_judged_beside_it_and_by_group() {
     let met = |_, at: Nanos| Fate::Begun { at };
     let (verdicts, text, _) = verdicts("poisson(1000/s) for 10s", met, &["A", "B"]);

@@ -42,10 +42,14 @@ pub(super) fn count(count: u64) -> String {
     group(&count.to_string())
 }
 
-/// A value with what stands after "±": two decimals, or three where two would say 0.
+/// A value that is never negative, with what stands after "±": two decimals, or three where two would say 0. Where that would
+/// say that it might be less than 0, the ends stand instead.
 pub(super) fn with_interval(estimate: &Estimate) -> String {
     let half = estimate.half_width();
     match half {
+        half if half > estimate.value && half >= 0.005 => {
+            format!("{:.2} (0 to {:.2})", estimate.value, estimate.high)
+        }
         half if half < 0.000_5 => format!("{:.2}", estimate.value),
         half if half < 0.005 => format!("{:.3} ± {half:.3}", estimate.value),
         _ => format!("{:.2} ± {half:.2}", estimate.value),
@@ -93,5 +97,6 @@ mod tests {
         assert_eq!(with_interval(&plain(1.0, 0.01)), "1.00 ± 0.01");
         assert_eq!(with_interval(&plain(1.0004, 0.002)), "1.000 ± 0.002");
         assert_eq!(with_interval(&plain(0.0, 0.0)), "0.00");
+        assert_eq!(with_interval(&plain(13.8, 14.3)), "13.80 (0 to 28.10)");
     }
 }
