@@ -5,6 +5,8 @@
 //! A replay is five lines: [`cases`] finds the plans, [`StandIn::start`] listens, the generator is run with
 //! [`Case::command_line`], [`Case::collect`] gathers what it did, [`compare`] says where that differs from
 //! [`Case::expected`].
+//!
+//! [`LivePage`] is a browser before the page of a run that goes on, for the tests of its server.
 
 mod answers;
 mod anything;
@@ -12,6 +14,7 @@ mod case;
 mod compare;
 mod compressed;
 mod digest;
+mod live_page;
 mod mask;
 mod pages;
 mod peer;
@@ -26,6 +29,7 @@ mod websocket;
 
 pub use case::{Case, CaseError, Mask, Order, Settings, cases};
 pub use compare::compare;
+pub use live_page::{LiveEvents, LivePage};
 pub use peer::{LinesEqual, PEER_PLANS, PeerOutcome, PeerPlan, peer_files};
 pub use recording::{Recording, RequestRecord};
 pub use request::Request;

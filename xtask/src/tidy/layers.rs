@@ -59,7 +59,7 @@ const HOUSE: &[Place] = &[
         tests_may_use: &[],
     },
     place("export", &["record"]),
-    place("live", &["record", "analysis", "report", "export"]),
+    Place { name: "live", may_use: &["record", "analysis", "report", "export"], tests_may_use: &["standin"] },
     // Beside the house.
     place("demo", &[]),
     place("standin", &[]),

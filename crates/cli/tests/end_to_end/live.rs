@@ -1,92 +1,37 @@
 //! The live page of a real run: its events, its orders, and what of them stands in the record.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-
 use busyhour_record::{ChangedFrom, LoadChange, RunEnd};
+use busyhour_standin::{LiveEvents, LivePage};
 use serde_json::Value;
 
 use crate::plans::{get, group, plan};
 use crate::program::{Room, Running, wait_for};
 use crate::servers::Server;
 
-/// Where a run's page is: its address, and the token.
-struct Page {
-    address: String,
-    token: String,
+/// The page whose address a run has printed.
+fn page_of(running: &Running) -> LivePage {
+    let url = wait_for("the page's address", || {
+        let said = running.stderr();
+        let (_, rest) = said.split_once("live page: ")?;
+        // The whole line has been written.
+        rest.split_once('\n').map(|(url, _)| url.to_owned())
+    });
+    LivePage::at(&url).unwrap()
 }
 
-impl Page {
-    fn of(running: &Running) -> Page {
-        let url = wait_for("the page's address", || {
-            let said = running.stderr();
-            let (_, rest) = said.split_once("live page: http://")?;
-            // The whole line has been written.
-            rest.split_once('\n').map(|(url, _)| url.to_owned())
-        });
-        let (address, token) = url.split_once("/?token=").unwrap();
-        Page { address: address.to_owned(), token: token.to_owned() }
-    }
-
-    fn send(&self, head: &str, body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let text =
-            format!("{head}\r\nHost: {}\r\nContent-Length: {}\r\n\r\n{body}", self.address, body.len());
-        stream.write_all(text.as_bytes()).unwrap();
-        stream
-    }
-
-    fn ask(&self, head: &str, body: &str) -> String {
-        let mut answer = String::new();
-        self.send(head, body).read_to_string(&mut answer).unwrap();
-        answer
-    }
-
-    fn order(&self, body: &str) -> String {
-        let head = format!(
-            "POST /order HTTP/1.1\r\nX-Busyhour-Token: {}\r\nOrigin: http://{}",
-            self.token, self.address
-        );
-        self.ask(&head, body)
-    }
-
-    fn ordered(&self, body: &str) {
-        let answer = self.order(body);
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{body}: {answer}");
-    }
-
-    fn events(&self) -> Events {
-        Events(BufReader::new(self.send(&format!("GET /events?token={} HTTP/1.1", self.token), "")))
-    }
+fn ordered(page: &LivePage, body: &str) {
+    let answer = page.order(body).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{body}: {answer}");
 }
 
-struct Events(BufReader<TcpStream>);
-
-impl Events {
-    /// The next event's name and data; `None` when there is none any more.
-    fn next(&mut self) -> Option<(String, Value)> {
-        let (mut name, mut line) = (String::new(), String::new());
-        loop {
-            line.clear();
-            if self.0.read_line(&mut line).unwrap() == 0 {
-                return None;
-            }
-            if let Some(text) = line.strip_prefix("event: ") {
-                name = text.trim().to_owned();
-            } else if let Some(text) = line.strip_prefix("data: ") {
-                return Some((name, serde_json::from_str(text).unwrap()));
-            }
-        }
-    }
-
-    /// What stands beside the plots, of the first event for which `is_it` says so.
-    fn until(&mut self, what: &str, is_it: impl Fn(&str, &Value) -> bool) -> Value {
-        loop {
-            let (name, mut data) = self.next().unwrap_or_else(|| panic!("no event in which {what}"));
-            let tell = if data["tell"].is_null() { data } else { data["tell"].take() };
-            if is_it(&name, &tell) {
-                return tell;
-            }
+/// What stands beside the plots, of the first event for which `is_it` says so.
+fn until(events: &mut LiveEvents, what: &str, is_it: impl Fn(&str, &Value) -> bool) -> Value {
+    loop {
+        let next = events.next_event().unwrap();
+        let (name, mut data) = next.unwrap_or_else(|| panic!("no event in which {what}"));
+        let tell = if data["tell"].is_null() { data } else { data["tell"].take() };
+        if is_it(&name, &tell) {
+            return tell;
         }
     }
 }
@@ -102,32 +47,34 @@ fn the_page_of_a_run_shows_and_changes_it_and_all_of_that_is_recorded() {
     let url = format!("http://127.0.0.1:{}/", server.port());
     let line = ["run", &url, "--arrivals", "poisson(300/s) for 1h", "--live", "--cores", "2", "--seed", "3"];
     let running = room.start(line);
-    let page = Page::of(&running);
+    let page = page_of(&running);
     for head in
         ["GET / HTTP/1.1", "GET /events?token=0 HTTP/1.1", "POST /order HTTP/1.1\r\nX-Busyhour-Token: 1"]
     {
-        assert!(page.ask(head, r#"{"order":"stop"}"#).starts_with("HTTP/1.1 403 "), "{head}");
+        assert!(page.ask(head, r#"{"order":"stop"}"#).unwrap().starts_with("HTTP/1.1 403 "), "{head}");
     }
-    let html = page.ask(&format!("GET /?token={} HTTP/1.1", page.token), "");
+    let html = page.ask(&format!("GET /?token={} HTTP/1.1", page.token), "").unwrap();
     assert!(html.contains("poisson(300/s) for 1h") && html.contains("id=\"rate-form\""));
-    let mut events = page.events();
-    let first = events.until("something has ended", |_, tell| completed(tell) > 0);
-    let more = events.until("more has ended", |_, tell| completed(tell) > completed(&first));
+    let mut events = page.events().unwrap();
+    let first = until(&mut events, "something has ended", |_, tell| completed(tell) > 0);
+    let more = until(&mut events, "more has ended", |_, tell| completed(tell) > completed(&first));
     assert_eq!((&more["state"], &more["factor"]), (&Value::from("running"), &Value::from(1.0)));
-    page.ordered(r#"{"order":"rate","factor":2.5}"#);
-    events.until("the rate is another", |_, tell| tell["factor"] == 2.5);
-    page.ordered(r#"{"order":"pause"}"#);
-    events.until("it is paused", |_, tell| tell["state"] == "paused");
+    ordered(&page, r#"{"order":"rate","factor":2.5}"#);
+    until(&mut events, "the rate is another", |_, tell| tell["factor"] == 2.5);
+    ordered(&page, r#"{"order":"pause"}"#);
+    until(&mut events, "it is paused", |_, tell| tell["state"] == "paused");
     // Within a second of the pause nothing arrives any more, and seconds still come.
-    events.until("nothing is offered", |name, tell| name != "tell" && tell["words"]["offered-now"] == "0");
-    page.ordered(r#"{"order":"resume"}"#);
-    let before = events.until("it goes on", |_, tell| tell["state"] == "running");
-    events.until("more has ended", |_, tell| completed(tell) > completed(&before));
-    assert!(page.order(r#"{"order":"rate","factor":0}"#).starts_with("HTTP/1.1 409 "));
-    page.ordered(r#"{"order":"stop"}"#);
-    let end = events.until("it has ended", |name, _| name == "end");
+    until(&mut events, "nothing is offered", |name, tell| {
+        name != "tell" && tell["words"]["offered-now"] == "0"
+    });
+    ordered(&page, r#"{"order":"resume"}"#);
+    let before = until(&mut events, "it goes on", |_, tell| tell["state"] == "running");
+    until(&mut events, "more has ended", |_, tell| completed(tell) > completed(&before));
+    assert!(page.order(r#"{"order":"rate","factor":0}"#).unwrap().starts_with("HTTP/1.1 409 "));
+    ordered(&page, r#"{"order":"stop"}"#);
+    let end = until(&mut events, "it has ended", |name, _| name == "end");
     assert_eq!(end["state"], "ended");
-    assert!(events.next().is_none());
+    assert!(events.next_event().unwrap().is_none());
     running
         .end()
         .expect(4)
@@ -159,19 +106,21 @@ fn users_with_work_of_their_own_are_paused_and_their_rate_is_not_the_pages() {
     room.file("plan.jmx", plan(&group("2", "-1", &get("get", "/"))));
     let port = format!("-JPORT={}", server.port());
     let running = room.start(["run", "plan.jmx", &port, "--live=127.0.0.1:0"]);
-    let page = Page::of(&running);
-    let mut events = page.events();
-    events.until("something has ended", |_, tell| completed(tell) > 0);
-    let refused = page.order(r#"{"order":"rate","factor":2}"#);
+    let page = page_of(&running);
+    let mut events = page.events().unwrap();
+    until(&mut events, "something has ended", |_, tell| completed(tell) > 0);
+    let refused = page.order(r#"{"order":"rate","factor":2}"#).unwrap();
     assert!(refused.starts_with("HTTP/1.1 409 ") && refused.contains("--arrivals"), "{refused}");
-    page.ordered(r#"{"order":"pause"}"#);
-    events.until("nobody sends", |name, tell| name == "second" && tell["words"]["completed-now"] == "0");
+    ordered(&page, r#"{"order":"pause"}"#);
+    until(&mut events, "nobody sends", |name, tell| {
+        name == "second" && tell["words"]["completed-now"] == "0"
+    });
     let held = server.requests();
-    events.until("another second has gone by", |name, _| name == "second");
+    until(&mut events, "another second has gone by", |name, _| name == "second");
     assert_eq!(server.requests(), held);
-    page.ordered(r#"{"order":"resume"}"#);
+    ordered(&page, r#"{"order":"resume"}"#);
     wait_for("users go on", || (server.requests() > held + 100).then_some(()));
-    page.ordered(r#"{"order":"stop"}"#);
+    ordered(&page, r#"{"order":"stop"}"#);
     running.end().expect(4);
 }
 

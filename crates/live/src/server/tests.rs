@@ -1,9 +1,8 @@
 //! The server as a browser sees it, with a run that only writes its orders down.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_record::SnapshotSender;
+use busyhour_standin::{LiveEvents, LivePage};
 use serde_json::Value;
 
 use super::*;
@@ -52,80 +51,48 @@ fn served() -> Served {
 }
 
 impl Served {
-    fn token(&self) -> String {
-        self.server.url().split_once("token=").unwrap().1.to_owned()
-    }
-
-    fn send(&self, head: &str, body: &str) -> TcpStream {
-        let address = self.server.server.address();
-        let mut stream = TcpStream::connect(address).unwrap();
-        let text = format!("{head}\r\nHost: {address}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        stream.write_all(text.as_bytes()).unwrap();
-        stream
+    fn page(&self) -> LivePage {
+        LivePage::at(&self.server.url()).unwrap()
     }
 
     fn ask(&self, head: &str, body: &str) -> String {
-        let mut answer = String::new();
-        self.send(head, body).read_to_string(&mut answer).unwrap();
-        answer
+        self.page().ask(head, body).unwrap()
     }
 
     fn order(&self, body: &str) -> String {
-        self.ask(&format!("POST /order HTTP/1.1\r\nX-Busyhour-Token: {}", self.token()), body)
+        self.page().order(body).unwrap()
     }
 
-    fn listen(&self) -> Events {
-        let head = format!("GET /events?token={} HTTP/1.1", self.token());
-        let mut lines = BufReader::new(self.send(&head, ""));
-        let mut line = String::new();
-        while lines.read_line(&mut line).unwrap() > 2 {
-            line.clear();
-        }
-        Events(lines)
+    fn listen(&self) -> LiveEvents {
+        self.page().events().unwrap()
     }
 }
 
-/// The events of one listener.
-struct Events(BufReader<TcpStream>);
-
-impl Events {
-    /// The next one's name and data; `None` at the end.
-    fn next(&mut self) -> Option<(String, Value)> {
-        let (mut name, mut line) = (String::new(), String::new());
-        loop {
-            line.clear();
-            if self.0.read_line(&mut line).unwrap() == 0 {
-                return None;
-            }
-            if let Some(text) = line.strip_prefix("event: ") {
-                name = text.trim().to_owned();
-            } else if let Some(text) = line.strip_prefix("data: ") {
-                return Some((name, serde_json::from_str(text).unwrap()));
-            }
-        }
-    }
+/// The next event's name and data; `None` at the end.
+fn next(events: &mut LiveEvents) -> Option<(String, Value)> {
+    events.next_event().unwrap()
 }
 
 #[test]
 fn seconds_are_sent_to_all_who_listen_and_the_end_is_told() {
     let mut served = served();
     let mut first = served.listen();
-    assert_eq!(first.next().unwrap().0, "whole");
+    assert_eq!(next(&mut first).unwrap().0, "whole");
     for number in 0..3 {
         served.seconds.send(&Arc::new(snapshot(number, &[("a", &[1_000_000, 2_000_000], 0)])));
-        let (name, data) = first.next().unwrap();
+        let (name, data) = next(&mut first).unwrap();
         assert_eq!(name, if number == 0 { "whole" } else { "second" });
         assert_eq!(data["tell"]["words"]["completed-all"], (2 * (number + 1)).to_string());
     }
     let mut late = served.listen();
-    let (name, data) = late.next().unwrap();
+    let (name, data) = next(&mut late).unwrap();
     assert_eq!((name.as_str(), data["model"]["over_time"]["ended"].as_array().unwrap().len()), ("whole", 3));
     drop(served.seconds);
     served.follower.finish();
     served.server.finish();
     for mut events in [first, late] {
-        assert_eq!(events.next().unwrap().0, "end");
-        assert!(events.next().is_none());
+        assert_eq!(next(&mut events).unwrap().0, "end");
+        assert!(next(&mut events).is_none());
     }
 }
 
@@ -133,9 +100,9 @@ fn seconds_are_sent_to_all_who_listen_and_the_end_is_told() {
 fn orders_are_carried_out_and_told_at_once() {
     let served = served();
     let mut events = served.listen();
-    events.next().unwrap();
+    next(&mut events).unwrap();
     assert!(served.order(r#"{"order":"pause"}"#).starts_with("HTTP/1.1 200 "));
-    let (name, data) = events.next().unwrap();
+    let (name, data) = next(&mut events).unwrap();
     assert_eq!((name.as_str(), &data["state"]), ("tell", &Value::from("paused")));
     assert!(served.order(r#"{"order":"rate","factor":2.5}"#).starts_with("HTTP/1.1 200 "));
     let refused = served.order(r#"{"order":"rate","factor":1000}"#);
@@ -149,7 +116,7 @@ fn orders_are_carried_out_and_told_at_once() {
 #[test]
 fn without_the_token_nothing_is_shown_and_nothing_done() {
     let served = served();
-    let token = served.token();
+    let token = served.page().token;
     let heads = [
         "GET / HTTP/1.1".to_owned(),
         format!("GET /?token={} HTTP/1.1", token.replace(|c: char| c.is_ascii_digit(), "x")),

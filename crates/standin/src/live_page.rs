@@ -1,0 +1,95 @@
+//! The other side of a run's live page: what a browser asks for, the orders it sends, and the events it hears.
+
+use std::io::{BufRead as _, BufReader, Read as _, Result, Write as _};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+/// A live page as a browser has it.
+#[derive(Debug, Clone)]
+pub struct LivePage {
+    /// Where its server listens: `127.0.0.1:8080`.
+    pub address: String,
+    /// What lets its owner in.
+    pub token: String,
+}
+
+impl LivePage {
+    /// The page at an address like `http://127.0.0.1:8080/?token=…`; `None` if it is none.
+    #[must_use]
+    pub fn at(url: &str) -> Option<LivePage> {
+        let (address, token) = url.strip_prefix("http://")?.split_once("/?token=")?;
+        Some(LivePage { address: address.to_owned(), token: token.to_owned() })
+    }
+
+    /// Sends a request: its first line and headers of its own, without an end of line, and its body.
+    ///
+    /// # Errors
+    /// Fails when nobody listens or the connection breaks.
+    pub fn send(&self, head: &str, body: &str) -> Result<TcpStream> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        let text =
+            format!("{head}\r\nHost: {}\r\nContent-Length: {}\r\n\r\n{body}", self.address, body.len());
+        stream.write_all(text.as_bytes())?;
+        Ok(stream)
+    }
+
+    /// Sends a request and reads the whole answer.
+    ///
+    /// # Errors
+    /// Fails when nobody listens, the connection breaks, or the answer is no text.
+    pub fn ask(&self, head: &str, body: &str) -> Result<String> {
+        let mut answer = String::new();
+        self.send(head, body)?.read_to_string(&mut answer)?;
+        Ok(answer)
+    }
+
+    /// Sends an order as the page's script does, and reads the whole answer.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn order(&self, body: &str) -> Result<String> {
+        let Self { address, token } = self;
+        let head = format!("POST /order HTTP/1.1\r\nX-Busyhour-Token: {token}\r\nOrigin: http://{address}");
+        self.ask(&head, body)
+    }
+
+    /// Listens to the run.
+    ///
+    /// # Errors
+    /// Fails when nobody listens or the connection breaks.
+    pub fn events(&self) -> Result<LiveEvents> {
+        let mut lines = BufReader::new(self.send(&format!("GET /events?token={} HTTP/1.1", self.token), "")?);
+        let mut line = String::new();
+        // The head ends with an empty line.
+        while lines.read_line(&mut line)? > 2 {
+            line.clear();
+        }
+        Ok(LiveEvents(lines))
+    }
+}
+
+/// The events of one listener.
+#[derive(Debug)]
+pub struct LiveEvents(BufReader<TcpStream>);
+
+impl LiveEvents {
+    /// The next one's name and data; `None` at the end.
+    ///
+    /// # Errors
+    /// Fails when the connection breaks, or the data is no JSON.
+    pub fn next_event(&mut self) -> Result<Option<(String, Value)>> {
+        let (mut name, mut line) = (String::new(), String::new());
+        loop {
+            line.clear();
+            if self.0.read_line(&mut line)? == 0 {
+                return Ok(None);
+            }
+            if let Some(text) = line.strip_prefix("event: ") {
+                name = text.trim().to_owned();
+            } else if let Some(text) = line.strip_prefix("data: ") {
+                return Ok(Some((name, serde_json::from_str(text)?)));
+            }
+        }
+    }
+}
