@@ -5,6 +5,7 @@ mod bench;
 mod conformance;
 mod jmeter;
 mod jmeter_plugins;
+mod options;
 mod tidy;
 
 use std::process::ExitCode;

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::machine::{self, Cores};
 use super::process;
 use super::table::Table;
+use crate::options::Given;
 
 /// How to call it.
 pub const USAGE: &str = "\
@@ -52,20 +53,14 @@ struct Options {
 impl Options {
     fn read(words: &[String]) -> Result<Options> {
         let mut options = Options { busyhour: None, profile: "release".into(), seconds: 12, rounds: 1 };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value\n\n{USAGE}"))?;
-            let number = || -> Result<u64> {
-                let number = value.parse().with_context(|| format!("{word} {value}: not a number"))?;
-                ensure!(number > 0, "{word} must be at least 1");
-                Ok(number)
-            };
-            match word.as_str() {
-                "--busyhour" => options.busyhour = Some(value.into()),
-                "--profile" => options.profile.clone_from(value),
-                "--seconds" => options.seconds = number()?.max(4),
-                "--rounds" => options.rounds = number()?,
-                _ => bail!("unknown option {word} {value}\n\n{USAGE}"),
+        let mut given = Given::new(words, USAGE);
+        while let Some(name) = given.next() {
+            match name {
+                "--busyhour" => options.busyhour = Some(given.path()?),
+                "--profile" => options.profile = given.text()?.into(),
+                "--seconds" => options.seconds = given.number(4)?,
+                "--rounds" => options.rounds = given.number(1)?,
+                _ => bail!(given.unknown()),
             }
         }
         Ok(options)
@@ -127,11 +122,7 @@ fn measured(load: &Load, run: &Path) -> Result<(f64, f64)> {
 /// Measures and prints.
 pub fn run(words: &[String]) -> Result<()> {
     let options = Options::read(words)?;
-    let root = crate::workspace_root();
-    let program = match &options.busyhour {
-        Some(path) => std::fs::canonicalize(path).with_context(|| path.display().to_string())?,
-        None => super::build(&root, &options.profile, &["--package", "busyhour-cli"], "busyhour")?,
-    };
+    let program = super::busyhour(options.busyhour.as_deref(), &options.profile)?;
     let cores = Cores::choose()?;
     machine::pin(cores.server)?;
     println!("{}", machine::describe(&cores));
@@ -287,8 +278,7 @@ mod tests {
 
     #[test]
     fn options_are_read_and_mistakes_named() {
-        let read =
-            |words: &str| Options::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let read = |words: &str| Options::read(&crate::options::words(words));
         let options = read("--seconds 8 --rounds 2 --profile dev").unwrap();
         assert_eq!((options.seconds, options.rounds, options.profile.as_str()), (8, 2, "dev"));
         for wrong in ["--seconds", "--rounds 0", "--fast yes"] {

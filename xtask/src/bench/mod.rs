@@ -24,6 +24,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::jmeter::JMeter;
+use crate::options::{Given, told_usage};
 use machine::Cores;
 
 /// How to call it.
@@ -68,7 +69,7 @@ impl Section {
 #[derive(Debug)]
 struct Options {
     only: Vec<Section>,
-    without: Vec<String>,
+    without: Vec<&'static str>,
     busyhour: Option<PathBuf>,
     profile: String,
     rounds: usize,
@@ -87,29 +88,17 @@ impl Options {
             run: Duration::from_secs(8),
             jmeter_run: Duration::from_secs(30),
         };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value\n\n{USAGE}"))?;
-            let number = || -> Result<u64> {
-                let number = value.parse().with_context(|| format!("{word} {value}: not a number"))?;
-                ensure!(number > 0, "{word} must be at least 1");
-                Ok(number)
-            };
-            match word.as_str() {
-                "--only" => {
-                    let section = SECTIONS.iter().find(|(name, _)| name == value);
-                    options.only.push(section.with_context(|| format!("no section {value:?}\n\n{USAGE}"))?.1);
-                }
-                "--without" => {
-                    ensure!(["wrk", "jmeter", "busyhour"].contains(&value.as_str()), "no peer {value:?}");
-                    options.without.push(value.clone());
-                }
-                "--busyhour" => options.busyhour = Some(value.into()),
-                "--profile" => options.profile.clone_from(value),
-                "--rounds" => options.rounds = usize::try_from(number()?)?,
-                "--seconds" => options.run = Duration::from_secs(number()?.max(3)),
-                "--jmeter-seconds" => options.jmeter_run = Duration::from_secs(number()?.max(10)),
-                _ => bail!("unknown option {word}\n\n{USAGE}"),
+        let mut given = Given::new(words, USAGE);
+        while let Some(name) = given.next() {
+            match name {
+                "--only" => options.only.push(given.one_of(&SECTIONS)?),
+                "--without" => options.without.push(given.name_of(&["wrk", "jmeter", "busyhour"])?),
+                "--busyhour" => options.busyhour = Some(given.path()?),
+                "--profile" => options.profile = given.text()?.into(),
+                "--rounds" => options.rounds = given.number(1)?,
+                "--seconds" => options.run = given.seconds(3)?,
+                "--jmeter-seconds" => options.jmeter_run = given.seconds(10)?,
+                _ => bail!(given.unknown()),
             }
         }
         Ok(options)
@@ -133,43 +122,33 @@ struct Bench {
     busyhour: Option<PathBuf>,
 }
 
+/// The benches: what each is called, how it is called, and who runs it.
+const BENCHES: [(&str, &str, fn(&[String]) -> Result<()>); 5] = [
+    ("http", USAGE, |words| http(Options::read(words)?)),
+    ("pacing", pacing::USAGE, pacing::run),
+    ("report", report::USAGE, report::run),
+    ("simulate", simulate::USAGE, simulate::run),
+    ("capacity", capacity::USAGE, capacity::run),
+];
+
 /// Runs what the words ask for.
 pub fn run(words: &[String]) -> Result<()> {
-    match words.split_first() {
-        Some((what, rest)) if what == "http" && rest.iter().any(|word| word == "--help") => {
-            println!("{USAGE}");
-            Ok(())
-        }
-        Some((what, rest)) if what == "http" => http(Options::read(rest)?),
-        Some((what, rest)) if what == "pacing" && rest.iter().any(|word| word == "--help") => {
-            println!("{}", pacing::USAGE);
-            Ok(())
-        }
-        Some((what, rest)) if what == "pacing" => pacing::run(rest),
-        Some((what, rest)) if what == "report" && rest.iter().any(|word| word == "--help") => {
-            println!("{}", report::USAGE);
-            Ok(())
-        }
-        Some((what, rest)) if what == "report" => report::run(rest),
-        Some((what, rest)) if what == "capacity" && rest.iter().any(|word| word == "--help") => {
-            println!("{}", capacity::USAGE);
-            Ok(())
-        }
-        Some((what, rest)) if what == "capacity" => capacity::run(rest),
-        Some((what, rest)) if what == "simulate" && rest.iter().any(|word| word == "--help") => {
-            println!("{}", simulate::USAGE);
-            Ok(())
-        }
-        Some((what, rest)) if what == "simulate" => simulate::run(rest),
+    let (what, rest) = words.split_first().map_or(("", words), |(what, rest)| (what.as_str(), rest));
+    match what {
         // Not for people: the other side of the ticket section, a process of its own so that its CPU can be told.
-        Some((what, rest)) if what == floor::CLIENT => floor::client(rest),
-        Some((what, rest)) if what == pacing::bare::CLIENT => pacing::bare::client(rest),
-        _ => {
-            let [pacing, report, simulate, capacity] =
-                [pacing::USAGE, report::USAGE, simulate::USAGE, capacity::USAGE];
-            bail!("{USAGE}\n\n{pacing}\n\n{report}\n\n{simulate}\n\n{capacity}")
-        }
+        floor::CLIENT => return floor::client(rest),
+        pacing::bare::CLIENT => return pacing::bare::client(rest),
+        _ => {}
     }
+    let usages = || BENCHES.map(|(_, usage, _)| usage).join("\n\n");
+    if matches!(what, "--help" | "-h") {
+        println!("{}", usages());
+        return Ok(());
+    }
+    let Some((_, usage, bench)) = BENCHES.into_iter().find(|(name, ..)| *name == what) else {
+        bail!("{}", usages());
+    };
+    if told_usage(rest, usage) { Ok(()) } else { bench(rest) }
 }
 
 fn http(options: Options) -> Result<()> {
@@ -193,7 +172,7 @@ impl Bench {
     /// Finds or gets the peers, and says which are lacking and why.
     fn prepare(options: Options) -> Result<Self> {
         let root = crate::workspace_root();
-        let wanted = |peer: &str| !options.without.iter().any(|without| without == peer);
+        let wanted = |peer: &str| !options.without.contains(&peer);
         let needs_nginx = options.wants(Section::Throughput) || options.wants(Section::Users);
         let mut lacking = Vec::new();
 
@@ -206,13 +185,9 @@ impl Bench {
         let jmeter = if wanted("jmeter") { keep(JMeter::obtain(), "JMeter", &mut lacking) } else { None };
         let busyhour = match (&options.busyhour, wanted("busyhour")) {
             (_, false) => None,
-            (Some(path), true) => {
-                Some(std::fs::canonicalize(path).with_context(|| path.display().to_string())?)
-            }
-            (None, true) => {
-                let built = build(&root, &options.profile, &["--package", "busyhour-cli"], "busyhour");
-                keep(built, "Busyhour", &mut lacking)
-            }
+            // A path that is wrong is a mistake; a build that fails leaves the others to be measured.
+            (Some(path), true) => Some(busyhour(Some(path), &options.profile)?),
+            (None, true) => keep(busyhour(None, &options.profile), "Busyhour", &mut lacking),
         };
 
         let cores = Cores::choose()?;
@@ -233,6 +208,14 @@ impl Bench {
 
 fn keep<T>(found: Result<T>, name: &str, lacking: &mut Vec<String>) -> Option<T> {
     found.map_err(|error| lacking.push(format!("{name}: {error:#}"))).ok()
+}
+
+/// The program under test: the one that was given, or one that is built with `profile`.
+pub(crate) fn busyhour(given: Option<&Path>, profile: &str) -> Result<PathBuf> {
+    match given {
+        Some(path) => std::fs::canonicalize(path).with_context(|| path.display().to_string()),
+        None => build(&crate::workspace_root(), profile, &["--package", "busyhour-cli"], "busyhour"),
+    }
 }
 
 /// Builds a program of this checkout; `program` is its path below the target directory of the profile.
@@ -256,7 +239,7 @@ mod tests {
     use super::*;
 
     fn read(words: &str) -> Result<Options> {
-        Options::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        Options::read(&crate::options::words(words))
     }
 
     #[test]

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail};
 
 use super::machine::{self, Cores};
 use super::process;
 use super::table::{Table, median};
 use crate::jmeter::JMeter;
+use crate::options::Given;
 
 /// How to call it.
 pub const USAGE: &str = "\
@@ -48,22 +49,16 @@ impl Options {
             jmeter: true,
             rounds: 3,
         };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value\n\n{USAGE}"))?;
-            let number = || -> Result<u64> {
-                let number = value.parse().with_context(|| format!("{word} {value}: not a number"))?;
-                ensure!(number > 0, "{word} must be at least 1");
-                Ok(number)
-            };
-            match word.as_str() {
-                "--rows" => options.rows = number()?,
-                "--jmeter-rows" => options.jmeter_rows = number()?,
-                "--rounds" => options.rounds = number()?,
-                "--busyhour" => options.busyhour = Some(value.into()),
-                "--profile" => options.profile.clone_from(value),
-                "--without" if value == "jmeter" => options.jmeter = false,
-                _ => bail!("unknown option {word} {value}\n\n{USAGE}"),
+        let mut given = Given::new(words, USAGE);
+        while let Some(name) = given.next() {
+            match name {
+                "--rows" => options.rows = given.number(1)?,
+                "--jmeter-rows" => options.jmeter_rows = given.number(1)?,
+                "--rounds" => options.rounds = given.number(1)?,
+                "--busyhour" => options.busyhour = Some(given.path()?),
+                "--profile" => options.profile = given.text()?.into(),
+                "--without" => options.jmeter = given.one_of(&[("jmeter", false)])?,
+                _ => bail!(given.unknown()),
             }
         }
         Ok(options)
@@ -74,10 +69,7 @@ impl Options {
 pub fn run(words: &[String]) -> Result<()> {
     let options = Options::read(words)?;
     let root = crate::workspace_root();
-    let busyhour = match &options.busyhour {
-        Some(path) => fs::canonicalize(path).with_context(|| path.display().to_string())?,
-        None => super::build(&root, &options.profile, &["--package", "busyhour-cli"], "busyhour")?,
-    };
+    let busyhour = super::busyhour(options.busyhour.as_deref(), &options.profile)?;
     let jmeter = if options.jmeter {
         JMeter::obtain().map_err(|error| println!("left out: JMeter: {error:#}")).ok()
     } else {
@@ -132,8 +124,7 @@ mod tests {
 
     #[test]
     fn options_are_read_and_mistakes_named() {
-        let read =
-            |words: &str| Options::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let read = |words: &str| Options::read(&crate::options::words(words));
         let options = read("--rows 5 --without jmeter").unwrap();
         assert_eq!((options.rows, options.jmeter_rows, options.jmeter), (5, 2_000_000, false));
         for wrong in ["--rows", "--rows 0", "--rows x", "--without beer", "--fast yes"] {

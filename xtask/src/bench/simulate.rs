@@ -4,11 +4,12 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use super::machine::{self, Cores};
 use super::process;
 use super::table::{Table, median, number};
+use crate::options::Given;
 
 /// How to call it.
 pub const USAGE: &str = "\
@@ -41,19 +42,13 @@ struct Options {
 impl Options {
     fn read(words: &[String]) -> Result<Self> {
         let mut options = Self { events: 20_000_000, rounds: 3, profile: "release".into() };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value\n\n{USAGE}"))?;
-            let number = || -> Result<u64> {
-                let number = value.parse().with_context(|| format!("{word} {value}: not a number"))?;
-                ensure!(number > 0, "{word} must be at least 1");
-                Ok(number)
-            };
-            match word.as_str() {
-                "--events" => options.events = number()?,
-                "--rounds" => options.rounds = number()?,
-                "--profile" => options.profile.clone_from(value),
-                _ => bail!("unknown option {word}\n\n{USAGE}"),
+        let mut given = Given::new(words, USAGE);
+        while let Some(name) = given.next() {
+            match name {
+                "--events" => options.events = given.number(1)?,
+                "--rounds" => options.rounds = given.number(1)?,
+                "--profile" => options.profile = given.text()?.into(),
+                _ => bail!(given.unknown()),
             }
         }
         Ok(options)
@@ -107,8 +102,7 @@ mod tests {
 
     #[test]
     fn options_are_read_and_mistakes_named() {
-        let read =
-            |words: &str| Options::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let read = |words: &str| Options::read(&crate::options::words(words));
         assert_eq!(read("--events 1000 --rounds 1").unwrap().events, 1_000);
         for wrong in ["--events", "--rounds 0", "--fast yes"] {
             assert!(read(wrong).is_err(), "{wrong}");

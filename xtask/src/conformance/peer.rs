@@ -1,10 +1,18 @@
 //! `cargo xtask conformance peer`: JMeter's own batch tests, run by Busyhour, as a table.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use busyhour_standin::{LinesEqual, PEER_PLANS, PeerOutcome, peer_files};
+
+use crate::options::{Given, told_usage};
+
+const USAGE: &str = "\
+usage: cargo xtask conformance peer [OPTION…] [NAME…]
+
+Runs the plans whose names contain one of the NAMEs (all, without any).
+
+  --binary PATH  the program to run (default: the release build, or the debug one, in target)";
 
 /// Runs the plans whose names hold one of `words` (all, if there are none). `--binary PATH` names the program; without
 /// it the release binary is taken, or the debug one.
@@ -12,13 +20,17 @@ use busyhour_standin::{LinesEqual, PEER_PLANS, PeerOutcome, peer_files};
 /// # Errors
 /// Fails when a plan differs that is not known to, or when the files or the program are missing.
 pub fn run(words: &[String]) -> Result<()> {
+    if told_usage(words, USAGE) {
+        return Ok(());
+    }
     let root = crate::workspace_root();
     let mut names = Vec::new();
     let mut binary = None;
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--binary" => binary = Some(PathBuf::from(words.next().context("--binary PATH")?)),
+    let mut given = Given::new(words, USAGE);
+    while let Some(name) = given.next() {
+        match name {
+            "--binary" => binary = Some(given.path()?),
+            name if name.starts_with('-') => bail!(given.unknown()),
             name => names.push(name),
         }
     }

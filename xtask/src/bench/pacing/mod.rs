@@ -15,7 +15,7 @@ mod stamps;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::machine::{self, Cores};
 use crate::jmeter::JMeter;
@@ -78,10 +78,7 @@ impl Bench {
             true => JMeter::obtain().map_err(|error| lacking.push(format!("JMeter: {error:#}"))).ok(),
             false => None,
         };
-        let busyhour = match &options.busyhour {
-            Some(path) => std::fs::canonicalize(path).with_context(|| path.display().to_string())?,
-            None => super::build(&root, &options.profile, &["--package", "busyhour-cli"], "busyhour")?,
-        };
+        let busyhour = super::busyhour(options.busyhour.as_deref(), &options.profile)?;
         let bare = super::build(&root, &options.profile, &["--package", "xtask"], "xtask")?;
         let cores = Cores::choose()?;
         ensure!(cores.server != cores.generator, "the bench needs two cores");

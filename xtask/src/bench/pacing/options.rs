@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail};
+
+use crate::options::Given;
 
 /// How to call it.
 pub const USAGE: &str = "\
@@ -39,7 +41,7 @@ const PEERS: [&str; 6] = ["bare", "busyhour", "jmeter", "k6", "vegeta", "wrk2"];
 #[derive(Debug)]
 pub struct Options {
     only: Vec<Section>,
-    without: Vec<String>,
+    without: Vec<&'static str>,
     /// The program to measure.
     pub busyhour: Option<PathBuf>,
     /// Profile to build it with.
@@ -67,34 +69,18 @@ impl Options {
             run: Duration::from_secs(20),
             jmeter_run: Duration::from_secs(40),
         };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value\n\n{USAGE}"))?;
-            let number = |least: u32| -> Result<u32> {
-                let number = value.parse().with_context(|| format!("{word} {value}: not a number"))?;
-                ensure!(number >= least, "{word} must be at least {least}");
-                Ok(number)
-            };
-            match word.as_str() {
-                "--only" => {
-                    let section = SECTIONS.iter().find(|(name, _)| name == value);
-                    options.only.push(section.with_context(|| format!("no section {value:?}\n\n{USAGE}"))?.1);
-                }
-                "--without" => {
-                    ensure!(
-                        PEERS.contains(&value.as_str()),
-                        "no peer {value:?}; there are {}",
-                        PEERS.join(", ")
-                    );
-                    options.without.push(value.clone());
-                }
-                "--busyhour" => options.busyhour = Some(value.into()),
-                "--profile" => options.profile.clone_from(value),
-                "--rate" => options.rate_per_s = number(10)?,
-                "--rounds" => options.rounds = usize::try_from(number(1)?)?,
-                "--seconds" => options.run = Duration::from_secs(number(4)?.into()),
-                "--jmeter-seconds" => options.jmeter_run = Duration::from_secs(number(4)?.into()),
-                _ => bail!("unknown option {word}\n\n{USAGE}"),
+        let mut given = Given::new(words, USAGE);
+        while let Some(name) = given.next() {
+            match name {
+                "--only" => options.only.push(given.one_of(&SECTIONS)?),
+                "--without" => options.without.push(given.name_of(&PEERS)?),
+                "--busyhour" => options.busyhour = Some(given.path()?),
+                "--profile" => options.profile = given.text()?.into(),
+                "--rate" => options.rate_per_s = given.number(10)?,
+                "--rounds" => options.rounds = given.number(1)?,
+                "--seconds" => options.run = given.seconds(4)?,
+                "--jmeter-seconds" => options.jmeter_run = given.seconds(4)?,
+                _ => bail!(given.unknown()),
             }
         }
         Ok(options)
@@ -107,7 +93,7 @@ impl Options {
 
     /// Whether a peer may be used.
     pub fn allows(&self, peer: &str) -> bool {
-        !self.without.iter().any(|without| without == peer)
+        !self.without.contains(&peer)
     }
 }
 
@@ -116,7 +102,7 @@ mod tests {
     use super::*;
 
     fn read(words: &str) -> Result<Options> {
-        Options::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        Options::read(&crate::options::words(words))
     }
 
     #[test]

@@ -12,8 +12,9 @@ mod table;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
+use crate::options::{Given, told_usage};
 use check::Verdict;
 use side_by_side::{Arena, Outcome};
 pub(super) use table::put;
@@ -46,17 +47,14 @@ struct Options {
 impl Options {
     fn read(words: &[String]) -> Result<Self> {
         let mut options = Self::default();
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            match word.as_str() {
+        let mut given = Given::new(words, USAGE);
+        while let Some(name) = given.next() {
+            match name {
                 "--list" => options.list = true,
                 "--run" => options.run = true,
                 "--write" => options.write = true,
-                "--busyhour" => {
-                    let path = words.next().with_context(|| format!("{word} needs a path\n\n{USAGE}"))?;
-                    options.busyhour = Some(std::path::absolute(path)?);
-                }
-                word if word.starts_with('-') => bail!("unknown option {word}\n\n{USAGE}"),
+                "--busyhour" => options.busyhour = Some(given.path()?),
+                name if name.starts_with('-') => bail!(given.unknown()),
                 name => options.names.push(name.to_owned()),
             }
         }
@@ -80,18 +78,12 @@ struct Plan {
 /// # Errors
 /// Fails when the plans are not there, the program cannot be built, or it fails on a plan.
 pub fn run(words: &[String]) -> Result<()> {
-    if words.first().is_some_and(|word| word == "--help") {
-        println!("{USAGE}");
+    if told_usage(words, USAGE) {
         return Ok(());
     }
     let options = Options::read(words)?;
     let plans = plans(&options.names)?;
-    let busyhour = match &options.busyhour {
-        Some(path) => path.clone(),
-        None => {
-            crate::bench::build(&crate::workspace_root(), "dev", &["--package", "busyhour-cli"], "busyhour")?
-        }
-    };
+    let busyhour = crate::bench::busyhour(options.busyhour.as_deref(), "dev")?;
     let verdicts = check::all(&busyhour, plans)?;
     if options.list {
         verdicts.iter().for_each(|verdict| println!("{verdict}"));
@@ -186,14 +178,14 @@ mod tests {
     use super::*;
 
     fn read(words: &str) -> Result<Options> {
-        Options::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        Options::read(&crate::options::words(words))
     }
 
     #[test]
     fn options_are_read_and_mistakes_named() {
         let options = read("--list petclinic").unwrap();
         assert!(options.list && options.names == ["petclinic"]);
-        assert!(read("--busyhour").unwrap_err().to_string().contains("needs a path"));
+        assert!(read("--busyhour").unwrap_err().to_string().contains("needs a value"));
         assert!(read("--wat").unwrap_err().to_string().contains("usage"));
         assert!(read("--write some").unwrap_err().to_string().contains("all plans"));
     }

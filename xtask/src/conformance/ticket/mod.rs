@@ -14,9 +14,10 @@ mod verdict;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail};
 
 use crate::jmeter::JMeter;
+use crate::options::{Given, told_usage};
 use contender::Contender;
 use rows::Row;
 use shop::{Booking, Shop};
@@ -47,20 +48,14 @@ struct Options {
 impl Options {
     fn read(words: &[String]) -> Result<Self> {
         let mut options = Self { seconds: 60, users: 10, rate: 500, busyhour: None };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().with_context(|| format!("{word} needs a value\n\n{USAGE}"))?;
-            let number = || -> Result<u64> {
-                let number = value.parse().with_context(|| format!("{word} {value}: not a number"))?;
-                ensure!(number > 0, "{word} must be at least 1");
-                Ok(number)
-            };
-            match word.as_str() {
-                "--seconds" => options.seconds = number()?.max(2),
-                "--users" => options.users = number()?,
-                "--rate" => options.rate = number()?,
-                "--busyhour" => options.busyhour = Some(std::path::absolute(value)?),
-                _ => bail!("unknown option {word}\n\n{USAGE}"),
+        let mut given = Given::new(words, USAGE);
+        while let Some(name) = given.next() {
+            match name {
+                "--seconds" => options.seconds = given.number(2)?,
+                "--users" => options.users = given.number(1)?,
+                "--rate" => options.rate = given.number(1)?,
+                "--busyhour" => options.busyhour = Some(given.path()?),
+                _ => bail!(given.unknown()),
             }
         }
         Ok(options)
@@ -113,18 +108,12 @@ struct Done {
 /// # Errors
 /// Fails when JMeter cannot be had, a run fails, or anything differs that must not.
 pub fn run(words: &[String]) -> Result<()> {
-    if words.first().is_some_and(|word| word == "--help") {
-        println!("{USAGE}");
+    if told_usage(words, USAGE) {
         return Ok(());
     }
     let options = Options::read(words)?;
     let jmeter = Contender::JMeter(JMeter::obtain()?);
-    let busyhour = match &options.busyhour {
-        Some(path) => path.clone(),
-        None => {
-            crate::bench::build(&crate::workspace_root(), "dev", &["--package", "busyhour-cli"], "busyhour")?
-        }
-    };
+    let busyhour = crate::bench::busyhour(options.busyhour.as_deref(), "dev")?;
     let work = tempfile::tempdir()?;
     // One port for all shops, so that URLs and the sizes of requests can be compared as they are.
     let port = crate::bench::process::free_port()?;
@@ -171,7 +160,7 @@ mod tests {
     use super::*;
 
     fn read(words: &str) -> Result<Options> {
-        Options::read(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        Options::read(&crate::options::words(words))
     }
 
     #[test]
