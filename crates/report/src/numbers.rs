@@ -6,17 +6,26 @@ pub fn ms(value: f64) -> String {
     match value.abs() {
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
+        _ => whole(value),
     }
 }
 
-/// A rate or a size, likewise.
+/// A rate or a size, likewise; what is not zero does not look like it.
 #[must_use]
 pub fn rate(value: f64) -> String {
     match value.abs() {
+        v if v > 0.0 && v < 0.0005 => "<0.001".into(),
+        v if v > 0.0 && v < 0.00995 => format!("{value:.3}"),
+        v if v > 0.0 && v < 0.0995 => format!("{value:.2}"),
         v if v < 999.95 => format!("{value:.1}"),
-        _ => thousands(value.round() as u64),
+        _ => whole(value),
     }
+}
+
+/// Without a fraction, its thousands set apart.
+fn whole(value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", thousands(value.abs().round() as u64))
 }
 
 /// A percentage; what is not zero does not look like it.
@@ -72,7 +81,12 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         assert_eq!([ms(0.123), ms(12.34), ms(123.4), ms(9.999)], ["0.12", "12.3", "123", "10.0"]);
-        assert_eq!([rate(0.04), rate(999.9), rate(1234.5)], ["0.0", "999.9", "1,235"]);
+        assert_eq!([ms(1234.5), ms(-1234.5)], ["1,235", "-1,235"]);
+        assert_eq!([rate(0.0), rate(999.9), rate(1234.5)], ["0.0", "999.9", "1,235"]);
+        assert_eq!(
+            [rate(0.0001), rate(0.0083), rate(0.042), rate(0.0999)],
+            ["<0.001", "0.008", "0.04", "0.1"]
+        );
         assert_eq!([percent(0.0), percent(0.001), percent(12.345)], ["0.00", "<0.01", "12.35"]);
         assert_eq!([thousands(0), thousands(999), thousands(1_234_567)], ["0", "999", "1,234,567"]);
         assert_eq!([duration(3.21), duration(65.0), duration(3725.0)], ["3.2 s", "1 min 05 s", "1 h 02 min"]);

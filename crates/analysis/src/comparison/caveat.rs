@@ -161,7 +161,7 @@ impl ComparisonCaveat {
                 "repeat both: five runs each, in turns; compare --power says how many are needed"
             }
             ComparisonCaveat::OneRunOneSide => "repeat that side as well",
-            ComparisonCaveat::FewRuns { .. } => "compare --power says how many runs are needed",
+            ComparisonCaveat::FewRuns { .. } => "see with compare --power how many runs are needed",
             ComparisonCaveat::Unlike { unlike: Unlike::Lengths { .. } } => {
                 "compare the same part of all: --window FROM,TO"
             }

@@ -57,7 +57,7 @@ fn opening(fit: &CapacityFit) -> String {
             let _ = write!(
                 out,
                 "<li>{}.<span>{}.</span></li>",
-                escape(&told.message),
+                escape(&capital(&told.message)),
                 escape(&capital(&told.advice))
             );
         }
@@ -118,7 +118,7 @@ fn left(fit: &CapacityFit) -> String {
 
 fn measurements(fit: &CapacityFit) -> String {
     let column = |name: &'static str, sort: Sort| Column { name, term: "", sort };
-    let columns = [
+    let mut columns = vec![
         column("measurement", Sort::Text),
         column("users", Sort::Number),
         column("X per second", Sort::Number),
@@ -127,9 +127,12 @@ fn measurements(fit: &CapacityFit) -> String {
         column("R ms", Sort::Number),
         column("model R ms", Sort::Number),
         column("off", Sort::No),
-        column("failed %", Sort::Number),
-        column("left out", Sort::Words),
     ];
+    // Columns of which nothing is known are left away.
+    let has_failed = fit.points.iter().any(|compared| compared.checked.point.error_share.is_some());
+    let has_left_out = fit.points.iter().any(|compared| compared.checked.left_out.is_some());
+    columns.extend(has_failed.then(|| column("failed %", Sort::Number)));
+    columns.extend(has_left_out.then(|| column("left out", Sort::Words)));
     let mut table = format!(
         "<table class=\"wide sortable\"><caption class=\"skip\">Measurements beside the model</caption>{}<tbody>",
         head(&columns)
@@ -142,12 +145,9 @@ fn measurements(fit: &CapacityFit) -> String {
             }
             None => ["–".to_owned(), time(compared.model_response_s), "–".to_owned()],
         };
-        let failed =
-            point.error_share.map_or_else(|| "–".to_owned(), |share| format!("{:.2}", share * 100.0));
         let _ = write!(
             table,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
-             <td>{failed}</td><td class=\"text\">{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
             escape(&point.name),
             users(compared.checked.users),
             per_s(point.throughput_per_s),
@@ -156,8 +156,17 @@ fn measurements(fit: &CapacityFit) -> String {
             response[0],
             response[1],
             response[2],
-            compared.checked.left_out.map_or("", |why| why.words())
         );
+        if has_failed {
+            let failed =
+                point.error_share.map_or_else(|| "–".to_owned(), |share| format!("{:.2}", share * 100.0));
+            let _ = write!(table, "<td>{failed}</td>");
+        }
+        if has_left_out {
+            let why = compared.checked.left_out.map_or("", |why| why.words());
+            let _ = write!(table, "<td class=\"text\">{why}</td>");
+        }
+        table.push_str("</tr>");
     }
     table.push_str("</tbody></table>");
     scrolling("Measurements beside the model", &table)

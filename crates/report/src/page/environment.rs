@@ -38,7 +38,8 @@ pub(super) fn environment(summary: &Summary) -> Section {
 
 fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
     let mut pairs: Vec<(&str, String)> = vec![
-        ("Plan", escape(&run.source)),
+        // Of a file of results alone the plan is unknown.
+        (if run.has_manifest { "Plan" } else { "Results" }, escape(&run.source)),
         ("SHA-256 of the plan", code(&run.plan_sha256)),
         ("Seed", run.seed.map(|seed| seed.to_string()).unwrap_or_default()),
         ("Generator", escape(&run.hostname)),

@@ -1,6 +1,6 @@
 //! The plots of a run: their places, and in words what they show.
 
-use busyhour_analysis::{DistributionPoint, Summary};
+use busyhour_analysis::{DistributionPoint, HeatMap, Summary};
 
 use super::markup::{Section, def, figure};
 use super::steps::Steps;
@@ -33,6 +33,12 @@ fn about_slices(summary: &Summary, steps: &Steps, of_several: &str) -> String {
     if steps.step_s > 1 {
         words += &format!(" Each point is {of_several} {} seconds.", steps.step_s);
     }
+    words + &about_ends(summary, steps)
+}
+
+/// The same without the length of a slice.
+fn about_ends(summary: &Summary, steps: &Steps) -> String {
+    let mut words = String::new();
     if steps.is_cut {
         words += " The last, incomplete second is not drawn.";
     }
@@ -91,46 +97,76 @@ pub(super) fn times(summary: &Summary, steps: Option<&Steps>) -> Section {
     Section { id: "times", title: "Response time over time", body }
 }
 
-fn times_body(summary: &Summary, steps: &Steps) -> String {
-    let lines = match (Extremes::of(steps.p50.iter().copied()), Extremes::of(steps.p95.iter().copied())) {
+/// Between which values median and p95 lay, from slice to slice; `begin_s` says where a slice begins.
+fn between(
+    p50: impl IntoIterator<Item = Option<f64>>,
+    p95: impl IntoIterator<Item = Option<f64>>,
+    begin_s: impl Fn(usize) -> f64,
+) -> String {
+    match (Extremes::of(p50), Extremes::of(p95)) {
         (Some(p50), Some(p95)) => format!(
-            "Of the requests that ended in each second, the median lay between {} and {} ms, p95 between {} ms (at {}) and \
-             {} ms (at {}).",
+            "the median lay between {} and {} ms, p95 between {} ms (at {}) and {} ms (at {}).",
             ms(p50.least.1),
             ms(p50.most.1),
             ms(p95.least.1),
-            duration(steps.begin_s(p95.least.0)),
+            duration(begin_s(p95.least.0)),
             ms(p95.most.1),
-            duration(steps.begin_s(p95.most.0))
+            duration(begin_s(p95.most.0))
         ),
-        _ => String::new(),
-    };
-    match &summary.heat {
-        Some(heat) => {
-            let length = if heat.step_s == 1.0 { "second".to_owned() } else { duration(heat.step_s) };
-            let worst =
-                if heat.step_s > 1.0 || steps.step_s > 1 { " of the slice's worst second" } else { "" };
-            figure(
-                "heat",
-                " tall",
-                &format!(
-                    "A cell of the {} counts the requests that ended in one {length} with a time in its band; \
-                     lines are p50, p95 and p99{worst}. {lines}{}",
-                    def("heat", "heat map"),
-                    about_slices(summary, steps, "of")
-                        .replace(&format!(" Each point is of {} seconds.", steps.step_s), "")
-                ),
-            )
-        }
-        None => figure(
+        _ => "nothing ended.".to_owned(),
+    }
+}
+
+fn times_body(summary: &Summary, steps: &Steps) -> String {
+    let of_steps = || between(steps.p50.iter().copied(), steps.p95.iter().copied(), |at| steps.begin_s(at));
+    let Some(heat) = &summary.heat else {
+        // A second's median would not be that of several: the worst is said to be that.
+        let each = if steps.step_s > 1 { "In the worst second of each point" } else { "Second by second" };
+        return figure(
             "times",
             "",
             &format!(
-                "{lines} Single response times over the run are not recorded.{}",
+                "{each}, {} Single response times over the run are not recorded.{}",
+                of_steps(),
                 about_slices(summary, steps, "the worst of")
             ),
+        );
+    };
+    let (length, slice, lines, of_each) = if heat.step_s > 1.0 {
+        // Of a slice that only the incomplete second is in, nothing is said.
+        let end_s = steps.begin_s(steps.ended.len());
+        let begin_s = |at: usize| heat.from_s + at as f64 * heat.step_s;
+        let slices = |share: f64| {
+            let is_said = move |at: &usize| begin_s(*at) < end_s;
+            (0..heat.columns.len()).filter(is_said).map(move |at| heat.quantile_ms(at, share))
+        };
+        (
+            slice_length(heat),
+            "slice",
+            format!("lines are p50, p95 and p99 of each slice, {BANDS_TELL}"),
+            between(slices(0.5), slices(0.95), begin_s),
+        )
+    } else {
+        ("a second".to_owned(), "second", "lines are its p50, p95 and p99".to_owned(), of_steps())
+    };
+    figure(
+        "heat",
+        " tall",
+        &format!(
+            "A cell of the {} counts the requests that ended within {length} with a time in its band; {lines}. From {slice} to \
+             {slice} {of_each}{}",
+            def("heat", "heat map"),
+            about_ends(summary, steps)
         ),
-    }
+    )
+}
+
+/// How well the percentiles of long slices are known.
+pub(super) const BANDS_TELL: &str = "read from bands 15 % wide";
+
+/// `2 seconds`, `4 min 16 s`.
+fn slice_length(heat: &HeatMap) -> String {
+    if heat.step_s < 60.0 { format!("{} seconds", heat.step_s) } else { duration(heat.step_s) }
 }
 
 /// The quantile functions of both clocks.

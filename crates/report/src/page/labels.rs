@@ -20,9 +20,14 @@ pub(super) fn labels(summary: &Summary) -> Section {
         body.push_str("<p>Times are response times in ms, of good and failed requests alike; rates are over the run from its \
                        first start to its last end. ");
         body.push_str(if summary.labels.iter().any(|row| row.series.is_some()) {
-            "Press a label to see it over time.</p>"
+            "Press a label to see it over time."
         } else {
-            "Labels over time are not recorded.</p>"
+            "Labels over time are not recorded."
+        });
+        body.push_str(if summary.labels.len() > LABELS_SHOWN {
+            " The busiest come first.</p>"
+        } else {
+            "</p>"
         });
         tools(summary.labels.len(), &mut body);
         body.push_str(&scrolling("Labels", &table("label-table", &summary.labels, Some(&summary.total))));
@@ -58,7 +63,18 @@ fn tools(count: usize, out: &mut String) {
 
 fn table(id: &str, rows: &[Row], total: Option<&Row>) -> String {
     let number = |name, term| Column { name, term, sort: Sort::Number };
-    let has_series = rows.iter().any(|row| row.series.is_some());
+    // In the plan's order, until there are too many to see at once: then the busiest come first.
+    let mut shown: Vec<(usize, &Row)> = rows.iter().enumerate().collect();
+    let is_cut = rows.len() > LABELS_SHOWN;
+    if is_cut {
+        shown.sort_by_key(|(_, row)| std::cmp::Reverse(row.samples));
+    }
+    let all = || rows.iter().chain(total);
+    let with = Columns {
+        series: rows.iter().any(|row| row.series.is_some()),
+        service: all().any(|row| row.service.mean != row.response.mean),
+        apdex: rows.iter().any(|row| row.apdex.is_some()),
+    };
     let mut columns = vec![
         Column { name: "label", term: "", sort: Sort::Text },
         number("requests", "completed"),
@@ -72,46 +88,59 @@ fn table(id: &str, rows: &[Row], total: Option<&Row>) -> String {
         number("p99", "p99"),
         number("p99.9", "p999"),
         number("max", "max"),
-        number("service mean", "service"),
     ];
-    let has_apdex = rows.iter().any(|row| row.apdex.is_some());
-    if has_apdex {
+    if with.service {
+        columns.push(number("service mean", "service"));
+    }
+    if with.apdex {
         columns.push(number("APDEX", "apdex"));
     }
-    let cut = if rows.len() > LABELS_SHOWN { " cut" } else { "" };
+    let cut = if is_cut { " cut" } else { "" };
     let mut out = format!(
         "<table class=\"wide sortable{cut}\" id=\"{id}\" data-limit=\"{LABELS_SHOWN}\"><caption class=\"skip\">Requests and \
          response times by label</caption>"
     );
     let mut head = head(&columns);
-    if has_series {
+    if is_cut {
+        // Of the requests, the first column of numbers.
+        head = head.replacen(" data-sort=\"number\"", " data-sort=\"number\" aria-sort=\"descending\"", 1);
+    }
+    if with.series {
         // Between the label and its numbers.
         head = head.replacen("</th>", "</th><th scope=\"col\" class=\"spark\">p95 over time</th>", 1);
     }
     out.push_str(&head);
     out.push_str("<tbody>");
-    for (at, row) in rows.iter().enumerate() {
+    for (at, row) in shown {
         let _ = write!(out, "<tr data-label=\"{at}\">");
-        cells(row, has_series, has_apdex, &mut out);
+        cells(row, with, &mut out);
         out.push_str("</tr>");
     }
     out.push_str("</tbody>");
     if let Some(total) = total {
         out.push_str("<tfoot><tr>");
-        cells(total, has_series, has_apdex, &mut out);
+        cells(total, with, &mut out);
         out.push_str("</tr></tfoot>");
     }
     out + "</table>"
 }
 
-fn cells(row: &Row, has_series: bool, has_apdex: bool, out: &mut String) {
+/// Which columns a table has beyond those that all have.
+#[derive(Clone, Copy)]
+struct Columns {
+    series: bool,
+    service: bool,
+    apdex: bool,
+}
+
+fn cells(row: &Row, with: Columns, out: &mut String) {
     let tag = match row.kind {
         SampleKind::Transaction => "<span class=\"tag\">transaction</span>",
         _ => "",
     };
     let label = if row.label.is_empty() { "(no label)" } else { &row.label };
     let _ = write!(out, "<th scope=\"row\"><span class=\"name\">{}</span>{tag}</th>", escape(label));
-    if has_series {
+    if with.series {
         out.push_str("<td class=\"spark\"></td>");
     }
     let bad = if row.errors > 0 { " class=\"bad\"" } else { " class=\"zero\"" };
@@ -124,11 +153,12 @@ fn cells(row: &Row, has_series: bool, has_apdex: bool, out: &mut String) {
         rate(row.rate_per_s)
     );
     let t = &row.response;
-    for value in [t.mean, t.p50, t.p90, t.p95, t.p99, t.p99_9, t.max, row.service.mean] {
+    let service = with.service.then_some(row.service.mean);
+    for value in [t.mean, t.p50, t.p90, t.p95, t.p99, t.p99_9, t.max].into_iter().chain(service) {
         let text = if row.samples == 0 { "–".to_owned() } else { ms(value) };
         let _ = write!(out, "<td>{text}</td>");
     }
-    if has_apdex {
+    if with.apdex {
         let score = row.apdex.map_or_else(|| "–".to_owned(), |apdex| format!("{:.2}", apdex.score));
         let _ = write!(out, "<td>{score}</td>");
     }

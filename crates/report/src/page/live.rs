@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::document::{Document, Kind};
+use super::figures::BANDS_TELL;
 use super::glossary::definitions;
 use super::markup::{Section, def, escape, figure, scrolling};
 
@@ -59,7 +60,7 @@ pub fn live_html(page: &LivePage<'_>) -> String {
     };
     let heat = format!(
         "A cell of the {} counts the requests that ended in one slice of time with a time in its band; lines are p50, p95 \
-         and p99 of its worst second.",
+         and p99 of each slice, {BANDS_TELL} where it is longer than a second.",
         def("heat", "heat map")
     );
     let sections = [

@@ -3,6 +3,7 @@
 //!
 //! With `BUSYHOUR_KEEP_PAGES=DIR` the pages and pictures of them are kept there, to be looked at.
 
+mod accessibility;
 mod devtools;
 mod sample;
 
@@ -141,6 +142,7 @@ fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
         "names are given once",
         "(ids => new Set(ids).size === ids.length)([...document.querySelectorAll('[id]')].map(element => element.id))",
     );
+    found.extend(accessibility::barriers(browser));
     found
 }
 

@@ -15,14 +15,18 @@ export function ms(value: number): string {
   return thousands(value);
 }
 
-/** A rate or a size, likewise. */
+/** A rate or a size, likewise; what is not zero does not look like it. */
 export function rate(value: number): string {
-  return Math.abs(value) < 999.95 ? value.toFixed(1) : thousands(value);
+  const size = Math.abs(value);
+  if (size > 0 && size < 0.0005) return "<0.001";
+  if (size > 0 && size < 0.00995) return value.toFixed(3);
+  if (size > 0 && size < 0.0995) return value.toFixed(2);
+  return size < 999.95 ? value.toFixed(1) : thousands(value);
 }
 
 /** A moment of the run: `12.5 s`, `3:05`, `1:02:05`. */
 export function moment(seconds: number): string {
-  if (seconds < 120) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`;
+  if (seconds < 60 || (seconds < 120 && !Number.isInteger(seconds))) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   const two = (value: number): string => String(value).padStart(2, "0");
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];

@@ -3,12 +3,13 @@ import { moment, ms, numberOf, percentileName, rate, thousands, tick, timeTick }
 
 test("numbers are written as the terminal writes them", () => {
   expect([0.123, 12.34, 123.4, 9.999].map(ms)).toEqual(["0.12", "12.3", "123", "10.0"]);
-  expect([0.04, 999.9, 1234.5].map(rate)).toEqual(["0.0", "999.9", "1,235"]);
+  expect([0, 999.9, 1234.5].map(rate)).toEqual(["0.0", "999.9", "1,235"]);
+  expect([0.0001, 0.0083, 0.042, 0.0999].map(rate)).toEqual(["<0.001", "0.008", "0.04", "0.1"]);
   expect(thousands(1_234_567)).toBe("1,234,567");
 });
 
 test("moments of a run have the unit that fits", () => {
-  expect([0, 1.5, 119, 125, 3725].map(moment)).toEqual(["0 s", "1.5 s", "119 s", "2:05", "1:02:05"]);
+  expect([0, 1.5, 60, 75.5, 125, 3725].map(moment)).toEqual(["0 s", "1.5 s", "1:00", "75.5 s", "2:05", "1:02:05"]);
 });
 
 test("percentiles have no noise in their last digits", () => {

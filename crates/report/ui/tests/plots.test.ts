@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { wholeSlices } from "../src/tables/label_details";
-import { mostOf, resample, step } from "../src/plots/heat";
+import { mostOf, quantile, resample, step } from "../src/plots/heat";
 import { bothClocks, lastBelowMax, position, wantsLogarithm } from "../src/plots/percentiles";
 import { sparkPath } from "../src/plots/spark";
 import { isLonely } from "../src/plots/time";
@@ -11,6 +11,14 @@ test("the tint of a cell goes by the logarithm, and one request is seen", () => 
   expect(step(32, 1000, 8)).toBe(4);
   expect(step(1, 1, 8)).toBe(7);
   expect(mostOf({ from_s: 0, step_s: 1, edges_ms: [1, 2], columns: [[], [[0, 3]], [[0, 7]]] })).toBe(7);
+});
+
+test("a quantile of a slice is read from its bands", () => {
+  const heat = { from_s: 0, step_s: 2, edges_ms: [1, 10, 100], columns: [] };
+  expect(quantile(heat, [], 0.5)).toBeNull();
+  expect(quantile(heat, [[0, 1], [1, 2]], 0)).toBeCloseTo(10 ** 0.5);
+  expect(quantile(heat, [[0, 1], [1, 2]], 0.34)).toBeCloseTo(10 ** 1.25);
+  expect(quantile(heat, [[0, 1], [1, 2]], 1)).toBeCloseTo(10 ** 1.75);
 });
 
 test("a line is laid over coarser slices by its largest value, over finer ones as it is", () => {

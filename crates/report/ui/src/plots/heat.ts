@@ -18,9 +18,9 @@ export interface HeatData {
 }
 
 const LINES = [
-  { name: "p50", of: "p50", dash: [] },
-  { name: "p95", of: "p95", dash: [6, 4] },
-  { name: "p99", of: "p99", dash: [2, 3] },
+  { name: "p50", of: "p50", share: 0.5, dash: [] },
+  { name: "p95", of: "p95", share: 0.95, dash: [6, 4] },
+  { name: "p99", of: "p99", share: 0.99, dash: [2, 3] },
 ] as const;
 
 /** The step of the ramp for a count: by the logarithm, as single slow requests matter as much as the bulk. */
@@ -32,6 +32,24 @@ export function step(count: number, most: number, steps: number): number {
 /** The largest count of a cell. */
 export function mostOf(heat: HeatMap): number {
   return heat.columns.reduce((most, column) => column.reduce((most, [, count]) => Math.max(most, count), most), 0);
+}
+
+/**
+ * A quantile of the times in a column, as `HeatMap::quantile_ms` reads it: the time of its rank, placed in its band as if
+ * times lay evenly on its logarithmic scale.
+ */
+export function quantile(heat: HeatMap, column: HeatMap["columns"][number], share: number): number | null {
+  const times = column.reduce((sum, [, count]) => sum + count, 0);
+  const rank = Math.max(Math.ceil(times * share), 1);
+  let before = 0;
+  for (const [band, count] of column) {
+    const [low, high] = [heat.edges_ms[band], heat.edges_ms[band + 1]];
+    if (before + count >= rank && low !== undefined && high !== undefined) {
+      return low * (high / low) ** ((rank - before - 0.5) / count);
+    }
+    before += count;
+  }
+  return null;
 }
 
 /** Values of one grid of slices at the slices of another: the largest of those that begin within each. */
@@ -65,10 +83,12 @@ export class HeatPlot {
     const { from_s, step_s, columns } = heat;
     const count = columns.length;
     const x = middles(from_s, step_s, count);
-    const lines = LINES.map(({ name, of, dash }) => {
-      const values = over_time
+    const lines = LINES.map(({ name, of, share, dash }) => {
+      // Second by second they are known exactly. Those of several seconds are not those of one of them: the cells tell.
+      const isExact = step_s === 1 && over_time?.step_s === 1;
+      const values = isExact
         ? resample(over_time[of], over_time.from_s, over_time.step_s, { from_s, step_s, count })
-        : [];
+        : columns.map((column, at) => (from_s + at * step_s < this.whole().to_s ? quantile(heat, column, share) : null));
       return { name, dash, values };
     }).filter(({ values }) => values.length > 0);
     const counts = columns.map((column) => column.reduce((sum, [, count]) => sum + count, 0));
@@ -91,20 +111,23 @@ export class HeatPlot {
         cursor: sharedCursor(data.sync),
         series: [
           {},
-          ...lines.map((line): uPlot.Series => ({
-            label: line.name,
-            stroke: () => colour("red"),
-            width: 1.75,
-            dash: [...line.dash],
-            points: { show: false },
-          })),
+          // Each over a wider one in the colour of the page, so that it is seen on cells of every tint.
+          ...lines.flatMap((line): uPlot.Series[] =>
+            ([["page", 4.5], ["red", 2]] as const).map(([name, width]) => ({
+              label: line.name,
+              stroke: () => colour(name),
+              width,
+              dash: [...line.dash],
+              points: { show: false },
+            })),
+          ),
         ],
         hooks: {
           drawClear: [shadeOutside(() => this.data?.window), (plot) => this.cells(plot)],
           draw: [drawMarks(() => this.data?.marks)],
         },
       },
-      [x, ...lines.map((line) => line.values)] as uPlot.AlignedData,
+      [x, ...lines.flatMap((line) => [line.values, line.values])] as uPlot.AlignedData,
     );
     this.legend(mostOf(heat));
   }
@@ -156,11 +179,11 @@ export class HeatPlot {
   }
 }
 
-/** Ticks at 1, 2 and 5 of each decade are enough. */
+/** Ticks at 1, 2, 3 and 5 of each decade are enough, unless there is hardly one. */
 export function roundOnly(plot: uPlot, splits: number[]): (number | null)[] {
   const y = plot.scales["y"];
   const decades = Math.log10((y?.max ?? 10) / (y?.min ?? 1));
-  const kept = decades > 3 ? [1] : decades > 1.6 ? [1, 3] : [1, 2, 3, 5];
+  const kept = decades > 3 ? [1] : decades > 1.6 ? [1, 3] : decades > 0.7 ? [1, 2, 3, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9];
   return splits.map((value) => {
     const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
     return kept.some((wanted) => Math.abs(digit - wanted) < 1e-6) ? value : null;
