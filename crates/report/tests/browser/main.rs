@@ -27,14 +27,19 @@ const WATCH_SHIFTS: &str = "window.shifts = []; new PerformanceObserver(list => 
     source.currentRect.toJSON(), source.node?.outerHTML?.slice(0, 120) ?? source.node?.textContent])) })\
     .observe({ type: 'layout-shift', buffered: true })";
 
+/// Says what was left out, and why.
+fn not_checked(why: &str) {
+    #[allow(clippy::print_stderr, reason = "who runs the tests must learn that something was left out")]
+    {
+        eprintln!("NOT CHECKED: {why}");
+    }
+}
+
 /// A browser, unless there is none.
 fn browser() -> Option<Browser> {
     let found = devtools::installed();
     if found.is_none() {
-        #[allow(clippy::print_stderr, reason = "who runs the tests must learn that this one did not")]
-        {
-            eprintln!("NOT CHECKED: there is no chromium on this machine, so no page was opened");
-        }
+        not_checked("there is no chromium on this machine, so no page was opened");
     }
     Some(Browser::start(&found?))
 }
@@ -142,7 +147,12 @@ fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
         "names are given once",
         "(ids => new Set(ids).size === ids.length)([...document.querySelectorAll('[id]')].map(element => element.id))",
     );
-    found.extend(accessibility::barriers(browser));
+    match accessibility::barriers(browser) {
+        Some(barriers) => found.extend(barriers),
+        None => {
+            not_checked("there is no axe-core (npm ci in crates/report/ui), so nobody looked for barriers")
+        }
+    }
     found
 }
 
