@@ -52,6 +52,11 @@ const HOUSE: &[Place] = &[
             "diagnostic",
         ],
     ),
+    Place {
+        name: "jmt",
+        may_use: &["queueing", "xml", "diagnostic"],
+        tests_may_use: &["simulation"],
+    },
     // Floor 4.
     Place {
         name: "report",
@@ -77,6 +82,7 @@ const HOUSE: &[Place] = &[
             "export",
             "functions",
             "http",
+            "jmt",
             "live",
             "plan",
             "processors",

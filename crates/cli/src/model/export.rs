@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
+use busyhour_jmt::{to_jmva, to_jsimg};
 use clap::{Args, ValueEnum};
 
 use super::file::ModelFile;
-use super::jsimg::jsimg;
 use crate::exit::{Exit, complain, print, say};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  busyhour model export plans/models/web-shop.toml --to jsimg -o shop.jsimg\n  \
-    busyhour model export shop.toml --to toml"
+    busyhour model export shop.toml --to jmva\n  busyhour model export study.jsimg --to toml"
 )]
 pub(crate) struct ExportModelArgs {
-    /// The model (TOML).
+    /// The model (TOML, .jsimg or .jmva).
     #[arg(value_name = "FILE")]
     model: PathBuf,
     /// For which program.
@@ -27,8 +27,10 @@ pub(crate) struct ExportModelArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Java Modelling Tools.
+    /// The simulator of Java Modelling Tools.
     Jsimg,
+    /// Its analytic solver.
+    Jmva,
     /// The model in its own notation, everything in its shortest form.
     Toml,
 }
@@ -39,7 +41,8 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
         Err(exit) => return exit,
     };
     let text = match args.to {
-        Format::Jsimg => jsimg(&model.network, model.title()),
+        Format::Jsimg => to_jsimg(&model.network, model.title()),
+        Format::Jmva => to_jmva(&model.network, model.title()),
         Format::Toml => toml::to_string(&model.network).map_err(|error| vec![error.to_string()]),
     };
     let text = match text {

@@ -15,8 +15,8 @@ const HINT: &str = "docs/capacity-models.md has the notation; `busyhour model sc
 pub(crate) struct ModelFile {
     /// The network; its findings are none.
     pub(crate) network: QueueingNetwork,
-    /// The text it was read from.
-    pub(crate) text: String,
+    /// The same in our notation, in which parameters have their paths.
+    pub(crate) table: toml::Table,
     /// The file, as the user named it.
     pub(crate) name: String,
 }
@@ -25,11 +25,16 @@ impl ModelFile {
     /// Reads a model and everything it names; says what is wrong with it.
     pub(crate) fn read(path: &Path) -> Result<Self, Exit> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let bytes = std::fs::read(path)
             .map_err(|error| complain(Exit::Refused, &format!("cannot read the model {name}: {error}")))?;
         let directory = path.parent().unwrap_or(Path::new(""));
-        match network(&text, &name, directory) {
-            Ok(network) => Ok(Self { network, text, name }),
+        let read = if busyhour_jmt::is_xml(&bytes) {
+            of_jmt(&bytes, &name, directory)
+        } else {
+            of_toml(&bytes, &name, directory)
+        };
+        match read {
+            Ok((network, table)) => Ok(Self { network, table, name }),
             Err(findings) => {
                 findings.iter().for_each(|finding| say(&finding.to_string()));
                 Err(Exit::Refused)
@@ -41,6 +46,34 @@ impl ModelFile {
     pub(crate) fn title(&self) -> &str {
         if self.network.name.is_empty() { &self.name } else { &self.network.name }
     }
+}
+
+/// A model in our own notation.
+fn of_toml(
+    bytes: &[u8],
+    name: &str,
+    directory: &Path,
+) -> Result<(QueueingNetwork, toml::Table), Vec<Diagnostic>> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        vec![Diagnostic::error("model-file", format!("the model is no text: {error}")).in_file(name)]
+    })?;
+    let network = network(text, name, directory)?;
+    let table = text.parse().map_err(|error| vec![unreadable(text, name, &error)])?;
+    Ok((network, table))
+}
+
+/// A model of Java Modelling Tools; what is to be known about how it was read is said.
+fn of_jmt(
+    bytes: &[u8],
+    name: &str,
+    directory: &Path,
+) -> Result<(QueueingNetwork, toml::Table), Vec<Diagnostic>> {
+    let model = busyhour_jmt::read(bytes, name)?;
+    let network = complete(model.network, name, directory, |finding| pathed(finding, name))?;
+    model.notes.iter().for_each(|note| say(&note.to_string()));
+    let table = toml::Table::try_from(&network)
+        .map_err(|error| vec![Diagnostic::error("model-file", error.to_string()).in_file(name)])?;
+    Ok((network, table))
 }
 
 /// The network that a text describes; `directory` is where files that it names are looked for.
@@ -58,11 +91,14 @@ pub(crate) fn network_of(
     let network = table.try_into().map_err(|error: toml::de::Error| {
         vec![Diagnostic::error("model-file", error.message().to_owned()).in_file(name).with_hint(HINT)]
     })?;
-    complete(network, name, directory, |finding| {
-        Diagnostic::error("model", finding.message.clone())
-            .in_file(name)
-            .with_cause(format!("at {}", finding.path))
-    })
+    complete(network, name, directory, |finding| pathed(finding, name))
+}
+
+/// A finding in what has no text of our notation: only its path is known.
+fn pathed(finding: &Finding, name: &str) -> Diagnostic {
+    Diagnostic::error("model", finding.message.clone())
+        .in_file(name)
+        .with_cause(format!("at {}", finding.path))
 }
 
 /// Reads what the network names, and looks whether it makes sense.

@@ -5,7 +5,6 @@ mod compare;
 mod export;
 mod file;
 mod fit;
-mod jsimg;
 mod measurements;
 mod numbers;
 mod points_file;

@@ -35,7 +35,7 @@ const STEP: Duration = Duration::from_millis(500);
     a station is saturated, or customers block each other for ever"
 )]
 pub(crate) struct SimulateArgs {
-    /// The model (TOML; see docs/capacity-models.md).
+    /// The model (TOML, or .jsimg or .jmva of Java Modelling Tools; see docs/capacity-models.md).
     #[arg(value_name = "FILE")]
     model: PathBuf,
     /// Seed of all random numbers.

@@ -18,7 +18,7 @@ use crate::exit::{Exit, complain, print, say};
     busyhour model solve shop.toml --method linearizer --csv\n  busyhour model solve shop.toml --json -\n\n\
     Exit codes: 0 solved, 3 the model cannot be used (or has no product form), 9 a station is saturated")]
 pub(crate) struct SolveArgs {
-    /// The model (TOML; see docs/capacity-models.md).
+    /// The model (TOML, or .jsimg or .jmva of Java Modelling Tools; see docs/capacity-models.md).
     #[arg(value_name = "FILE")]
     model: PathBuf,
     /// How closed classes are solved.

@@ -35,7 +35,7 @@ const PLOT_ROWS: usize = 14;
     busyhour model what-if two.toml --vary route.outside.strategy=random,round-robin --approximate"
 )]
 pub(crate) struct WhatIfArgs {
-    /// The model (TOML).
+    /// The model (TOML, .jsimg or .jmva).
     #[arg(value_name = "FILE")]
     model: PathBuf,
     /// What varies: PATH=FROM..TO:STEP or PATH=VALUE,VALUE,…; several make all combinations.
@@ -115,9 +115,6 @@ fn points(args: &WhatIfArgs, model: &ModelFile) -> Result<Vec<Point>, Exit> {
     if count.is_none_or(|count| count > POINTS_MAX) {
         return Err(complain(Exit::Usage, &format!("these are more than {POINTS_MAX} combinations")));
     }
-    let table: toml::Table = model.text.parse().map_err(|error| {
-        complain(Exit::Refused, &format!("cannot read the model {}: {error}", model.name))
-    })?;
     let directory = args.model.parent().unwrap_or(Path::new(""));
     let mut combinations = vec![Vec::new()];
     for vary in &args.vary {
@@ -135,7 +132,7 @@ fn points(args: &WhatIfArgs, model: &ModelFile) -> Result<Vec<Point>, Exit> {
     combinations
         .into_iter()
         .map(|values| {
-            let mut table = table.clone();
+            let mut table = model.table.clone();
             for (vary, value) in args.vary.iter().zip(&values) {
                 set(&mut table, &vary.path, value).map_err(|error| {
                     complain(Exit::Usage, &format!("--vary {}={value}: {error}", vary.path))

@@ -115,6 +115,44 @@ fn what_cannot_be_solved_is_said() {
     assert!(ended.stderr.contains("cannot read the model nowhere.toml"));
 }
 
+/// Files of Java Modelling Tools stand wherever a model is named.
+#[test]
+fn models_of_another_program_are_read_and_written() {
+    let room = Room::new();
+    copy(&room, "two-classes");
+    let wanted = room.type_in("model solve two-classes.toml --json -").expect(0).stdout;
+    let wanted: Value = serde_json::from_str(&wanted).unwrap();
+    for format in ["jsimg", "jmva"] {
+        let ended =
+            room.type_in(&format!("model export two-classes.toml --to {format} -o m.{format}")).expect(0);
+        assert_eq!(ended.stderr, format!("wrote m.{format}\n"));
+        let ended = room.type_in(&format!("model solve m.{format} --json -")).expect(0);
+        assert_eq!(ended.stderr, "");
+        let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(found["model"], "Two classes");
+        for (at, key) in [(0, "throughput_per_s"), (0, "response_s"), (1, "response_s"), (1, "in_system")] {
+            let value = |of: &Value| of["classes"][at][key].as_f64().unwrap();
+            assert!((value(&found) / value(&wanted) - 1.0).abs() < 1e-9, "{format} {key}");
+        }
+        let ended = room.type_in(&format!("model export m.{format} --to toml")).expect(0);
+        assert!(ended.stdout.starts_with("version = 1\nname = \"Two classes\"\n"), "{}", ended.stdout);
+    }
+    let line =
+        "model what-if m.jmva --vary class.people.users=10,20 --vary station.database.servers=1,2 --json -";
+    let json: Value = serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap();
+    assert_eq!(json["points"].as_array().unwrap().len(), 4);
+
+    let broken = room.read("m.jmva").replace("<listation name=\"database\"", "<cache name=\"database\"");
+    room.file("broken.jmva", broken.replace("</listation>\n</stations>", "</cache>\n</stations>"));
+    let ended = room.type_in("model solve broken.jmva").expect(3);
+    assert!(
+        ended.stderr.contains("<cache name=\"database\"> is no station")
+            && ended.stderr.contains("broken.jmva:29:1"),
+        "{}",
+        ended.stderr
+    );
+}
+
 #[test]
 fn parameters_vary() {
     let room = Room::new();

@@ -104,11 +104,16 @@ fn saturated(stations: &[Saturated]) -> String {
     told.join("; ")
 }
 
-/// Solves a network.
+/// What of product form a network breaks; nothing, when its mean values have an exact solution.
 ///
 /// # Errors
-/// [`SolveError`]: what is wrong with the network, or why it has no solution of this kind.
-pub fn solve(network: &QueueingNetwork, settings: Settings) -> Result<Solution, SolveError> {
+/// What is wrong with the network.
+pub fn broken(network: &QueueingNetwork) -> Result<Vec<Broken>, SolveError> {
+    assumed(network).map(|(_, broken)| broken)
+}
+
+/// Visits by class and station, and the broken assumptions.
+fn assumed(network: &QueueingNetwork) -> Result<(Vec<Vec<f64>>, Vec<Broken>), SolveError> {
     let findings = network.validate();
     if !findings.is_empty() {
         return Err(SolveError::Invalid(findings));
@@ -122,6 +127,15 @@ pub fn solve(network: &QueueingNetwork, settings: Settings) -> Result<Solution, 
         })
         .collect::<Result<_, _>>()?;
     let broken = assumptions::broken(network, &visits);
+    Ok((visits, broken))
+}
+
+/// Solves a network.
+///
+/// # Errors
+/// [`SolveError`]: what is wrong with the network, or why it has no solution of this kind.
+pub fn solve(network: &QueueingNetwork, settings: Settings) -> Result<Solution, SolveError> {
+    let (visits, broken) = assumed(network)?;
     if !broken.is_empty() {
         if let Some(solution) = one_queue::solve(network, &visits, &broken) {
             return solution;

@@ -1,4 +1,4 @@
-//! Models as files of Java Modelling Tools (`.jsimg`), whose simulator can check ours.
+//! Writing `.jsimg`, so that JMT's simulator can check ours.
 //!
 //! The structure is that of the example models which come with JMT 1.2: a node per station of three sections (input,
 //! service, output), parameters with a value per class after its name.
@@ -9,6 +9,9 @@ use busyhour_queueing::network::{
     ClassLoad, CustomerClass, OUTSIDE, Place, Queue, QueueingNetwork, Scheduling, Station, StationKind,
     Strategy, TimeLaw, WhenFull,
 };
+
+use super::laws::{distribution, sub, value_of};
+use crate::text::{decimal, escape};
 
 /// Nodes that stand for outside.
 const SOURCE: &str = "Source";
@@ -443,23 +446,6 @@ fn weights(queue: &Queue) -> Option<Box<dyn Fn(&CustomerClass) -> f64 + '_>> {
     }
 }
 
-/// A number as Java writes a double: always with a point.
-fn decimal(value: f64) -> String {
-    format!("{value:?}")
-}
-
-fn sub(class_path: &str, name: &str, inside: &str) -> String {
-    if inside.is_empty() {
-        format!("<subParameter classPath=\"{class_path}\" name=\"{name}\"/>\n")
-    } else {
-        format!("<subParameter classPath=\"{class_path}\" name=\"{name}\">\n{inside}</subParameter>\n")
-    }
-}
-
-fn value_of(class_path: &str, name: &str, value: impl std::fmt::Display) -> String {
-    sub(class_path, name, &format!("<value>{value}</value>\n"))
-}
-
 fn probabilities(strategies: &str, shares: &[(String, f64)]) -> String {
     const ENTRY: &str = "jmt.engine.random.EmpiricalEntry";
     let entries: String = shares
@@ -474,85 +460,4 @@ fn probabilities(strategies: &str, shares: &[(String, f64)]) -> String {
         "<subParameter array=\"true\" classPath=\"{ENTRY}\" name=\"EmpiricalEntryArray\">\n{entries}</subParameter>\n"
     );
     sub(&format!("{strategies}.EmpiricalStrategy"), "Probabilities", &array)
-}
-
-/// A law with its parameters under JMT's names.
-fn distribution(law: &TimeLaw) -> String {
-    let double = |name: &str, value: f64| value_of("java.lang.Double", name, decimal(value));
-    let (class, parameters_class, name, parameters) = match law {
-        TimeLaw::Deterministic { mean_s } => {
-            ("DeterministicDistr", "DeterministicDistrPar", "Deterministic", double("t", *mean_s))
-        }
-        TimeLaw::Exponential { mean_s } => {
-            ("Exponential", "ExponentialPar", "Exponential", double("lambda", 1.0 / mean_s))
-        }
-        TimeLaw::Erlang { mean_s, phases } => (
-            "Erlang",
-            "ErlangPar",
-            "Erlang",
-            double("alpha", f64::from(*phases) / mean_s) + &value_of("java.lang.Long", "r", phases),
-        ),
-        TimeLaw::Hyperexponential { first_probability, first_mean_s, second_mean_s } => (
-            "HyperExp",
-            "HyperExpPar",
-            "Hyperexponential",
-            double("p", *first_probability)
-                + &double("lambda1", 1.0 / first_mean_s)
-                + &double("lambda2", 1.0 / second_mean_s),
-        ),
-        // JMT's phi0 is the probability of leaving after the first phase.
-        TimeLaw::Coxian { first_mean_s, second_mean_s, second_probability } => (
-            "CoxianDistr",
-            "CoxianPar",
-            "Coxian",
-            double("lambda0", 1.0 / first_mean_s)
-                + &double("lambda1", 1.0 / second_mean_s)
-                + &double("phi0", 1.0 - second_probability),
-        ),
-        TimeLaw::Gamma { mean_s, cv } => (
-            "GammaDistr",
-            "GammaDistrPar",
-            "Gamma",
-            double("alpha", 1.0 / (cv * cv)) + &double("beta", mean_s * cv * cv),
-        ),
-        TimeLaw::Lognormal { mean_s, cv } => {
-            let variance = (cv * cv).ln_1p();
-            let mu = mean_s.ln() - 0.5 * variance;
-            ("Lognormal", "LognormalPar", "Lognormal", double("mu", mu) + &double("sigma", variance.sqrt()))
-        }
-        TimeLaw::NormalTruncated { untruncated_mean_s, untruncated_sd_s } => (
-            "Normal",
-            "NormalPar",
-            "Normal",
-            double("mean", *untruncated_mean_s) + &double("standardDeviation", *untruncated_sd_s),
-        ),
-        TimeLaw::Pareto { mean_s, shape } => {
-            let least = mean_s * (shape - 1.0) / shape;
-            ("Pareto", "ParetoPar", "Pareto", double("alpha", *shape) + &double("k", least))
-        }
-        TimeLaw::Uniform { from_s, to_s } => {
-            ("Uniform", "UniformPar", "Uniform", double("min", *from_s) + &double("max", *to_s))
-        }
-        TimeLaw::Weibull { mean_s, shape } => {
-            let scale = TimeLaw::weibull_scale_s(*mean_s, *shape);
-            ("Weibull", "WeibullPar", "Weibull", double("alpha", scale) + &double("r", *shape))
-        }
-        TimeLaw::Mmpp2 { rates_per_s: [r0, r1], leave_per_s: [l0, l1] } => (
-            "MMPP2Distr",
-            "MMPP2Par",
-            "Burst (MMPP2)",
-            double("lambda0", *r0)
-                + &double("lambda1", *r1)
-                + &double("sigma0", *l0)
-                + &double("sigma1", *l1),
-        ),
-        TimeLaw::Replay { .. } => return String::new(),
-    };
-    let random = "jmt.engine.random";
-    sub(&format!("{random}.{class}"), name, "")
-        + &sub(&format!("{random}.{parameters_class}"), "distrPar", &parameters)
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

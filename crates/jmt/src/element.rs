@@ -1,0 +1,161 @@
+//! XML as a tree of elements that know where they stand.
+
+use std::fmt;
+
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
+
+/// Elements within elements; JMT's files have about ten.
+const DEPTH_MAX: usize = 100;
+
+/// An element.
+#[derive(Debug, Default)]
+pub(crate) struct Element {
+    pub(crate) name: String,
+    attributes: Vec<(String, String)>,
+    /// The text between its tags, without that of elements in it.
+    text: String,
+    pub(crate) children: Vec<Element>,
+    /// Where its tag begins in the document, in bytes, and how long it is.
+    pub(crate) offset: usize,
+    pub(crate) len: usize,
+}
+
+impl Element {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
+        self.children_named(name).next()
+    }
+
+    pub(crate) fn children_named(&self, name: &str) -> impl Iterator<Item = &Self> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.text.trim()
+    }
+}
+
+/// The tag, with the attribute that says which of several it is.
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let telling = ["name", "className", "type", "customerclass", "stationName"];
+        match telling.iter().find_map(|key| Some((key, self.attribute(key)?))) {
+            Some((key, value)) => write!(f, "<{} {key}=\"{value}\">", self.name),
+            None => write!(f, "<{}>", self.name),
+        }
+    }
+}
+
+/// Reads a document; what is wrong with it, and where.
+pub(crate) fn parse(text: &str) -> Result<Element, (usize, String)> {
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().check_end_names = true;
+    let mut open: Vec<Element> = Vec::new();
+    let mut root = None;
+    loop {
+        let from = position(&reader);
+        let event = reader
+            .read_event()
+            .map_err(|error| (usize::try_from(reader.error_position()).unwrap_or(0), error.to_string()))?;
+        match event {
+            Event::Start(tag) => {
+                if root.is_some() {
+                    return Err((from, "there is a second element after the first".into()));
+                }
+                if open.len() >= DEPTH_MAX {
+                    return Err((from, format!("more than {DEPTH_MAX} elements stand in each other")));
+                }
+                open.push(element(&tag, from).map_err(|problem| (from, problem))?);
+            }
+            Event::Empty(tag) => {
+                let element = element(&tag, from).map_err(|problem| (from, problem))?;
+                put(element, &mut open, &mut root);
+            }
+            Event::End(_) => {
+                if let Some(element) = open.pop() {
+                    put(element, &mut open, &mut root);
+                }
+            }
+            Event::Text(piece) => add(&mut open, &String::from_utf8_lossy(&piece)),
+            Event::CData(piece) => add(&mut open, &String::from_utf8_lossy(&piece)),
+            Event::GeneralRef(name) => {
+                let reference = format!("&{};", String::from_utf8_lossy(&name));
+                let text = unescape(&reference).map_err(|error| (from, error.to_string()))?;
+                add(&mut open, &text);
+            }
+            Event::Eof => break,
+            Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Comment(_) => {}
+        }
+    }
+    match (root, open.last()) {
+        (_, Some(element)) => Err((element.offset, format!("{element} is not closed"))),
+        (Some(root), None) => Ok(root),
+        (None, None) => Err((0, "there is no element".into())),
+    }
+}
+
+fn position(reader: &Reader<&[u8]>) -> usize {
+    usize::try_from(reader.buffer_position()).unwrap_or(0)
+}
+
+fn add(open: &mut [Element], text: &str) {
+    if let Some(element) = open.last_mut() {
+        element.text.push_str(text);
+    }
+}
+
+fn put(element: Element, open: &mut [Element], root: &mut Option<Element>) {
+    match open.last_mut() {
+        Some(outer) => outer.children.push(element),
+        None => *root = Some(element),
+    }
+}
+
+fn element(tag: &BytesStart<'_>, offset: usize) -> Result<Element, String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let attributes = tag
+        .attributes()
+        .map(|attribute| {
+            let attribute = attribute.map_err(|error| error.to_string())?;
+            let value = text(&attribute.value);
+            let value = unescape(&value).map_err(|error| error.to_string())?.into_owned();
+            Ok((text(attribute.key.as_ref()), value))
+        })
+        .collect::<Result<_, String>>()?;
+    Ok(Element {
+        name: text(tag.name().as_ref()),
+        attributes,
+        offset,
+        len: tag.len() + 2,
+        ..Element::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_know_where_they_stand() {
+        let text = "<?xml version=\"1.0\"?>\n<a name=\"x &amp; y\">\n  <b/>t&lt;<![CDATA[<u>]]>\n</a>\n";
+        let root = parse(text).unwrap();
+        assert_eq!((root.attribute("name"), root.text()), (Some("x & y"), "t<<u>"));
+        assert_eq!(root.to_string(), "<a name=\"x & y\">");
+        let b = root.child("b").unwrap();
+        assert!(text[b.offset..].starts_with("<b/>") && b.len >= 3);
+    }
+
+    #[test]
+    fn what_is_no_document_is_said_with_its_place() {
+        for (text, offset) in [("", 0), ("<a><b></a>", 6), ("<a>\n<b>", 4), ("<a/><b></b>", 4)] {
+            assert_eq!(parse(text).unwrap_err().0, offset, "{text}");
+        }
+        assert!(parse(&"<a>".repeat(1000)).unwrap_err().1.contains("stand in each other"));
+        assert!(parse("<a>&unknown;</a>").is_err());
+    }
+}

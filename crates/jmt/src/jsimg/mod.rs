@@ -1,0 +1,12 @@
+//! `.jsimg`: classes, nodes of three sections (input, service, output), and connections.
+
+mod laws;
+mod nodes;
+mod parameters;
+mod read;
+mod routes;
+mod servers;
+mod write;
+
+pub(crate) use read::read;
+pub(crate) use write::jsimg as write;

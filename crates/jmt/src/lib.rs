@@ -1,0 +1,106 @@
+//! Queueing networks as files of [Java Modelling Tools](https://jmt.sourceforge.net): `.jmva`, which its analytic solver
+//! reads, and `.jsimg`, which its simulator reads.
+//!
+//! Reading follows JMT's own readers (`jmt.jmva.analytical.ExactModel`, `jmt.gui.common.xml.XMLReader`): where a file
+//! leaves something out, it gets what they would take for it. What a network cannot say is an error with the element and
+//! its line, never left out in silence; what JMT does otherwise than we do is a note.
+//!
+//! JMT keeps the customers of a closed class inside: they pass a *reference station* once per pass, mostly a delay in
+//! which they think. A delay that is the reference station of a class becomes the think time of that class, so that
+//! response times are those without thinking (JMT's "without reference station"). Any other reference station stays a
+//! station, and a pass is from one visit there to the next.
+
+mod element;
+mod findings;
+mod jmva;
+mod jsimg;
+mod text;
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_queueing::network::{PerClass, QueueingNetwork};
+
+use findings::Findings;
+
+/// A network that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JmtModel {
+    /// The network. Laws that are replayed from files have no values yet; with them [`QueueingNetwork::validate`] says
+    /// what of the file makes no sense.
+    pub network: QueueingNetwork,
+    /// What JMT does otherwise with this file, or what of it was left out.
+    pub notes: Vec<Diagnostic>,
+}
+
+/// Whether a file looks like XML, which none of our own notations does.
+#[must_use]
+pub fn is_xml(bytes: &[u8]) -> bool {
+    busyhour_xml::decode(&bytes[..bytes.len().min(200)])
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('<')
+}
+
+/// Reads a `.jmva` or `.jsimg` file; `name` is for messages.
+///
+/// # Errors
+/// All that is wrong with the file, or that a [`QueueingNetwork`] cannot say, with its places.
+pub fn read(bytes: &[u8], name: &str) -> Result<JmtModel, Vec<Diagnostic>> {
+    let text = busyhour_xml::decode(bytes);
+    let mut findings = Findings::new(&text, name);
+    let root = match element::parse(&text) {
+        Ok(root) => root,
+        Err((offset, problem)) => {
+            findings.not_xml(offset, &problem);
+            return Err(findings.errors);
+        }
+    };
+    let network = match root.name.as_str() {
+        "model" => jmva::read(&root, &mut findings),
+        "sim" => jsimg::read(&root, &mut findings),
+        "archive" => match root.child("sim") {
+            Some(sim) => jsimg::read(sim, &mut findings),
+            None => {
+                findings.error(&root, "holds no model: there is no <sim>");
+                return Err(findings.errors);
+            }
+        },
+        _ => {
+            findings.error(
+                &root,
+                "is none of JMT's models: <model> (.jmva), <archive> or <sim> (.jsimg) are read",
+            );
+            return Err(findings.errors);
+        }
+    };
+    if !findings.errors.is_empty() {
+        return Err(findings.errors);
+    }
+    Ok(JmtModel { network, notes: findings.notes })
+}
+
+/// The network as a `.jsimg` file for JMT's simulator.
+///
+/// # Errors
+/// What of the network the file cannot say.
+pub fn to_jsimg(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
+    jsimg::write(network, title)
+}
+
+/// The network as a `.jmva` file for JMT's analytic solver, which knows means only: the network must be one that is
+/// solved by means.
+///
+/// # Errors
+/// What of the network the file cannot say.
+pub fn to_jmva(network: &QueueingNetwork, title: &str) -> Result<String, Vec<String>> {
+    jmva::write(network, title)
+}
+
+/// The values of classes: one for all where they are the same, else by class.
+fn per_class<T: Clone + PartialEq>(values: Vec<(String, T)>, classes: usize) -> PerClass<T> {
+    match values.first() {
+        Some((_, first)) if values.len() == classes && values.iter().all(|(_, value)| value == first) => {
+            PerClass::Same(first.clone())
+        }
+        _ => PerClass::By(values.into_iter().collect()),
+    }
+}

@@ -1,0 +1,168 @@
+//! Files as JMT writes them, and what is said about those that cannot be read.
+
+use busyhour_jmt::{is_xml, read};
+use busyhour_queueing::network::QueueingNetwork;
+use busyhour_queueing::solve::{Settings, solve};
+use busyhour_simulation::{SimulationSettings, simulate};
+
+const CENTRAL: &str = include_str!("files/central-server.jmva");
+const BALANCED: &str = include_str!("files/balanced.jsimg");
+
+fn told(text: &str) -> Vec<String> {
+    let errors = read(text.as_bytes(), "m.xml").unwrap_err();
+    errors.iter().map(|error| format!("{} {}", error.location().unwrap_or_default(), error.message)).collect()
+}
+
+#[test]
+fn an_analytic_model_is_read() {
+    let model = read(CENTRAL.as_bytes(), "central-server.jmva").unwrap();
+    let network = model.network;
+    assert_eq!(network.name, "Central server");
+    assert_eq!(network.classes[0].name, "jobs & more");
+    // The reference station is a delay: it is the think time, and its two visits halve all others.
+    assert_eq!((network.classes[0].users(), network.classes[0].think_s()), (Some(4), Some(1.5)));
+    let names: Vec<&str> = network.stations.iter().map(|station| station.name.as_str()).collect();
+    assert_eq!(names, ["cache", "disks"]);
+    assert_eq!([0, 1].map(|at| network.stations[at].visits("jobs & more")), [1.0, 4.0]);
+    assert_eq!(model.notes.len(), 1, "the what-if is left out: {:?}", model.notes);
+
+    // By hand, a product form: the cache's weights with n jobs are 1, .04, .04·.02, …; those of the disks 1, .12,
+    // .12·.06, …; those of thinking 1.5ⁿ/n!.
+    let weights = |mean: [f64; 4]| {
+        let mut all = vec![1.0];
+        for time in mean {
+            all.push(all[all.len() - 1] * time);
+        }
+        all
+    };
+    let cache = weights([0.04, 0.02, 0.02, 0.02]);
+    let disks = weights([0.12, 0.06, 0.06, 0.06]);
+    let think = weights([1.5, 0.75, 0.5, 0.375]);
+    let sum = |jobs: usize| -> f64 {
+        (0..=jobs)
+            .flat_map(|a| (0..=jobs - a).map(move |b| (a, b)))
+            .map(|(a, b)| cache[a] * disks[b] * think[jobs - a - b])
+            .sum()
+    };
+    let x = solve(&network, Settings::default()).unwrap().classes[0].throughput_per_s;
+    let wanted = sum(3) / sum(4);
+    assert!((x - wanted).abs() < 1e-12 * wanted, "{x} {wanted}");
+}
+
+#[test]
+fn a_reference_station_that_serves_counts_the_passes() {
+    let text = CENTRAL.replace("refStation=\"terminals\"", "refStation=\"disks\"");
+    let network = read(text.as_bytes(), "m").unwrap().network;
+    assert_eq!(network.classes[0].think_s(), Some(0.0));
+    let visits: Vec<f64> = network.stations.iter().map(|station| station.visits("jobs & more")).collect();
+    assert_eq!(visits, [0.25, 0.25, 1.0]);
+    let by_disk = solve(&network, Settings::default()).unwrap();
+    let by_terminal = solve(&read(CENTRAL.as_bytes(), "m").unwrap().network, Settings::default()).unwrap();
+    let x = |solution: &busyhour_queueing::solve::Solution| solution.classes[0].throughput_per_s;
+    assert!((x(&by_disk) - 4.0 * x(&by_terminal)).abs() < 1e-9);
+}
+
+#[test]
+fn a_simulation_model_is_read_and_simulated() {
+    let model = read(BALANCED.as_bytes(), "balanced.jsimg").unwrap();
+    assert_eq!((model.notes.len(), model.network.validate().len()), (0, 0));
+    let wanted: QueueingNetwork = toml::from_str(include_str!("files/balanced.toml")).unwrap();
+    assert_eq!(model.network, wanted);
+    let settings = SimulationSettings { precision: 0.05, ..SimulationSettings::default() };
+    let found = simulate(&model.network, &settings).unwrap();
+    let (web, staff) = (&found.classes[0], &found.classes[1]);
+    // All who come leave again, and N = X(R + Z).
+    assert!((web.throughput_per_s.unwrap().value - 9.0).abs() < 0.3);
+    let cycle_s = staff.response_s.unwrap().value + 2.0;
+    assert!((staff.throughput_per_s.unwrap().value * cycle_s - 12.0).abs() < 0.3);
+}
+
+/// The delay at which the staff think is a station for whoever else comes there.
+#[test]
+fn a_reference_delay_is_a_station_for_others() {
+    let goes = "<value>gone</value></subParameter><subParameter classPath=\"java.lang.Double\" name=\"probability\"><value>1.0</value>";
+    let text = BALANCED.replacen(goes, &goes.replace("gone", "desk"), 1);
+    let network = read(text.as_bytes(), "m").unwrap().network;
+    let desk = network.station("desk").expect("the web's customers pass the desk");
+    assert!(
+        network.stations[desk].service("web").is_some() && network.stations[desk].service("staff").is_none()
+    );
+}
+
+#[test]
+fn what_is_not_supported_is_said_at_its_line() {
+    let line = |text: &str, told: &str| -> String {
+        let line: usize = told.split(':').nth(1).unwrap().parse().unwrap();
+        text.lines().nth(line - 1).unwrap().to_owned()
+    };
+    for (from, to, message) in [
+        (
+            "className=\"PSServer\"",
+            "className=\"GatedPollingServer\"",
+            "GatedPollingServer\"> of the node \"store\" is not supported",
+        ),
+        (
+            "QueuePutStrategies.TailStrategy\"",
+            "QueuePutStrategies.LEPTStrategy\"",
+            "is a scheduling that is not supported: LEPTStrategy",
+        ),
+        ("random.GammaDistr\"", "random.StudentT\"", "is a distribution that is not supported: StudentT"),
+        (
+            "ShortestQueueLengthRoutingStrategy",
+            "MyStrategy",
+            "is a strategy that is not supported: MyStrategy",
+        ),
+        ("EPSStrategy\"", "QBPSStrategy\"", "is a way of sharing that is not supported: QBPSStrategy"),
+        ("<value>20.0</value>", "<value>fast</value>", "has \"fast\" where a number belongs"),
+        ("target=\"balancer\"", "target=\"nowhere\"", "names a node \"nowhere\" that is not there"),
+        ("referenceSource=\"desk\"", "referenceSource=\"gone\"", "has the wrong reference"),
+    ] {
+        let text = BALANCED.replace(from, to);
+        assert_ne!(text, BALANCED, "{from}");
+        let errors = told(&text);
+        assert!(errors[0].contains(message), "{errors:?}");
+        assert!(line(&text, &errors[0]).contains(to), "{errors:?}");
+    }
+    let with_region = BALANCED.replace("<preload>", "<blockingRegion name=\"R\"/>\n<preload>");
+    assert!(told(&with_region)[0].contains("<blockingRegion name=\"R\"> is not supported"));
+
+    for (from, to, message) in [
+        ("0.04;0.02", "0.04;0", "has a time of 0 in a table"),
+        ("population=\"4.0\"", "population=\"4.5\"", "has a population of 4.5, which is no whole number"),
+        (
+            "refStation=\"terminals\"",
+            "refStation=\"unused\"",
+            "never visit their reference station \"unused\"",
+        ),
+        (
+            "refStation=\"terminals\"",
+            "refStation=\"there\"",
+            "refers to a station \"there\" that is not there",
+        ),
+        ("<delaystation", "<waitstation", "this is not well-formed XML"),
+        (
+            "customerclass=\"jobs &amp; more\">8.0",
+            "customerclass=\"x\">8.0",
+            "is for a class that is not there",
+        ),
+    ] {
+        let text = CENTRAL.replacen(from, to, 1);
+        assert_ne!(text, CENTRAL, "{from}");
+        let errors = told(&text);
+        assert!(errors[0].contains(message), "{errors:?}");
+    }
+}
+
+#[test]
+fn other_documents_are_refused() {
+    assert!(is_xml(b"\xef\xbb\xbf  <?xml version='1.0'?>") && !is_xml(b"version = 1\n") && !is_xml(b""));
+    assert_eq!(
+        told("<jmeterTestPlan/>"),
+        [
+            "m.xml:1:1 <jmeterTestPlan> is none of JMT's models: <model> (.jmva), <archive> or <sim> (.jsimg) are read"
+        ]
+    );
+    assert!(told("<archive/>")[0].contains("holds no model"));
+    assert!(told("<model/>")[0].contains("has no <parameters>"));
+    assert!(told("<model><parameters>")[0].contains("is not closed"));
+}
