@@ -35,6 +35,45 @@ impl BirthDeath<'_> {
     /// the mean of j in it. The station serves all at the same speed each.
     fn beside(&self, present: usize) -> (Scaled, f64) {
         let x = self.utilization();
+        // A series of this ratio has some 40/(1 − x) terms that count.
+        if x > 0.9 && (1.0 - x) * (self.speeds.len() as f64) < 1.0 {
+            return self.beside_nearly_full(present);
+        }
+        self.beside_by_terms(present)
+    }
+
+    /// The same where the load is near the last speed. If all speeds were the last one, S were (1 − x)^−(n+1), and j
+    /// negative binomial; what is less there, as long as customers are fewer than speeds, is taken off. That loses digits
+    /// only when it is nearly all, which it is not at such a load.
+    fn beside_nearly_full(&self, present: usize) -> (Scaled, f64) {
+        let (x, last) = (self.utilization(), self.last());
+        let slow = self.speeds.len().saturating_sub(present + 1);
+        let mut whole = Scaled::ONE;
+        // By how much slower the station is with j customers than with all speeds, for j = 0.
+        let mut slower = 1.0;
+        for i in 1..=slow {
+            let speed = self.speed(present + i);
+            whole = whole.times(last / speed);
+            slower *= speed / last;
+        }
+        for _ in 0..=present {
+            whole = whole.times(1.0 / (1.0 - x));
+        }
+        let mut probability = (1.0 - x).powf((present + 1) as f64);
+        let (mut off, mut weighted_off) = (0.0, 0.0);
+        for j in 0..slow {
+            let less = probability * (1.0 - slower);
+            off += less;
+            weighted_off += j as f64 * less;
+            probability *= (present + j + 1) as f64 / (j + 1) as f64 * x;
+            slower *= last / self.speed(present + j + 1);
+        }
+        let mean = ((present + 1) as f64 * x / (1.0 - x) - weighted_off) / (1.0 - off);
+        (whole.times(1.0 - off), mean)
+    }
+
+    fn beside_by_terms(&self, present: usize) -> (Scaled, f64) {
+        let x = self.utilization();
         let mut term = Scaled::ONE;
         let (mut sum, mut weighted) = (term, Scaled::ZERO);
         for j in 1_usize.. {
@@ -240,5 +279,30 @@ mod tests {
         let left = BirthDeath { load: rho, speeds: &servers(2) }.speeds_left();
         let first = (1.0 + rho + rho * rho / 2.0 / (1.0 - x)) * (1.0 - x).powi(2);
         assert!((left[0] - first).abs() < 1e-12 && (left[1] - 1.5).abs() < 1e-12);
+    }
+
+    /// Near a full load both ways find the same, and the quick one is quick at any load.
+    #[test]
+    fn a_nearly_full_station_is_the_same_by_terms_and_in_closed_form() {
+        let table = [1.0, 1.7, 2.5, 2.9, 3.5];
+        let servers: Vec<f64> = (1..=64).map(f64::from).collect();
+        for speeds in [&table[..], &servers, &[2.0]] {
+            let least = 1.0 - 1.0 / speeds.len() as f64;
+            for x in [least.max(0.9) + 1e-3, 0.995, 0.9995] {
+                let station = BirthDeath { load: x * speeds[speeds.len() - 1], speeds };
+                for present in [0, 1, 3, 4, 5, 40, 63, 70] {
+                    let (sum, mean) = station.beside_by_terms(present);
+                    let (quick_sum, quick_mean) = station.beside_nearly_full(present);
+                    assert!(
+                        (quick_sum.over(sum) - 1.0).abs() < 1e-9,
+                        "{x} {present}: {}",
+                        quick_sum.over(sum)
+                    );
+                    assert!((quick_mean / mean - 1.0).abs() < 1e-9, "{x} {present}: {quick_mean} {mean}");
+                }
+            }
+        }
+        let full = BirthDeath { load: 64.0 * (1.0 - 1e-12), speeds: &servers };
+        assert!((full.mean() * 1e-12 - 1.0).abs() < 1e-3, "{}", full.mean());
     }
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use busyhour_queueing::network::{ClassLoad, CustomerClass};
 use busyhour_queueing::solve::bounds::{Bounds, Interval};
-use busyhour_queueing::solve::{ClassSolution, Method, MethodUsed, Settings, Solution, SolveError, solve};
+use busyhour_queueing::solve::{
+    ClassSolution, Effort, Method, MethodUsed, Settings, Solution, SolveError, exact_effort, solve,
+};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -12,6 +14,12 @@ use super::file::ModelFile;
 use super::numbers::{figure, figure_or_dash, ms, percent};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
+
+/// Steps of an exact solution after which somebody who waits should know why: some ten seconds.
+const STEPS_UNNOTICED: f64 = 1e9;
+
+/// Steps that a core makes in a second, about.
+const STEPS_PER_S: f64 = 1e8;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour model solve plans/models/web-shop.toml\n  \
@@ -67,6 +75,9 @@ pub(crate) fn main(args: &SolveArgs) -> Exit {
         Err(exit) => return exit,
     };
     let settings = Settings { method: args.method.method(), approximate: args.approximate };
+    if let Some(note) = exact_effort(&model.network).and_then(|effort| long_wait(effort, settings.method)) {
+        say(&note);
+    }
     let solution = match solve(&model.network, settings) {
         Ok(solution) => solution,
         Err(error) => return unsolved(&model.name, &error),
@@ -93,6 +104,28 @@ pub(crate) fn main(args: &SolveArgs) -> Exit {
         }
     }
     Exit::Completed
+}
+
+/// What to say before a solution that takes long.
+fn long_wait(effort: Effort, method: Method) -> Option<String> {
+    let is_exact = match method {
+        Method::Exact => true,
+        Method::Automatic => !effort.linearizer,
+        Method::Linearizer | Method::Schweitzer | Method::Pdq => false,
+    };
+    let other = if effort.linearizer {
+        "--method linearizer takes no time"
+    } else {
+        "`busyhour model simulate` may be quicker"
+    };
+    (is_exact && effort.steps > STEPS_UNNOTICED).then(|| {
+        format!(
+            "note: an exact solution goes through {:.1e} populations in about {:.0e} steps, which may take {:.0} s; {other}",
+            effort.populations,
+            effort.steps,
+            effort.steps / STEPS_PER_S
+        )
+    })
 }
 
 /// Says why there is no solution, and what can be done.
@@ -336,4 +369,23 @@ fn bounds_table(class: &ClassSolution, bounds: &Bounds) -> String {
         figure(bounds.users_optimal),
         figure(1.0 / bounds.demand_max_s)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_wait_is_said_before_it() {
+        let effort = |linearizer| Effort { populations: 2e7, steps: 6e9, linearizer };
+        let told = long_wait(effort(true), Method::Exact).unwrap();
+        assert_eq!(
+            told,
+            "note: an exact solution goes through 2.0e7 populations in about 6e9 steps, which may take 60 s; \
+             --method linearizer takes no time"
+        );
+        assert_eq!(long_wait(effort(true), Method::Automatic), None, "Linearizer is taken");
+        assert!(long_wait(effort(false), Method::Automatic).unwrap().ends_with("may be quicker"));
+        assert_eq!(long_wait(Effort { steps: 1e8, ..effort(true) }, Method::Exact), None);
+    }
 }

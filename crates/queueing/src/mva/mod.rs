@@ -107,6 +107,20 @@ impl ClosedNetwork {
         self.lattice_size() * classes * (plain + speeds * (2.0 + dependent.max(1.0).log2()))
     }
 
+    /// About how much memory [`exact()`] takes at once, in bytes.
+    #[must_use]
+    pub fn exact_memory_bytes(&self) -> f64 {
+        let dependent = self.load_dependent().count() as f64;
+        if dependent > 0.0 {
+            // Series of 16 bytes: the products of the halves, one more on each level, and those of a derivative.
+            return self.lattice_size() * 16.0 * (5.0 + dependent.log2());
+        }
+        match self.classes.len() {
+            0 | 1 => self.centres.len() as f64 * 16.0,
+            _ => self.lattice_size() * 8.0 * self.centres.len() as f64,
+        }
+    }
+
     /// Centres whose speed depends on their customers, and how many speeds they have.
     fn load_dependent(&self) -> impl Iterator<Item = (usize, usize)> {
         self.centres

@@ -104,6 +104,25 @@ fn saturated(stations: &[Saturated]) -> String {
     told.join("; ")
 }
 
+/// What an exact solution of closed classes takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// Populations that it goes through.
+    pub populations: f64,
+    /// Elementary steps; a core makes some 10⁸ of them in a second.
+    pub steps: f64,
+    /// Whether Linearizer could be used instead.
+    pub linearizer: bool,
+}
+
+/// What an exact solution takes; nothing when the network makes no sense, nothing of it is closed, or a station is
+/// saturated.
+#[must_use]
+pub fn exact_effort(network: &QueueingNetwork) -> Option<Effort> {
+    let (visits, _) = assumed(network).ok()?;
+    product_form::effort(network, &visits)
+}
+
 /// What of product form a network breaks; nothing, when its mean values have an exact solution.
 ///
 /// # Errors

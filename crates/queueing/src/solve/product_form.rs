@@ -5,7 +5,7 @@ use super::bounds::{Load, bounds};
 use super::solution::{
     ClassSolution, MethodUsed, QUANTILES, Quantile, Solution, StationClassSolution, StationSolution,
 };
-use super::{Method, Saturated, SolveError};
+use super::{Effort, Method, Saturated, SolveError};
 use crate::birth_death::{BirthDeath, MultiServer};
 use crate::mva::{Centre, ClosedMeans, ClosedNetwork, Population, convolution, linearizer, multi_class};
 use crate::network::{Place, QueueingNetwork, Scheduling, Station, StationKind};
@@ -13,8 +13,9 @@ use crate::network::{Place, QueueingNetwork, Scheduling, Station, StationKind};
 /// Up to about so many steps are affordable without asking: some tenths of a second.
 const STEPS_AFFORDABLE: f64 = 3e7;
 
-/// Up to so many populations fit into memory, a few series of 16 bytes each.
+/// Up to so many populations are gone through, and up to so much memory is taken for them.
 const POPULATIONS_MAX: f64 = 3e7;
+const MEMORY_MAX_BYTES: f64 = 2e9;
 
 /// A station as its demands.
 pub(super) struct Demands {
@@ -169,9 +170,8 @@ fn reduced(
 
 type ClosedFound = (MethodUsed, ClosedMeans, Vec<Vec<f64>>);
 
-fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedFound, SolveError> {
-    // One speed other than 1 is the same as longer demands.
-    let mut network = network.clone();
+/// One speed other than 1 is the same as longer demands.
+fn with_plain_speeds(mut network: ClosedNetwork) -> ClosedNetwork {
     for centre in &mut network.centres {
         if let Some([speed]) = centre.speeds.as_deref() {
             let speed = *speed;
@@ -179,14 +179,42 @@ fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedFound, 
             centre.speeds = Some(vec![1.0]);
         }
     }
-    let without = vec![Vec::new(); network.centres.len()];
-    let several = network.centres.iter().any(|centre| centre.speeds.as_ref().is_some_and(|s| s.len() > 1));
-    // The approximations know servers, not tables of speeds; what open classes leave of servers is such a table.
+    network
+}
+
+/// Whether the approximations can be used: they know servers, not tables of speeds; what open classes leave of servers is
+/// such a table.
+fn can_approximate(network: &ClosedNetwork) -> bool {
     let is_servers =
         |speeds: &Vec<f64>| speeds.len() == 1 || (1..).zip(speeds).all(|(n, speed)| *speed == f64::from(n));
-    let can_approximate = network.centres.iter().all(|centre| centre.speeds.as_ref().is_none_or(is_servers));
+    network.centres.iter().all(|centre| centre.speeds.as_ref().is_none_or(is_servers))
+}
+
+/// What an exact solution takes; nothing when nothing is closed.
+pub(super) fn effort(network: &QueueingNetwork, visits: &[Vec<f64>]) -> Option<Effort> {
+    let stations = demands(network, visits);
+    let open: Vec<Option<f64>> =
+        network.classes.iter().map(crate::network::CustomerClass::rate_per_s).collect();
+    let closed: Vec<usize> = (0..network.classes.len()).filter(|class| open[*class].is_none()).collect();
+    if closed.is_empty() || !saturated(network, &stations, &open).is_empty() {
+        return None;
+    }
+    let reduced = with_plain_speeds(reduced(network, &stations, &open, &closed));
+    Some(Effort {
+        populations: reduced.lattice_size(),
+        steps: reduced.exact_cost(),
+        linearizer: can_approximate(&reduced),
+    })
+}
+
+fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedFound, SolveError> {
+    let network = with_plain_speeds(network.clone());
+    let without = vec![Vec::new(); network.centres.len()];
+    let several = network.centres.iter().any(|centre| centre.speeds.as_ref().is_some_and(|s| s.len() > 1));
+    let can_approximate = can_approximate(&network);
     let populations = network.lattice_size();
-    let affordable = network.exact_cost() <= STEPS_AFFORDABLE && populations <= POPULATIONS_MAX;
+    let has_room = populations <= POPULATIONS_MAX && network.exact_memory_bytes() <= MEMORY_MAX_BYTES;
+    let affordable = network.exact_cost() <= STEPS_AFFORDABLE && has_room;
     let too_large = SolveError::TooLarge { populations, linearizer: can_approximate };
     Ok(match method {
         Method::Linearizer | Method::Schweitzer | Method::Pdq if !can_approximate => return Err(too_large),
@@ -197,7 +225,7 @@ fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedFound, 
             (MethodUsed::Linearizer, linearizer::linearizer(&network), without)
         }
         Method::Automatic | Method::Exact => {
-            if populations > POPULATIONS_MAX {
+            if !has_room {
                 return Err(too_large);
             }
             if several {
