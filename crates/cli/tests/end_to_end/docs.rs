@@ -100,3 +100,26 @@ fn the_commands_on_the_page_of_thresholds() {
 fn the_commands_on_the_page_of_comparisons() {
     type_what_stands_on("comparing-runs.md");
 }
+
+/// What a page shows of a command, `$ busyhour …` and its output below it, is what the command prints now. A line in
+/// parentheses stands for all that follows.
+#[test]
+fn what_the_page_of_models_shows_is_what_is_printed() {
+    let page = page("capacity-models.md");
+    let mut shown = 0;
+    for block in page.split("```\n$ busyhour ").skip(1) {
+        let block = block.split("\n```").next().unwrap().replace("\\\n", " ");
+        let (line, wanted) = block.split_once('\n').unwrap();
+        let wanted: Vec<&str> = wanted.lines().take_while(|line| !line.starts_with('(')).collect();
+        let ended = Command::new(env!("CARGO_BIN_EXE_busyhour"))
+            .args(line.split_whitespace())
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+            .output()
+            .unwrap();
+        let printed = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        let printed: Vec<&str> = printed.lines().take(wanted.len()).collect();
+        assert_eq!(printed.join("\n"), wanted.join("\n"), "busyhour {line}");
+        shown += 1;
+    }
+    assert!(shown >= 6, "{shown} commands with their output");
+}
