@@ -2,6 +2,7 @@
 
 use busyhour_analysis::{DistributionPoint, HeatMap, Summary};
 
+use super::closed_load;
 use super::markup::{Section, def, figure};
 use super::steps::Steps;
 use crate::numbers::{counted, duration, ms, rate as per_second};
@@ -222,5 +223,6 @@ pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
         ),
         None => "<p>Not recorded.</p>".to_owned(),
     };
+    let body = body + &closed_load::note(summary);
     Section { id: "users", title: "Users", body }
 }

@@ -7,6 +7,7 @@ use busyhour_analysis::{Caveat, Summary, Times};
 use busyhour_record::{CoreFacts, RunEnd};
 use busyhour_stats::Decision;
 
+use super::closed_load::Cycle;
 use super::markup::{capital, def, escape, mark};
 use super::thresholds::thresholds;
 use crate::changes_told::changes;
@@ -172,18 +173,8 @@ fn asked(summary: &Summary) -> String {
 
 /// How a user of a closed workload spends a cycle: in responses, and thinking.
 fn cycle(summary: &Summary) -> String {
-    let closed = summary.arrivals.iter().find_map(|verdict| match verdict.asked {
-        Asked::Closed { response_s: Some(response_s), think_s, .. } if verdict.of.is_none() => {
-            Some((response_s, think_s, verdict.r_over_r_plus_z?))
-        }
-        _ => None,
-    });
-    let Some((response_s, think_s, share)) = closed.filter(|(.., share)| *share > 0.0) else {
-        return String::new();
-    };
-    // By Little's law a cycle lasts N/λ; what is not spent in responses is thought.
+    let Some(Cycle { think_s, .. }) = Cycle::of(summary) else { return String::new() };
     let think = def("think", "thinking");
-    let think_s = think_s.unwrap_or(response_s * (1.0 / share - 1.0));
     if think_s < 0.0005 {
         return format!(", who hardly pause between requests ({think})");
     }

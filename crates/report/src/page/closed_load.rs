@@ -1,0 +1,74 @@
+//! What is to be said of a closed load: how its users, rate and times hang together, and where a capacity model comes from.
+
+use busyhour_analysis::Summary;
+use busyhour_analysis::arrivals::Asked;
+
+use super::markup::{def, escape};
+use crate::numbers::{counted, ms, rate};
+
+/// A user's way round: a response, and a pause.
+pub(super) struct Cycle {
+    /// Users N, where they are known.
+    users: Option<f64>,
+    /// Mean service time R, s.
+    response_s: f64,
+    /// Mean pause Z between a response and the next request, s.
+    pub(super) think_s: f64,
+}
+
+impl Cycle {
+    /// Of the run as a whole; `None` where it had open workloads or too little is known.
+    pub(super) fn of(summary: &Summary) -> Option<Cycle> {
+        summary.arrivals.iter().find_map(|verdict| match verdict.asked {
+            Asked::Closed { users, response_s: Some(response_s), think_s } if verdict.of.is_none() => {
+                // By Little's law a cycle lasts N/λ; what is not spent in responses is thought.
+                let share = verdict.r_over_r_plus_z.filter(|share| *share > 0.0)?;
+                let think_s = think_s.unwrap_or(response_s * (1.0 / share - 1.0));
+                Some(Cycle { users, response_s, think_s })
+            }
+            _ => None,
+        })
+    }
+
+    /// The operational law with the run's numbers.
+    fn law(&self) -> Option<String> {
+        let users = self.users.filter(|users| *users >= 1.0)?;
+        let cycle_s = self.response_s + self.think_s;
+        Some(format!(
+            "Users, rate and times hang together by N = X(R + Z): {} make X = {} requests per second when a request takes \
+             R = {} ms ({}) and a user pauses Z = {} ms before the next ({}).",
+            counted(users.round() as u64, "user"),
+            rate(users / cycle_s),
+            ms(self.response_s * 1e3),
+            def("service", "service time"),
+            ms(self.think_s * 1e3),
+            def("think", "thinking"),
+        ))
+    }
+}
+
+/// The law, and how to find what the system can do; nothing for a run that was not closed.
+pub(super) fn note(summary: &Summary) -> String {
+    let Some(law) = Cycle::of(summary).as_ref().and_then(Cycle::law) else { return String::new() };
+    format!(
+        "<p class=\"note\">{law} What the system can do at most is found by runs at several numbers of users: <code>{}</code></p>",
+        escape("busyhour model fit RUN RUN … -o capacity.html")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_law_has_the_runs_numbers() {
+        let cycle = Cycle { users: Some(20.0), response_s: 0.05, think_s: 0.95 };
+        let law = cycle.law().unwrap();
+        assert!(
+            law.contains("20 users make X = 20.0 requests per second when a request takes R = 50.0 ms"),
+            "{law}"
+        );
+        assert!(law.contains("pauses Z = 950 ms"), "{law}");
+        assert_eq!(Cycle { users: None, ..cycle }.law(), None);
+    }
+}
