@@ -64,7 +64,10 @@ pub use files::{
 pub use load_points::{MeasuredLoad, measure_load};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
-pub use page::{EVENTS_PATH, LIVE_WORDS, LivePage, capacity_html, comparison_html, html_report, live_html};
+pub use page::{
+    EVENTS_PATH, LIVE_WORDS, LivePage, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint,
+    WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report, live_html, what_if_html,
+};
 pub use progress::{Progress, progress_line};
 pub use results::{ResultsOptions, ResultsPart, summarise_results};
 pub use statistics::statistics_json;

@@ -13,6 +13,7 @@ mod simulate;
 mod solve;
 mod vary;
 mod what_if;
+mod what_if_page;
 
 use busyhour_queueing::network::QueueingNetwork;
 use clap::{Args, Subcommand};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_queueing::network::QueueingNetwork;
 use busyhour_queueing::solve::{Settings, SolveError, solve};
-use busyhour_report::{PlotLine, TerminalPlot};
+use busyhour_report::{PlotLine, TerminalPlot, what_if_html};
 use busyhour_simulation::{SimulationSettings, simulate};
 use clap::Args;
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use super::file::{ModelFile, network_of};
 use super::numbers::{figure_or_dash, ms};
 use super::solve::MethodArg;
 use super::vary::{Vary, set, vary};
+use super::what_if_page::page;
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 use crate::quantities::share;
@@ -32,7 +33,8 @@ const PLOT_ROWS: usize = 14;
     a law keeps the law and changes its mean.\n\n\
     Examples:\n  busyhour model what-if plans/models/seed-study.toml --vary class.users.users=10..300:10 --plot\n  \
     busyhour model what-if shop.toml --vary class.buyers.users=50..500:50 --vary station.database.servers=1,2,4\n  \
-    busyhour model what-if two.toml --vary route.outside.strategy=random,round-robin --approximate"
+    busyhour model what-if two.toml --vary route.outside.strategy=random,round-robin --approximate\n  \
+    busyhour model what-if now.toml --beside planned.toml --vary class.buyers.users=50..500:50 --html what-if.html"
 )]
 pub(crate) struct WhatIfArgs {
     /// The model (TOML, .jsimg or .jmva).
@@ -59,48 +61,66 @@ pub(crate) struct WhatIfArgs {
     /// Most events of a simulation.
     #[arg(long, value_name = "N", default_value_t = 50_000_000)]
     events_max: u64,
+    /// A second model, whose parameters vary alike; it is shown beside the first.
+    #[arg(long, value_name = "FILE")]
+    beside: Option<PathBuf>,
     /// Also draw X and R over the first parameter.
     #[arg(long)]
     plot: bool,
     /// Write all points as JSON; `-` is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a page with plots of X, R, U and Q over the first parameter, and all points in tables.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 /// One combination of values and what came of it.
-struct Point {
-    values: Vec<String>,
-    result: Result<Answer, Unanswered>,
+pub(super) struct Point {
+    pub(super) values: Vec<String>,
+    pub(super) result: Result<Answer, Unanswered>,
+}
+
+/// A model and all its points.
+pub(super) struct Varied {
+    pub(super) model: ModelFile,
+    pub(super) points: Vec<Point>,
 }
 
 pub(crate) fn main(args: &WhatIfArgs) -> Exit {
-    let model = match ModelFile::read(&args.model) {
-        Ok(model) => model,
-        Err(exit) => return exit,
-    };
-    let points = match points(args, &model) {
-        Ok(points) => points,
-        Err(exit) => return exit,
-    };
-    if points.iter().all(|point| point.result.is_err())
-        && let Some(Point { result: Err(error), .. }) = points.first()
-    {
-        return match error {
-            Unanswered::Unsolved(error) => super::solve::unsolved(&model.name, error),
-            Unanswered::Simulation(error) => {
-                complain(Exit::ModelFails, &format!("{} cannot be simulated: {error}", model.name))
-            }
+    let mut all = Vec::new();
+    for path in std::iter::once(&args.model).chain(&args.beside) {
+        let read = ModelFile::read(path).and_then(|model| {
+            let points = points(args, &model, path)?;
+            Ok(Varied { model, points })
+        });
+        let varied = match read {
+            Ok(varied) => varied,
+            Err(exit) => return exit,
         };
+        if let Some(error) = unanswered(&varied.points) {
+            return match error {
+                Unanswered::Unsolved(error) => super::solve::unsolved(&varied.model.name, error),
+                Unanswered::Simulation(error) => {
+                    complain(Exit::ModelFails, &format!("{} cannot be simulated: {error}", varied.model.name))
+                }
+            };
+        }
+        all.push(varied);
     }
     let to_stdout = args.json.as_deref() == Some(Path::new("-"));
     if !to_stdout {
-        print(&text(args, &model, &points));
+        let texts: Vec<String> = all.iter().map(|varied| text(args, &varied.model, &varied.points)).collect();
+        print(&texts.join("\n"));
     }
-    if let Some(path) = args.json.as_deref() {
-        let json = format!("{:#}\n", json_of(args, &model, &points));
-        if to_stdout {
-            print(&json);
-        } else if let Err(error) = std::fs::write(path, json) {
+    let files = [
+        args.json.as_deref().map(|path| (path, format!("{:#}\n", json_of(args, &all)))),
+        args.html.as_deref().map(|path| (path, what_if_html(&page(&args.vary, &all)))),
+    ];
+    for (path, text) in files.into_iter().flatten() {
+        if path == Path::new("-") {
+            print(&text);
+        } else if let Err(error) = std::fs::write(path, text) {
             return complain(Exit::Internal, &format!("cannot write {}: {error}", path.display()));
         } else {
             say(&format!("wrote {}", path.display()));
@@ -109,13 +129,19 @@ pub(crate) fn main(args: &WhatIfArgs) -> Exit {
     Exit::Completed
 }
 
+/// Why there is no answer at any point.
+fn unanswered(points: &[Point]) -> Option<&Unanswered> {
+    let first = points.first()?.result.as_ref().err()?;
+    points.iter().all(|point| point.result.is_err()).then_some(first)
+}
+
 /// All combinations, the last parameter varying fastest, each solved.
-fn points(args: &WhatIfArgs, model: &ModelFile) -> Result<Vec<Point>, Exit> {
+fn points(args: &WhatIfArgs, model: &ModelFile, path: &Path) -> Result<Vec<Point>, Exit> {
     let count = args.vary.iter().map(|vary| vary.values.len()).try_fold(1_usize, usize::checked_mul);
     if count.is_none_or(|count| count > POINTS_MAX) {
         return Err(complain(Exit::Usage, &format!("these are more than {POINTS_MAX} combinations")));
     }
-    let directory = args.model.parent().unwrap_or(Path::new(""));
+    let directory = path.parent().unwrap_or(Path::new(""));
     let mut combinations = vec![Vec::new()];
     for vary in &args.vary {
         combinations = combinations
@@ -333,7 +359,18 @@ fn add(lines: &mut Vec<PlotLine>, name: &str, point: (f64, f64)) {
     }
 }
 
-fn json_of(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> Value {
+fn json_of(args: &WhatIfArgs, all: &[Varied]) -> Value {
+    let mut models = all.iter().map(|varied| model_json(args, varied));
+    let mut told = json!({ "version": 1 });
+    let first = models.next().unwrap_or_default();
+    if let (Some(told), Value::Object(first)) = (told.as_object_mut(), first) {
+        told.extend(first);
+        told.extend(models.next().map(|second| ("beside".to_owned(), second)));
+    }
+    told
+}
+
+fn model_json(args: &WhatIfArgs, Varied { model, points }: &Varied) -> Value {
     let points: Vec<Value> = points
         .iter()
         .map(|point| {
@@ -358,5 +395,5 @@ fn json_of(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> Value {
             told
         })
         .collect();
-    json!({ "version": 1, "model": model.title(), "file": model.name, "points": points })
+    json!({ "model": model.title(), "file": model.name, "points": points })
 }

@@ -147,7 +147,7 @@ fn models_of_another_program_are_read_and_written() {
     let ended = room.type_in("model solve broken.jmva").expect(3);
     assert!(
         ended.stderr.contains("<cache name=\"database\"> is no station")
-            && ended.stderr.contains("broken.jmva:29:1"),
+            && ended.stderr.contains("broken.jmva:30:1"),
         "{}",
         ended.stderr
     );
@@ -179,6 +179,37 @@ fn parameters_vary() {
     assert_snapshot!("what_if_saturated", ended.stdout);
     let ended = room.type_in("model what-if open.toml --vary class.d.rate=5").expect(2);
     assert!(ended.stderr.contains("there is no \"class.d\" in the model"), "{}", ended.stderr);
+}
+
+/// What varies is drawn on a page, a second model beside the first.
+#[test]
+fn what_varies_is_a_page_with_another_model_beside() {
+    let room = Room::new();
+    copy(&room, "web-shop");
+    let text = room
+        .read("web-shop.toml")
+        .replace("name = \"Web shop\"", "name = \"Planned\"")
+        .replace("servers = 4", "servers = 8");
+    room.file("planned.toml", text);
+    let line = "model what-if web-shop.toml --beside planned.toml --vary class.buyers.users=100,400 --html w.html --json w.json";
+    let ended = room.type_in(line).expect(0);
+    assert_eq!(ended.stderr, "wrote w.json\nwrote w.html\n");
+    assert!(
+        ended.stdout.starts_with("Web shop\n") && ended.stdout.contains("\n\nPlanned\n"),
+        "{}",
+        ended.stdout
+    );
+    let json: Value = serde_json::from_str(&room.read("w.json")).unwrap();
+    assert_eq!(
+        (json["model"].as_str(), json["beside"]["model"].as_str()),
+        (Some("Web shop"), Some("Planned"))
+    );
+    let u = |of: &Value| of["points"][1]["solution"]["stations"][0]["utilization"].as_f64().unwrap();
+    assert!(u(&json["beside"]) < u(&json), "with twice the servers the web is less busy");
+    let page = room.read("w.html");
+    for said in ["Web shop beside Planned: what if", "data-page=\"what-if\"", "web · Planned", "plot-u"] {
+        assert!(page.contains(said), "{said}");
+    }
 }
 
 /// The seed study's two servers with 150 users: figures of the field for each strategy, within a band that a short

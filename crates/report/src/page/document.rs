@@ -16,6 +16,8 @@ pub(super) enum Kind {
     Comparison,
     /// Of a capacity model.
     Capacity,
+    /// Of a model whose parameters vary.
+    WhatIf,
     /// Of a run that goes on: it hears of it at [`EVENTS_PATH`] of the server that it came from.
     Live,
 }
@@ -29,6 +31,7 @@ impl Kind {
             Kind::Run => "run",
             Kind::Comparison => "comparison",
             Kind::Capacity => "capacity",
+            Kind::WhatIf => "what-if",
             Kind::Live => "live",
         }
     }

@@ -5,6 +5,7 @@
 
 mod bundle;
 mod capacity;
+mod closed_load;
 mod comparison;
 mod document;
 mod environment;
@@ -20,6 +21,7 @@ mod opening;
 mod steps;
 mod thresholds;
 mod traffic;
+mod what_if;
 
 use busyhour_analysis::Summary;
 
@@ -28,6 +30,9 @@ pub use comparison::comparison_html;
 pub use document::EVENTS_PATH;
 pub use live::{LIVE_WORDS, LivePage, live_html};
 pub(crate) use markup::escape;
+pub use what_if::{
+    WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue, what_if_html,
+};
 
 use document::{Document, Kind};
 use markup::Section;

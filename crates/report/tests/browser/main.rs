@@ -6,6 +6,7 @@
 mod accessibility;
 mod devtools;
 mod sample;
+mod what_if;
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use base64::Engine as _;
 use busyhour_analysis::comparison::{ComparedClock, ComparisonSettings, MeasuredRun};
 use busyhour_analysis::{Comparison, Summary};
 use busyhour_queueing::fit::{CapacityFit, CapacityModel, FitSettings, LoadPoint, ModelChoice};
-use busyhour_report::{RunReading, capacity_html, comparison_html, html_report, measure_run};
+use busyhour_report::{RunReading, capacity_html, comparison_html, html_report, measure_run, what_if_html};
 use devtools::{Browser, Screen};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -386,6 +387,46 @@ fn a_capacity_model_is_a_page_as_well() {
             pages.picture(&mut browser, &format!("{name}-{width}-{theme}"), true);
         }
     }
+}
+
+#[test]
+fn a_what_if_is_a_page_as_well() {
+    let named = what_if_html(&what_if::of_strategies());
+    let (text, _) = named.split_once("<script type=\"application/json\"").unwrap();
+    for said in [
+        "route.strategy varies · 4 points · mean value analysis, exact; simulation, ± at 95 % confidence",
+        "Throughput is largest with route.strategy = join-shortest-queue: 208.919 ± 0.047/s",
+        "No answer with route.strategy = to-nobody: a saturated (120.00 %).",
+        "17.98 ± 0.16",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    assert!(!named.contains(HOSTILE) && !named.contains("style=\""));
+    let Some(mut browser) = browser() else { return };
+    let pages = Pages::new();
+    for (name, html) in [
+        ("what-if-strategies", named),
+        ("what-if-users", what_if_html(&what_if::of_users(1, 1))),
+        ("what-if-beside", what_if_html(&what_if::of_users(2, 3))),
+        ("what-if-one-point", what_if_html(&what_if::of_one_point())),
+    ] {
+        let file = pages.write(name, &html);
+        for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
+            browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);
+            let found = complaints(&mut browser, true);
+            assert!(found.is_empty(), "{name} at {width}:\n{}", found.join("\n"));
+            // Every line has its name in the readout, which cuts off what has no room.
+            let cut = "[...document.querySelectorAll('.readout')].filter(line => line.scrollHeight > line.clientHeight + 1)\
+                .map(line => line.textContent)";
+            assert_eq!(browser.evaluate(cut), serde_json::json!([]), "{name} at {width}");
+            let theme = if is_dark { "dark" } else { "light" };
+            pages.picture(&mut browser, &format!("{name}-{width}-{theme}"), true);
+        }
+    }
+    browser.evaluate("document.querySelector('#plot-x .canvas').focus()");
+    browser.press("Home", 36);
+    let said = browser.evaluate("document.querySelector('#plot-x .canvas').getAttribute('aria-valuetext')");
+    assert!(said.as_str().unwrap().starts_with("buyers.users = 10, "), "{said}");
 }
 
 #[test]

@@ -174,3 +174,45 @@ export function parseCapacity(text: string): CapacityModel {
   }
   return model;
 }
+
+/** What is drawn of a model whose parameters vary: one line per combination of the other parameters, model and part. */
+export interface SweepLine {
+  readonly name: string;
+  readonly values: Values;
+  /** Half the interval of each value; absent where nothing was simulated. */
+  readonly half?: Values;
+  /** Whether it is a bound and no value of the model. */
+  readonly is_bound?: boolean;
+}
+
+/** A plot over the first parameter that varies. */
+export interface SweepModel {
+  /** The place of the figure. */
+  readonly plot: string;
+  readonly name: string;
+  readonly unit: "/s" | "ms" | "%" | "";
+  readonly lines: readonly SweepLine[];
+}
+
+/** The data of a what-if's page. */
+export interface WhatIfModel {
+  readonly version: number;
+  /** The first parameter that varies. */
+  readonly parameter: string;
+  /** Its values as they were written. */
+  readonly labels: readonly string[];
+  /** The same as numbers of one unit; absent where they are none. */
+  readonly numbers?: readonly number[];
+  /** The unit of the numbers; may be empty. */
+  readonly unit: string;
+  readonly plots: readonly SweepModel[];
+}
+
+/** Reads the model of a what-if's page. */
+export function parseWhatIf(text: string): WhatIfModel {
+  const model = JSON.parse(text) as WhatIfModel;
+  if (model.version !== MODEL_VERSION) {
+    throw new Error(`the page's data is of version ${model.version}; this script reads version ${MODEL_VERSION}`);
+  }
+  return model;
+}

@@ -9,7 +9,7 @@ export interface Shown {
   /** Class of its swatch: its colour. */
   readonly swatch: string;
   readonly values: readonly (number | null | undefined)[];
-  readonly format: (value: number) => string;
+  readonly format: (value: number, index: number) => string;
 }
 
 /** What a plot says about itself. */
@@ -126,7 +126,7 @@ export class PlotFigure {
       // What has no line of its own needs no name before it has a value.
       if (index === null && swatch === "cells") continue;
       const value = index === null ? null : values[index];
-      const said = index === null ? "" : ` ${typeof value === "number" ? format(value) : "–"}`;
+      const said = index === null ? "" : ` ${typeof value === "number" ? format(value, index) : "–"}`;
       add(`key ${swatch}`, `${name}${said}`);
     }
     if (index !== null) {
@@ -139,7 +139,7 @@ export class PlotFigure {
   private words(index: number): string[] {
     return this.text.shown.map(({ name, values, format }) => {
       const value = values[index];
-      return `${name} ${typeof value === "number" ? format(value) : "none"}`;
+      return `${name} ${typeof value === "number" ? format(value, index) : "none"}`;
     });
   }
 

@@ -1,0 +1,338 @@
+//! The page of a model whose parameters vary: lines over the first of them, and every point in tables.
+
+mod plots;
+mod tables;
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::document::{Document, Kind};
+use super::markup::{Section, capital, escape, figure};
+use super::model::MODEL_VERSION;
+use crate::numbers::counted;
+use plots::{SweepModel, labels, numbers, plots};
+use tables::{classes, stations};
+
+/// Caveats that are listed one by one.
+const CAVEATS_MAX: usize = 10;
+
+/// Models whose parameters vary alike.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIfPage {
+    /// The parameters that vary, by name; the first is the x axis.
+    pub parameters: Vec<String>,
+    /// The models: one, or several beside each other.
+    pub models: Vec<WhatIfModel>,
+}
+
+/// A model at all combinations of values.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIfModel {
+    /// Its name.
+    pub name: String,
+    /// How its points were found, in words.
+    pub methods: Vec<String>,
+    /// What is in doubt about them, a sentence each without a full stop.
+    pub caveats: Vec<String>,
+    /// The points.
+    pub points: Vec<WhatIfPoint>,
+}
+
+/// One combination of values.
+#[derive(Clone, Debug)]
+pub struct WhatIfPoint {
+    /// The value of each parameter, as it was written.
+    pub values: Vec<String>,
+    /// What was found; why nothing was, in words.
+    pub found: Result<WhatIfFound, String>,
+}
+
+/// What was found at a point.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIfFound {
+    /// The classes.
+    pub classes: Vec<WhatIfClass>,
+    /// The stations where time passes.
+    pub stations: Vec<WhatIfStation>,
+}
+
+/// A class at a point.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIfClass {
+    /// Its name.
+    pub name: String,
+    /// Throughput X in passes per second.
+    pub throughput_per_s: Option<WhatIfValue>,
+    /// Response time R in seconds.
+    pub response_s: Option<WhatIfValue>,
+    /// Customers Q in the system.
+    pub customers: Option<WhatIfValue>,
+    /// The most that throughput can be, per second.
+    pub throughput_bound_per_s: Option<f64>,
+    /// The least that the response time can be, in seconds.
+    pub response_bound_s: Option<f64>,
+}
+
+/// A station at a point.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIfStation {
+    /// Its name.
+    pub name: String,
+    /// Utilization U from 0 to 1; `None` where there are no servers.
+    pub utilization: Option<WhatIfValue>,
+    /// Customers Q at the station.
+    pub customers: Option<WhatIfValue>,
+}
+
+/// A number, with half the width of its interval when it was simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WhatIfValue {
+    /// The number.
+    pub value: f64,
+    /// Half the interval.
+    pub half: Option<f64>,
+}
+
+impl WhatIfValue {
+    fn times(self, factor: f64) -> Self {
+        Self { value: self.value * factor, half: self.half.map(|half| half * factor) }
+    }
+
+    /// `208.92 ± 0.047`: with the digits that the interval leaves, or five.
+    fn text(self) -> String {
+        match self.half.filter(|half| *half > 1e-9 * self.value.abs()) {
+            Some(half) if half.is_finite() => {
+                let decimals = decimals(half, 2);
+                format!("{:.decimals$} ± {half:.decimals$}", self.value)
+            }
+            Some(_) => format!("{} ± ?", digits(self.value)),
+            None => digits(self.value),
+        }
+    }
+}
+
+/// Decimals that show so many digits of a number.
+fn decimals(value: f64, shown: i32) -> usize {
+    if value == 0.0 {
+        0
+    } else {
+        usize::try_from(shown - 1 - value.abs().log10().floor() as i32).unwrap_or(0)
+    }
+}
+
+/// A number with five digits, without the zeros at its end.
+fn digits(value: f64) -> String {
+    let decimals = decimals(value, 5).min(12);
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn shown(value: Option<WhatIfValue>, factor: f64) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| value.times(factor).text())
+}
+
+/// The page of a what-if.
+#[must_use]
+pub fn what_if_html(page: &WhatIfPage) -> String {
+    let plots = plots(page);
+    let mut sections = Vec::new();
+    for (id, title, plot) in [
+        ("throughput", "Throughput", "x"),
+        ("response", "Response time", "r"),
+        ("utilization", "Utilization", "u"),
+        ("customers", "Customers", "q"),
+    ] {
+        if let Some((sweep, caption)) = plots.iter().find(|(sweep, _)| sweep.plot == plot) {
+            let size = match sweep.lines.len() {
+                0..=2 => "",
+                3..=5 => " several",
+                _ => " many",
+            };
+            sections.push(Section { id, title, body: figure(plot, size, caption) });
+        }
+    }
+    sections.push(Section { id: "classes", title: "Points by class", body: classes(page) });
+    sections.push(Section { id: "stations", title: "Points by station", body: stations(page) });
+    sections.push(Section { id: "glossary", title: "How to read this", body: definitions(page) });
+    let names: Vec<&str> = page.models.iter().map(|model| model.name.as_str()).collect();
+    Document {
+        kind: Kind::WhatIf,
+        title: &format!("{}: what if", names.join(" beside ")),
+        subtitle: &subtitle(page),
+        opening: &opening(page),
+        sections: &sections,
+        model: &WhatIfPageModel {
+            version: MODEL_VERSION,
+            parameter: page.parameters.first().map_or("", String::as_str),
+            labels: labels(page),
+            numbers: numbers(&labels(page)).map(|(numbers, _)| numbers),
+            unit: numbers(&labels(page)).map(|(_, unit)| unit).unwrap_or_default(),
+            plots: plots.into_iter().map(|(sweep, _)| sweep).collect(),
+        },
+    }
+    .html()
+}
+
+fn subtitle(page: &WhatIfPage) -> String {
+    let points: usize = page.models.iter().map(|model| model.points.len()).sum();
+    let mut methods: Vec<&str> =
+        page.models.iter().flat_map(|model| &model.methods).map(String::as_str).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    let vary = if page.parameters.len() == 1 { "varies" } else { "vary" };
+    format!(
+        "{} {vary} · {} · {}",
+        page.parameters.join(", "),
+        counted(points as u64, "point"),
+        methods.join("; ")
+    )
+}
+
+/// Where X is largest and R smallest, and what is in doubt.
+fn opening(page: &WhatIfPage) -> String {
+    let mut out = String::new();
+    for model in &page.models {
+        let name = if page.models.len() > 1 { format!("{}: ", model.name) } else { String::new() };
+        for class in names(page, |found| found.classes.iter().map(|class| class.name.clone()).collect()) {
+            if let Some(words) = headline(page, model, &class) {
+                let _ =
+                    write!(out, "<p class=\"headline\">{}</p>", escape(&capital(&format!("{name}{words}"))));
+            }
+        }
+    }
+    let mut out = format!("<section aria-label=\"Result\">{out}</section>");
+    let caveats: Vec<String> = page
+        .models
+        .iter()
+        .flat_map(|model| {
+            let unanswered = model.points.iter().filter_map(|point| {
+                let why = point.found.as_ref().err()?;
+                Some(format!("no answer with {}: {why}", values(page, point)))
+            });
+            model.caveats.iter().cloned().chain(unanswered)
+        })
+        .collect();
+    if !caveats.is_empty() {
+        out += "<section class=\"caveats\" aria-labelledby=\"caveats-title\"><h2 id=\"caveats-title\">Before you rely on \
+                this</h2><ul>";
+        for caveat in caveats.iter().take(CAVEATS_MAX) {
+            let _ = write!(out, "<li>{}.</li>", escape(&capital(caveat)));
+        }
+        if caveats.len() > CAVEATS_MAX {
+            let _ = write!(out, "<li>And {} more, in the tables.</li>", caveats.len() - CAVEATS_MAX);
+        }
+        out += "</ul></section>\n";
+    }
+    out
+}
+
+fn values(page: &WhatIfPage, point: &WhatIfPoint) -> String {
+    let named: Vec<String> = page
+        .parameters
+        .iter()
+        .zip(&point.values)
+        .map(|(parameter, value)| format!("{parameter} = {value}"))
+        .collect();
+    named.join(", ")
+}
+
+fn headline(page: &WhatIfPage, model: &WhatIfModel, name: &str) -> Option<String> {
+    let of = |point: &WhatIfPoint| {
+        let class = point.found.as_ref().ok()?.classes.iter().find(|class| class.name == name)?.clone();
+        Some((values(page, point), class.throughput_per_s?, class.response_s?))
+    };
+    let found: Vec<(String, WhatIfValue, WhatIfValue)> = model.points.iter().filter_map(of).collect();
+    let most = found.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    let least = found.iter().min_by(|a, b| a.2.value.total_cmp(&b.2.value))?;
+    let several =
+        names(page, |found| found.classes.iter().map(|class| class.name.clone()).collect()).len() > 1;
+    let whose = if several { format!("of {name} ") } else { String::new() };
+    Some(format!(
+        "throughput {whose}is largest with {}: {}/s; response time is smallest with {}: {} ms.",
+        most.0,
+        most.1.text(),
+        least.0,
+        least.2.times(1e3).text()
+    ))
+}
+
+/// Names of classes or stations, over all models and points.
+fn names(page: &WhatIfPage, of: impl Fn(&WhatIfFound) -> Vec<String>) -> Vec<String> {
+    let mut names = Vec::new();
+    for found in
+        page.models.iter().flat_map(|model| &model.points).filter_map(|point| point.found.as_ref().ok())
+    {
+        for name in of(found) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+fn definitions(page: &WhatIfPage) -> String {
+    let mut out = String::from("<dl class=\"pairs\">");
+    let mut add = |id: &str, term: &str, words: &str| {
+        let _ = write!(out, "<dt>{term}</dt><dd id=\"def-{id}\">{words}</dd>");
+    };
+    add("x", "X, throughput", "Passes of a class from outside through the stations and back, per second.");
+    add("r", "R, response time", "The mean time of a pass, waiting and in service, without thinking.");
+    add("u", "U, utilization", "The part of a station's servers that is busy, in the mean.");
+    add(
+        "q",
+        "Q, customers",
+        "How many customers there are in the mean: of a class in all stations, or at a station.",
+    );
+    add(
+        "bounds",
+        "bounds",
+        "Asymptotic: X is never more than min(1/D_max, N/(D + Z)), and R never less than max(D, N·D_max − Z), with the service \
+         demands D of a pass, the largest of them D_max, N users and the think time Z.",
+    );
+    let simulated = page
+        .models
+        .iter()
+        .flat_map(|model| &model.points)
+        .filter_map(|point| point.found.as_ref().ok())
+        .flat_map(|found| &found.classes)
+        .any(|class| class.throughput_per_s.is_some_and(|value| value.half.is_some()));
+    if simulated {
+        add(
+            "interval",
+            "± and bars",
+            "A point without an exact solution was simulated; ± is half its interval, whose confidence stands above. All points see \
+             the same random numbers, so that they differ by what varies.",
+        );
+    }
+    out + "</dl>"
+}
+
+/// What the script draws: `ui/src/model.ts` mirrors it.
+#[derive(Serialize)]
+struct WhatIfPageModel<'p> {
+    version: u32,
+    parameter: &'p str,
+    labels: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    numbers: Option<Vec<f64>>,
+    unit: String,
+    plots: Vec<SweepModel>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_matter() {
+        let text = |value, half| WhatIfValue { value, half }.text();
+        assert_eq!(text(208.991_23, Some(0.0471)), "208.991 ± 0.047");
+        assert_eq!(text(1234.5, Some(37.8)), "1234 ± 38");
+        assert_eq!(text(135.727_3, None), "135.73");
+        assert_eq!(text(3.0, Some(0.0)), "3");
+        assert_eq!(text(0.0, None), "0");
+        assert_eq!(text(3.0, Some(f64::INFINITY)), "3 ± ?");
+    }
+}

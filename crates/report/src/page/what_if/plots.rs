@@ -1,0 +1,249 @@
+//! The lines of a what-if's plots.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::super::markup::{def, escape};
+use super::{WhatIfClass, WhatIfFound, WhatIfPage, WhatIfStation, WhatIfValue};
+
+/// Lines of a plot; what is more stands in the tables only.
+const LINES_MAX: usize = 9;
+
+/// Values of the first parameter, each once.
+pub(super) fn labels(page: &WhatIfPage) -> Vec<String> {
+    let mut labels: Vec<String> = Vec::new();
+    for value in page.models.iter().flat_map(|model| &model.points).filter_map(|point| point.values.first()) {
+        if !labels.contains(value) {
+            labels.push(value.clone());
+        }
+    }
+    labels
+}
+
+/// The labels as numbers of one unit, and the unit.
+pub(super) fn numbers(labels: &[String]) -> Option<(Vec<f64>, String)> {
+    let split = |label: &String| {
+        let end = label.find(|c: char| !(c.is_ascii_digit() || ".-+".contains(c))).unwrap_or(label.len());
+        Some((label[..end].parse::<f64>().ok()?, label[end..].trim().to_owned()))
+    };
+    let all: Vec<(f64, String)> = labels.iter().map(split).collect::<Option<_>>()?;
+    let unit = all.first()?.1.clone();
+    // A law such as erlang(5ms, 2) is a name, and so is a time in another unit.
+    let is_plain = |(_, other): &(f64, String)| *other == unit && !other.contains('(');
+    all.iter().all(is_plain).then(|| (all.iter().map(|(number, _)| *number).collect(), unit))
+}
+
+/// A line as it is gathered: its name and its place in each model, and its values by label.
+struct Line {
+    name: String,
+    values: Vec<Option<WhatIfValue>>,
+    bound: Vec<Option<f64>>,
+}
+
+/// What a plot takes of a point: part, value, bound.
+type Taken = Vec<(String, Option<WhatIfValue>, Option<f64>)>;
+
+pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
+    let over = page.parameters.first().map(|name| escape(name)).unwrap_or_default();
+    let by_class = |of: fn(&WhatIfClass) -> (Option<WhatIfValue>, Option<f64>)| {
+        move |found: &WhatIfFound| -> Taken {
+            let one = |class: &WhatIfClass| {
+                let (value, bound) = of(class);
+                (class.name.clone(), value, bound)
+            };
+            found.classes.iter().map(one).collect()
+        }
+    };
+    let by_station = |of: fn(&WhatIfStation) -> Option<WhatIfValue>| {
+        move |found: &WhatIfFound| -> Taken {
+            found.stations.iter().map(|station| (station.name.clone(), of(station), None)).collect()
+        }
+    };
+    let is_line = numbers(&labels(page)).is_some();
+    let throughput = lines(page, by_class(|class| (class.throughput_per_s, class.throughput_bound_per_s)));
+    let response = lines(page, by_class(|class| (class.response_s, class.response_bound_s)));
+    let utilization = lines(page, by_station(|station| station.utilization));
+    let customers = lines(page, by_station(|station| station.customers));
+    [
+        (
+            "x",
+            "/s",
+            1.0,
+            throughput,
+            format!("{} over {over}", def("x", "Passes per second")),
+            " Dashed: the most it can be.",
+        ),
+        (
+            "r",
+            "ms",
+            1e3,
+            response,
+            format!("{} of a pass over {over}", def("r", "Mean response time")),
+            " Dashed: the least it can be.",
+        ),
+        (
+            "u",
+            "%",
+            100.0,
+            utilization,
+            format!("{} of each station over {over}", def("u", "Utilization")),
+            "",
+        ),
+        (
+            "q",
+            "",
+            1.0,
+            customers,
+            format!("{} at each station, waiting and in service, over {over}", def("q", "Customers")),
+            "",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(plot, unit, factor, lines, caption, about_bound)| {
+        sweep(plot, unit, factor, lines, &caption, about_bound, is_line)
+    })
+    .collect()
+}
+
+/// A plot with what is to be said below it; nothing where there is nothing to draw.
+fn sweep(
+    plot: &'static str,
+    unit: &'static str,
+    factor: f64,
+    mut all: Vec<Line>,
+    caption: &str,
+    about_bound: &str,
+    is_line: bool,
+) -> Option<(SweepModel, String)> {
+    all.retain(|line| line.values.iter().any(Option::is_some));
+    let count = all.len();
+    all.truncate(LINES_MAX);
+    let first = all.first()?;
+    let mut caption = format!("{caption}.");
+    let scaled =
+        |values: &[Option<f64>]| values.iter().map(|value| value.map(|value| value * factor)).collect();
+    // Between names there is nothing that a bound could go through.
+    let bound: Option<Vec<Option<f64>>> =
+        (is_line && count == 1 && first.bound.iter().any(Option::is_some)).then(|| scaled(&first.bound));
+    let has_intervals = all.iter().flat_map(|line| &line.values).flatten().any(|value| value.half.is_some());
+    if has_intervals {
+        caption += " Bars are the intervals of what was simulated.";
+    }
+    if bound.is_some() {
+        caption += about_bound;
+    }
+    if count > all.len() {
+        let _ = write!(caption, " The first {} of {count} lines; all are in the tables.", all.len());
+    }
+    let mut lines: Vec<SweepLine> = all
+        .iter()
+        .map(|line| {
+            let halves: Vec<Option<f64>> = line
+                .values
+                .iter()
+                .map(|value| value.and_then(|value| value.half).filter(|half| half.is_finite()))
+                .collect();
+            SweepLine {
+                name: line.name.clone(),
+                values: scaled(
+                    &line.values.iter().map(|value| value.map(|value| value.value)).collect::<Vec<_>>(),
+                ),
+                half: halves.iter().any(Option::is_some).then(|| scaled(&halves)),
+                is_bound: false,
+            }
+        })
+        .collect();
+    lines.extend(bound.map(|values| SweepLine { name: "bound".into(), values, half: None, is_bound: true }));
+    let name = match plot {
+        "x" => "Throughput",
+        "r" => "Response time",
+        "u" => "Utilization",
+        _ => "Customers",
+    };
+    Some((SweepModel { plot, name, unit, lines }, caption))
+}
+
+/// One line per model, combination of the other parameters and part.
+fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> {
+    let labels = labels(page);
+    let mut keys: Vec<(usize, Vec<String>, String)> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
+    for (model, data) in page.models.iter().enumerate() {
+        for point in &data.points {
+            let Ok(found) = &point.found else { continue };
+            let others = point.values.get(1..).unwrap_or_default().to_vec();
+            let label = point.values.first().and_then(|value| labels.iter().position(|label| label == value));
+            for (part, value, bound) in taken(found) {
+                let key = (model, others.clone(), part);
+                let at = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+                    keys.push(key);
+                    lines.push(Line {
+                        name: String::new(),
+                        values: vec![None; labels.len()],
+                        bound: vec![None; labels.len()],
+                    });
+                    keys.len() - 1
+                });
+                if let Some(label) = label {
+                    lines[at].values[label] = value.filter(|value| value.value.is_finite());
+                    lines[at].bound[label] = bound.filter(|bound| bound.is_finite());
+                }
+            }
+        }
+    }
+    // A line is named by what tells it from others.
+    let several =
+        |of: &dyn Fn(&(usize, Vec<String>, String)) -> String| keys.iter().any(|key| of(key) != of(&keys[0]));
+    let [models, others, parts] =
+        [several(&|key| key.0.to_string()), several(&|key| key.1.join(", ")), several(&|key| key.2.clone())];
+    for (line, (model, values, part)) in lines.iter_mut().zip(&keys) {
+        let mut name = Vec::new();
+        name.extend(parts.then(|| part.clone()));
+        if others {
+            // The last name of a path says what it is: `servers 4`.
+            name.extend(page.parameters.iter().skip(1).zip(values).map(|(parameter, value)| {
+                format!("{} {value}", parameter.rsplit('.').next().unwrap_or_default())
+            }));
+        }
+        name.extend(models.then(|| page.models[*model].name.clone()));
+        line.name = if name.is_empty() { part.clone() } else { name.join(" · ") };
+    }
+    lines
+}
+
+/// A plot over the first parameter.
+#[derive(Serialize)]
+pub(super) struct SweepModel {
+    pub(super) plot: &'static str,
+    name: &'static str,
+    unit: &'static str,
+    pub(super) lines: Vec<SweepLine>,
+}
+
+/// A line with gaps.
+#[derive(Serialize)]
+pub(super) struct SweepLine {
+    name: String,
+    values: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    half: Option<Vec<Option<f64>>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_bound: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_one_unit_are_numbers() {
+        let of =
+            |labels: &[&str]| numbers(&labels.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["10ms", "20ms"]), Some((vec![10.0, 20.0], "ms".into())));
+        assert_eq!(of(&["1", "2.5"]), Some((vec![1.0, 2.5], String::new())));
+        assert_eq!(of(&["500ms", "1s"]), None);
+        assert_eq!(of(&["random", "round-robin"]), None);
+        assert_eq!(of(&["erlang(5ms, 2)"]), None);
+    }
+}
