@@ -52,11 +52,7 @@ const HOUSE: &[Place] = &[
             "diagnostic",
         ],
     ),
-    Place {
-        name: "jmt",
-        may_use: &["queueing", "xml", "diagnostic"],
-        tests_may_use: &["simulation"],
-    },
+    Place { name: "jmt", may_use: &["queueing", "xml", "diagnostic"], tests_may_use: &["simulation"] },
     // Floor 4.
     Place {
         name: "report",
