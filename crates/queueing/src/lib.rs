@@ -6,8 +6,8 @@
 //! stands for ([`web_users`]).
 //!
 //! And here are models of the system: queueing networks as data ([`network`]), solved without simulation ([`solve`]) by
-//! mean value analysis and its relatives ([`mva`]) and the balance of births and deaths ([`birth_death`]), or fitted to
-//! measurements and judged by others ([`fit`]).
+//! mean value analysis and its relatives ([`mva`]), the balance of births and deaths ([`birth_death`]) and busy periods
+//! ([`finite_source`]), or fitted to measurements and judged by others ([`fit`]).
 //!
 //! The words on load are those of Brady & Gunther, *How to Emulate Web Traffic Using Standard Load Testing Tools*
 //! (arXiv 1607.05356); their equations are cited by number.
@@ -15,6 +15,7 @@
 pub mod birth_death;
 pub mod closed_loop;
 pub mod cycle;
+pub mod finite_source;
 pub mod fit;
 pub mod mva;
 pub mod network;

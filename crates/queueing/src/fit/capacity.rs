@@ -55,6 +55,8 @@ pub struct FitSettings {
     pub choice: ModelChoice,
     /// Servers of the queue, where they are known.
     pub servers: Option<u32>,
+    /// Squared coefficient of variation of the service time of one server, where it is known.
+    pub service_scv: Option<f64>,
     /// A response time that shall not be exceeded, in seconds: up to how many users?
     pub response_max_s: Option<f64>,
 }
@@ -65,6 +67,7 @@ impl Default for FitSettings {
             check: CheckSettings::default(),
             choice: ModelChoice::Auto,
             servers: None,
+            service_scv: None,
             response_max_s: None,
         }
     }
@@ -208,16 +211,19 @@ impl CapacityFit {
                     );
                 }
             },
-            ModelChoice::Best => (FitMethod::BestThroughput, best_throughput(&data, settings.servers)),
+            ModelChoice::Best => (FitMethod::BestThroughput, best_throughput(&data, settings)),
             ModelChoice::Auto if !resources.is_empty() => {
-                (FitMethod::UtilizationLaw, by_utilization(&data, &resources, settings.servers))
+                (FitMethod::UtilizationLaw, by_utilization(&data, &resources, settings))
             }
             ModelChoice::Auto | ModelChoice::Queue => {
-                let mut all =
-                    if data.loads() >= LOADS_WANTED { fit_all(&data, settings.servers) } else { vec![] };
+                let mut all = if data.loads() >= LOADS_WANTED {
+                    fit_all(&data, settings.servers, settings.service_scv)
+                } else {
+                    vec![]
+                };
                 if all.is_empty() {
                     findings.push(CapacityFinding::FewPoints { loads: data.loads(), wanted: LOADS_WANTED });
-                    (FitMethod::BestThroughput, best_throughput(&data, settings.servers))
+                    (FitMethod::BestThroughput, best_throughput(&data, settings))
                 } else {
                     let best = all.remove(0);
                     findings.extend(others(&best, &all));
@@ -311,9 +317,18 @@ fn fitted_usl(usl: &UslFit) -> FittedModel {
     }
 }
 
+/// One queue with what is known of it: exponential service unless it is said otherwise.
+fn single_form(settings: &FitSettings) -> ModelForm {
+    match (settings.servers.unwrap_or(1), settings.service_scv) {
+        (1, Some(scv)) => ModelForm::SingleServer { scv: Some(scv) },
+        (servers, _) => ModelForm::Queue { servers },
+    }
+}
+
 /// The bottleneck is as fast as the best measurement; a latency where a light load tells of one.
-fn best_throughput(data: &FitData, servers: Option<u32>) -> FittedModel {
-    let servers = servers.unwrap_or(1);
+fn best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
+    let form = single_form(settings);
+    let servers = settings.servers.unwrap_or(1);
     let best_per_s = data.best_per_s();
     let service_s = f64::from(servers) / best_per_s;
     let light = data
@@ -322,12 +337,12 @@ fn best_throughput(data: &FitData, servers: Option<u32>) -> FittedModel {
         .filter(|point| point.throughput_per_s < 0.5 * best_per_s)
         .min_by(|a, b| a.users.total_cmp(&b.users));
     let latency_s = light.map_or(0.0, |point| {
-        let queueing = CapacityModel::Queue { servers, service_s, latency_s: 0.0 };
+        let queueing = form.model(&[service_s, 0.0]);
         let without_s = queueing.predict(point.users, point.think_s).response_s;
         point.response_s.map_or(0.0, |response_s| (response_s - without_s).max(0.0))
     });
     FittedModel {
-        form: ModelForm::Queue { servers },
+        form,
         parameters: vec![service_s, latency_s],
         covariance: None,
         freedom: 0.0,
@@ -338,19 +353,20 @@ fn best_throughput(data: &FitData, servers: Option<u32>) -> FittedModel {
 }
 
 /// Queues with the demands that the utilization tells, and the latency that the response times leave.
-fn by_utilization(data: &FitData, resources: &[ResourceDemand], servers: Option<u32>) -> FittedModel {
+fn by_utilization(data: &FitData, resources: &[ResourceDemand], settings: &FitSettings) -> FittedModel {
     let demands_s: Vec<f64> = resources.iter().map(|resource| resource.demand_s.value).collect();
     // With one resource of m servers a request is served by one of them, m times as slowly as by all.
-    let form = match (resources, servers) {
-        ([_], Some(servers)) => ModelForm::Queue { servers },
+    let form = match resources {
+        [_] if settings.servers.is_some() || settings.service_scv.is_some() => single_form(settings),
         _ => ModelForm::Queues { count: demands_s.len() },
     };
     let unit = match form {
         ModelForm::Queue { servers } => f64::from(servers),
-        ModelForm::Queues { .. } | ModelForm::Usl => 1.0,
+        ModelForm::SingleServer { .. } | ModelForm::Queues { .. } | ModelForm::Usl => 1.0,
     };
-    let (latency_s, latency_variance) = fit_latency(data, &demands_s).unwrap_or((0.0, 0.0));
     let mut parameters: Vec<f64> = demands_s.iter().map(|demand_s| demand_s * unit).collect();
+    let with = |latency_s: f64| form.model(&[&parameters[..], &[latency_s]].concat());
+    let (latency_s, latency_variance) = fit_latency(data, with).unwrap_or((0.0, 0.0));
     parameters.push(latency_s);
     let variances: Vec<f64> =
         resources.iter().map(|resource| resource.variance * unit * unit).chain([latency_variance]).collect();
@@ -448,7 +464,7 @@ fn parameters(
 ) -> Vec<Parameter> {
     let unit = |at: usize| match (fitted.form, at) {
         (ModelForm::Usl, 0) => "1/s",
-        (ModelForm::Usl, _) => "",
+        (ModelForm::Usl, _) | (ModelForm::SingleServer { scv: None }, 2) => "",
         _ => "s",
     };
     let name = |at: usize, name: String| match (method, resources.get(at)) {

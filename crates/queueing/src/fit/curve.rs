@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::usl::UslCurve;
+use crate::finite_source::{shared_queue, single_server};
 use crate::mva::single;
 
 /// What a model says of so many users.
@@ -25,6 +26,16 @@ pub enum CapacityModel {
         /// Service time S of one server in seconds.
         service_s: f64,
         /// What else a request takes: network, waiting for others than this system.
+        latency_s: f64,
+    },
+    /// One queue before one server whose service times vary more or less than exponential ones, and a time that no load makes
+    /// longer.
+    SingleServer {
+        /// Mean service time S in seconds.
+        service_s: f64,
+        /// Squared coefficient of variation c² of the service time: 0 is constant, 1 exponential.
+        scv: f64,
+        /// What else a request takes.
         latency_s: f64,
     },
     /// Queues with one server each, one after the other, and a time that no load makes longer.
@@ -95,6 +106,10 @@ impl CapacityModel {
             CapacityModel::Queue { servers, service_s, latency_s } => {
                 shared_queue(users, think_s + latency_s, *servers, *service_s)
             }
+            // Its users come like a Poisson process each: the latency counts as if it were part of an exponential pause.
+            CapacityModel::SingleServer { service_s, scv, latency_s } => {
+                single_server(users, think_s + latency_s, *service_s, *scv)
+            }
             CapacityModel::Queues { demands_s, latency_s } => {
                 single::exact(users, think_s + latency_s, demands_s).rate_per_s
             }
@@ -108,6 +123,9 @@ impl CapacityModel {
         let (throughput_max_per_s, response_min_s) = match self {
             CapacityModel::Queue { servers, service_s, latency_s } => {
                 (f64::from(*servers) / service_s, service_s + latency_s)
+            }
+            CapacityModel::SingleServer { service_s, latency_s, .. } => {
+                (service_s.recip(), service_s + latency_s)
             }
             CapacityModel::Queues { demands_s, latency_s } => {
                 let largest = demands_s.iter().copied().fold(0.0, f64::max);
@@ -128,6 +146,13 @@ impl CapacityModel {
         match self {
             CapacityModel::Queue { servers: 1, .. } => "one queue with one server".into(),
             CapacityModel::Queue { servers, .. } => format!("one queue with {servers} servers"),
+            CapacityModel::SingleServer { scv, .. } => {
+                if *scv == 0.0 {
+                    "one queue with one server and constant service times".into()
+                } else {
+                    format!("one queue with one server and service times of c² {}", two_digits(*scv))
+                }
+            }
             CapacityModel::Queues { demands_s, .. } => match demands_s.len() {
                 2 => "two queues one after the other".into(),
                 count => format!("{count} queues one after the other"),
@@ -140,31 +165,10 @@ impl CapacityModel {
     }
 }
 
-/// Throughput of `users` who think for `think_s` and then queue for one of `servers`: the machine repairman's birth-death
-/// process (Feller, "An Introduction to Probability Theory", volume 1, XVII.7), whose weights are added up as
-/// logarithms, so that it is stable for any number of users and servers. Any law of the think time has the same
-/// throughput.
-fn shared_queue(users: u64, think_s: f64, servers: u32, service_s: f64) -> f64 {
-    let busy = |present: u64| present.min(u64::from(servers)) as f64;
-    if think_s <= 0.0 {
-        return busy(users) / service_s;
-    }
-    // ln of the weight of each number of users at the queue, relative to none.
-    let mut logarithms = Vec::with_capacity(users as usize + 1);
-    let mut logarithm = 0.0_f64;
-    logarithms.push(logarithm);
-    for present in 0..users {
-        logarithm += ((users - present) as f64 * service_s / (think_s * busy(present + 1))).ln();
-        logarithms.push(logarithm);
-    }
-    let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (mut total, mut working) = (0.0, 0.0);
-    for (present, logarithm) in logarithms.iter().enumerate() {
-        let weight = (logarithm - largest).exp();
-        total += weight;
-        working += weight * busy(present as u64);
-    }
-    working / total / service_s
+/// With two digits that count.
+fn two_digits(value: f64) -> String {
+    let decimals = (1 - value.log10().floor() as i32).clamp(0, 6) as usize;
+    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]
@@ -172,15 +176,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn one_server_is_exact_mean_value_analysis() {
-        for users in [1, 7, 100, 1_000] {
-            let found = shared_queue(users, 0.7, 1, 1.0 / 135.491_597_2);
-            let exact = single::exact(users, 0.7, &[1.0 / 135.491_597_2]).rate_per_s;
-            assert!((found / exact - 1.0).abs() < 1e-10, "{users}: {found} {exact}");
-        }
-    }
 
     #[test]
     fn the_figures_of_independent_solvers() {
@@ -195,7 +190,6 @@ mod tests {
         let model = CapacityModel::Queue { servers: 64, service_s: 0.05, latency_s: 0.01 };
         let found = model.predict(100_000.0, 10.0);
         assert!((found.throughput_per_s - 1280.0).abs() < 1e-6, "{found:?}");
-        assert_eq!(shared_queue(5, 0.0, 2, 0.1), 20.0);
     }
 
     #[test]
@@ -210,12 +204,12 @@ mod tests {
         #[test]
         fn predictions_keep_the_laws(
             users in 1_u64..300, servers in 1_u32..9, service in 0.001_f64..0.2, latency in 0.0_f64..0.2,
-            second in 0.001_f64..0.2, think in 0.0_f64..5.0, is_one in any::<bool>(),
+            second in 0.001_f64..0.2, think in 0.0_f64..5.0, scv in 0.0_f64..5.0, form in 0..3,
         ) {
-            let model = if is_one {
-                CapacityModel::Queue { servers, service_s: service, latency_s: latency }
-            } else {
-                CapacityModel::Queues { demands_s: vec![service.max(second), service.min(second)], latency_s: latency }
+            let model = match form {
+                0 => CapacityModel::Queue { servers, service_s: service, latency_s: latency },
+                1 => CapacityModel::SingleServer { service_s: service, scv, latency_s: latency },
+                _ => CapacityModel::Queues { demands_s: vec![service.max(second), service.min(second)], latency_s: latency },
             };
             let n = users as f64;
             let found = model.predict(n, think);

@@ -7,11 +7,13 @@ use super::usl::UslCurve;
 use super::value::{FittedValue, student_quantile};
 
 /// Which parameters a model has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ModelForm {
     /// Service time, latency.
     Queue { servers: u32 },
+    /// Service time, latency, and c² of the service time where it is not given.
+    SingleServer { scv: Option<f64> },
     /// Demands, latency.
     Queues { count: usize },
     /// λ, σ, κ.
@@ -24,6 +26,11 @@ impl ModelForm {
             ModelForm::Queue { servers } => {
                 CapacityModel::Queue { servers, service_s: parameters[0], latency_s: parameters[1] }
             }
+            ModelForm::SingleServer { scv } => CapacityModel::SingleServer {
+                service_s: parameters[0],
+                latency_s: parameters[1],
+                scv: scv.unwrap_or_else(|| parameters[2]),
+            },
             ModelForm::Queues { count } => {
                 let mut demands_s = parameters[..count].to_vec();
                 demands_s.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -39,7 +46,12 @@ impl ModelForm {
 
     pub(crate) fn names(self) -> Vec<String> {
         match self {
-            ModelForm::Queue { .. } => vec!["service time".into(), "latency".into()],
+            ModelForm::Queue { .. } | ModelForm::SingleServer { scv: Some(_) } => {
+                vec!["service time".into(), "latency".into()]
+            }
+            ModelForm::SingleServer { scv: None } => {
+                vec!["service time".into(), "latency".into(), "c² of service times".into()]
+            }
             ModelForm::Queues { count } => {
                 (1..=count).map(|queue| format!("demand {queue}")).chain(["latency".into()]).collect()
             }

@@ -32,6 +32,7 @@ fn capacity(fitted: &FittedModel) -> Option<FittedValue> {
         ModelForm::Queue { servers } => {
             Some(fitted.value(0).mirrored(|service_s| f64::from(servers) / service_s))
         }
+        ModelForm::SingleServer { .. } => Some(fitted.value(0).mirrored(f64::recip)),
         ModelForm::Queues { count } => {
             // The bottleneck is the largest demand.
             let at = (0..count).max_by(|&a, &b| fitted.parameters[a].total_cmp(&fitted.parameters[b]))?;

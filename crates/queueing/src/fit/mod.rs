@@ -39,6 +39,8 @@ mod network;
 mod over_runs;
 mod point;
 mod queue_fit;
+#[cfg(test)]
+mod selection_tests;
 mod service_law;
 #[cfg(test)]
 mod tests;

@@ -9,11 +9,11 @@ impl CapacityModel {
     /// The network of queues with so many users; `None` of a scalability law, which is none.
     #[must_use]
     pub fn network(&self, users: u64, think_s: f64) -> Option<QueueingNetwork> {
-        let queue = |name: String, servers: u32, mean_s: f64| Station {
+        let queue = |name: String, servers: u32, law: TimeLaw| Station {
             name,
             kind: StationKind::Queue(Queue {
                 servers,
-                service: PerClass::Same(TimeLaw::Exponential { mean_s }),
+                service: PerClass::Same(law),
                 speeds: Vec::new(),
                 capacity: None,
                 scheduling: Scheduling::Fcfs,
@@ -22,13 +22,25 @@ impl CapacityModel {
         };
         let (mut stations, latency_s) = match self {
             CapacityModel::Queue { servers, service_s, latency_s } => {
-                (vec![queue("server".into(), *servers, *service_s)], *latency_s)
+                let law = TimeLaw::Exponential { mean_s: *service_s };
+                (vec![queue("server".into(), *servers, law)], *latency_s)
+            }
+            CapacityModel::SingleServer { service_s, scv, latency_s } => {
+                let law = if *scv > 0.0 {
+                    TimeLaw::Gamma { mean_s: *service_s, cv: scv.sqrt() }
+                } else {
+                    TimeLaw::Deterministic { mean_s: *service_s }
+                };
+                (vec![queue("server".into(), 1, law)], *latency_s)
             }
             CapacityModel::Queues { demands_s, latency_s } => {
                 let numbered = (1..).zip(demands_s);
                 (
                     numbered
-                        .map(|(number, demand_s)| queue(format!("server-{number}"), 1, *demand_s))
+                        .map(|(number, demand_s)| {
+                            let law = TimeLaw::Exponential { mean_s: *demand_s };
+                            queue(format!("server-{number}"), 1, law)
+                        })
                         .collect(),
                     *latency_s,
                 )

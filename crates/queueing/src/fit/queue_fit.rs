@@ -11,6 +11,12 @@ use super::least_squares::{Bounds, Minimum, least_squares};
 /// Repeated runs hardly agree better than this, whatever their own standard errors say.
 const ERROR_LEAST: f64 = 0.005;
 
+/// The most variable service that is looked for, as c².
+const SCV_MAX: f64 = 30.0;
+
+/// Added to the criterion for each parameter where there are too few points for it: more than any misfit can be.
+const TOO_FEW: f64 = 1e6;
+
 /// Numbers of servers that are tried when nobody says it.
 const SERVERS_TRIED: [u32; 13] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 64];
 
@@ -106,6 +112,28 @@ fn one_queue(data: &FitData, servers: u32) -> Search {
     }
 }
 
+/// One server and service times of that variability; `None` looks for it, too.
+fn single_server(data: &FitData, scv: Option<f64>) -> Search {
+    let simple = one_queue(data, 1);
+    let (unit, shortest_s) = (data.best_per_s().recip(), data.shortest_s());
+    let (mut bounds, mut starts) = (simple.bounds, simple.starts);
+    if scv.is_none() {
+        bounds.push((0.0, SCV_MAX));
+        starts = [0.1, 1.0, 4.0]
+            .iter()
+            .flat_map(|scv| starts.iter().map(|start| [&start[..], &[*scv]].concat()))
+            .collect();
+    }
+    Search {
+        form: ModelForm::SingleServer { scv },
+        bounds,
+        starts,
+        to_parameters: Box::new(move |at| {
+            [at[0] * unit, at[1] * shortest_s].into_iter().chain(at.get(2).copied()).collect()
+        }),
+    }
+}
+
 fn two_queues(data: &FitData) -> Search {
     let (unit, shortest_s) = (data.best_per_s().recip(), data.shortest_s());
     let start = |share: f64, ratio: f64| {
@@ -120,8 +148,15 @@ fn two_queues(data: &FitData) -> Search {
     }
 }
 
-/// Fits one form; `None` when its parameters outnumber the loads, or no start leads anywhere.
-fn fit(data: &FitData, search: &Search, searched_too: usize) -> Option<FittedModel> {
+/// A fitted form with what it is chosen by: the less, the better.
+struct Candidate {
+    fitted: FittedModel,
+    criterion: f64,
+}
+
+/// Fits one form; `None` when its parameters outnumber the loads, or no start leads anywhere. `searched_too` counts what was looked
+/// for besides the form's parameters.
+fn fit(data: &FitData, search: &Search, searched_too: usize) -> Option<Candidate> {
     let parameters = search.bounds.len();
     if data.loads() <= parameters {
         return None;
@@ -141,12 +176,10 @@ fn fit(data: &FitData, search: &Search, searched_too: usize) -> Option<FittedMod
     let scale = if data.has_errors { observed.max(numbers / points) } else { observed };
     let covariance = covariance_of_parameters(&found, search, scale);
     let k = (parameters + searched_too + 1) as f64;
-    let aicc = (points - k - 1.0 > 0.0).then(|| {
-        // Per point, as the points are what is independent.
-        let mean_square = (found.squares / numbers).max(1e-16);
-        points * mean_square.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (points - k - 1.0)
-    });
-    Some(FittedModel {
+    // Per point, as the points are what is independent.
+    let misfit = points * (found.squares / numbers).max(1e-16).ln() + 2.0 * k;
+    let aicc = (points - k - 1.0 > 0.0).then(|| misfit + 2.0 * k * (k + 1.0) / (points - k - 1.0));
+    let fitted = FittedModel {
         form: search.form,
         parameters: (search.to_parameters)(&found.parameters),
         covariance,
@@ -154,7 +187,9 @@ fn fit(data: &FitData, search: &Search, searched_too: usize) -> Option<FittedMod
         at_bound: found.at_bound.clone(),
         squares: found.squares,
         aicc,
-    })
+    };
+    // Too few points for the criterion are too few to pay for one more parameter; of as many, what lies nearer is better.
+    Some(Candidate { criterion: aicc.unwrap_or(TOO_FEW * k + misfit), fitted })
 }
 
 /// From the covariance of what is searched to that of the parameters.
@@ -178,57 +213,62 @@ fn covariance_of_parameters(found: &Minimum, search: &Search, scale: f64) -> Opt
 }
 
 /// All forms that the measurements suffice for, the best one first. Among those within 2 of the least criterion the simpler
-/// counts as better: fewer parameters, then fewer servers.
-pub(crate) fn fit_all(data: &FitData, servers: Option<u32>) -> Vec<FittedModel> {
-    let single: Vec<FittedModel> = match servers {
-        Some(servers) => fit(data, &one_queue(data, servers), 0).into_iter().collect(),
-        None => SERVERS_TRIED
-            .iter()
-            .filter_map(|&servers| fit(data, &one_queue(data, servers), usize::from(servers > 1)))
-            .collect(),
+/// counts as better: fewer parameters, then exponential service, then fewer servers.
+///
+/// Exponential and constant service are two forms with as many parameters; a c² between or beyond them is one more.
+pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) -> Vec<FittedModel> {
+    let tried: Vec<(Search, usize)> = match (servers, scv) {
+        (Some(servers), _) if servers > 1 => vec![(one_queue(data, servers), 0)],
+        (_, Some(scv)) => vec![(single_server(data, Some(scv)), 0)],
+        (servers, None) => {
+            let counts = if servers.is_some() { &SERVERS_TRIED[..1] } else { &SERVERS_TRIED };
+            let queues = counts.iter().map(|&count| (one_queue(data, count), usize::from(count > 1)));
+            let of_one = [Some(0.0), None].map(|scv| (single_server(data, scv), 0));
+            let two = servers.is_none().then(|| (two_queues(data), 0));
+            queues.chain(of_one).chain(two).collect()
+        }
     };
-    let mut all = single;
-    if servers.is_none() {
-        all.extend(fit(data, &two_queues(data), 0));
-    }
-    // Too few points for the criterion: what lies nearer is better.
-    let criterion = |fitted: &FittedModel| fitted.aicc.unwrap_or(1e6 + fitted.squares);
-    let least = all.iter().map(criterion).fold(f64::INFINITY, f64::min);
-    let simplicity = |fitted: &FittedModel| match fitted.form {
+    let mut all: Vec<Candidate> =
+        tried.iter().filter_map(|(search, searched_too)| fit(data, search, *searched_too)).collect();
+    let least = all.iter().map(|one| one.criterion).fold(f64::INFINITY, f64::min);
+    let simplicity = |one: &Candidate| match one.fitted.form {
         ModelForm::Queue { servers: 1 } => 0,
+        ModelForm::SingleServer { scv: Some(_) } => 1,
         ModelForm::Queue { servers } => 1 + servers,
-        ModelForm::Queues { .. } | ModelForm::Usl => 1_000,
+        ModelForm::SingleServer { scv: None } => 1_000,
+        ModelForm::Queues { .. } | ModelForm::Usl => 1_001,
     };
     all.sort_by(|a, b| {
-        let is_near = |fitted: &FittedModel| criterion(fitted) <= least + 2.0;
+        let is_near = |one: &Candidate| one.criterion <= least + 2.0;
         match (is_near(a), is_near(b)) {
             (true, true) => simplicity(a).cmp(&simplicity(b)),
-            (false, false) => criterion(a).total_cmp(&criterion(b)),
+            (false, false) => a.criterion.total_cmp(&b.criterion),
             (a, b) => b.cmp(&a),
         }
     });
-    all
+    all.into_iter().map(|one| one.fitted).collect()
 }
 
 /// The same form once more, for other measurements: without its covariance.
 pub(crate) fn refit(data: &FitData, form: ModelForm) -> Option<Vec<f64>> {
     let search = match form {
         ModelForm::Queue { servers } => one_queue(data, servers),
+        ModelForm::SingleServer { scv } => single_server(data, scv),
         ModelForm::Queues { count: 2 } => two_queues(data),
         ModelForm::Queues { .. } | ModelForm::Usl => return None,
     };
-    fit(data, &search, 0).map(|fitted| fitted.parameters)
+    fit(data, &search, 0).map(|found| found.fitted.parameters)
 }
 
-/// The latency that, with these demands, lies nearest to the measured response times; and its variance.
-pub(crate) fn fit_latency(data: &FitData, demands_s: &[f64]) -> Option<(f64, f64)> {
+/// The latency that, with what `model` has besides it, lies nearest to the measured response times; and its variance.
+pub(crate) fn fit_latency(data: &FitData, model: impl Fn(f64) -> CapacityModel) -> Option<(f64, f64)> {
     let timed: Vec<&FitPoint> = data.points.iter().filter(|point| point.response_s.is_some()).collect();
     let shortest_s = data.shortest_s();
     if timed.is_empty() {
         return None;
     }
     let found = least_squares(&[0.5], &[(0.0, 2.0)], |at, out| {
-        let model = CapacityModel::Queues { demands_s: demands_s.to_vec(), latency_s: at[0] * shortest_s };
+        let model = model(at[0] * shortest_s);
         for point in &timed {
             let response_s = model.predict(point.users, point.think_s).response_s.max(1e-12);
             out.extend(point.response_s.map(|measured| (response_s / measured).ln()));

@@ -1,0 +1,222 @@
+//! One station that a limited number of users come to again and again: the machine repairman.
+//!
+//! Each of the users thinks, comes, waits in the order of arrival, is served, and thinks again. [`shared_queue`] has
+//! several servers and exponential service, [`single_server`] one server and service of any variability.
+
+/// A busy period that is longer than this many pauses behind it leaves no digit for the pauses.
+const SATURATED: f64 = 1e17;
+
+/// What is left of a sum counts no more when it is a smaller part of it.
+const NEGLIGIBLE: f64 = 1e-17;
+
+/// Throughput of `users`, at least 1, who think for `think_s` and then queue for one of `servers` with exponential service: a
+/// birth-death process (Feller, "An Introduction to Probability Theory", volume 1, XVII.7), whose weights are added up as
+/// logarithms, so that it is stable for any number of users and servers. Any law of the think time has the same
+/// throughput.
+#[must_use]
+pub fn shared_queue(users: u64, think_s: f64, servers: u32, service_s: f64) -> f64 {
+    let busy = |present: u64| present.min(u64::from(servers)) as f64;
+    if think_s <= 0.0 {
+        return busy(users) / service_s;
+    }
+    // ln of the weight of each number of users at the queue, relative to none.
+    let mut logarithms = Vec::with_capacity(users as usize + 1);
+    let mut logarithm = 0.0_f64;
+    logarithms.push(logarithm);
+    for present in 0..users {
+        logarithm += ((users - present) as f64 * service_s / (think_s * busy(present + 1))).ln();
+        logarithms.push(logarithm);
+    }
+    let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (mut total, mut working) = (0.0, 0.0);
+    for (present, logarithm) in logarithms.iter().enumerate() {
+        let weight = (logarithm - largest).exp();
+        total += weight;
+        working += weight * busy(present as u64);
+    }
+    working / total / service_s
+}
+
+/// Throughput of `users`, at least 1, who think for an exponential time of mean `think_s` and then queue for one server
+/// (M/G/1//N). `scv` is the squared coefficient of variation of the service time, whose law is gamma: 0 is constant, 1
+/// exponential.
+///
+/// The server is busy while K users are served and then idle until one of the N comes, 1/(Nλ) with λ = 1/Z, so that
+/// X = E\[K\]/(E\[K\]·S + 1/(Nλ)). With the Laplace transform b* of the service time (Palm 1947; Takács, "Introduction to the
+/// Theory of Queues", 1962, chapter 5)
+///
+/// E\[K\] = Σ C(N − 1, n) Π (1 − b*(iλ))/b*(iλ), with n from 0 to N − 1 and i from 1 to n.
+///
+/// All terms are positive. The ratio of a term to the one before falls from where it is below 1, so that what is left is
+/// less than a geometric series; and a sum that has become so large that the server never idles is not added up further. So
+/// it takes some √N terms.
+#[must_use]
+pub fn single_server(users: u64, think_s: f64, service_s: f64, scv: f64) -> f64 {
+    if think_s <= 0.0 {
+        return service_s.recip();
+    }
+    let offered = service_s / think_s;
+    let pauses = users as f64 * offered;
+    let (mut term, mut served) = (1.0, 1.0);
+    for n in 1..users {
+        let ratio = (users - n) as f64 / n as f64 * inverse_transform(n as f64 * offered, scv);
+        term *= ratio;
+        served += term;
+        if served * pauses > SATURATED {
+            return service_s.recip();
+        }
+        if ratio < 1.0 && term * ratio <= NEGLIGIBLE * served * (1.0 - ratio) {
+            break;
+        }
+    }
+    served / (served * service_s + think_s / users as f64)
+}
+
+/// (1 − b*)/b* of a gamma law at s times its mean: (1 + s·c²)^(1/c²) − 1.
+fn inverse_transform(s_times_mean: f64, scv: f64) -> f64 {
+    let exponent = if scv > 0.0 { (s_times_mean * scv).ln_1p() / scv } else { s_times_mean };
+    exponent.exp_m1()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mva::single;
+
+    #[test]
+    fn one_server_is_exact_mean_value_analysis() {
+        for users in [1, 7, 100, 1_000] {
+            let found = shared_queue(users, 0.7, 1, 1.0 / 135.491_597_2);
+            let exact = single::exact(users, 0.7, &[1.0 / 135.491_597_2]).rate_per_s;
+            assert!((found / exact - 1.0).abs() < 1e-10, "{users}: {found} {exact}");
+        }
+    }
+
+    #[test]
+    fn without_a_pause_servers_never_idle() {
+        assert_eq!(shared_queue(5, 0.0, 2, 0.1), 20.0);
+        assert_eq!(single_server(5, 0.0, 0.1, 0.0), 10.0);
+    }
+
+    #[test]
+    fn two_users_and_a_constant_service_by_hand() {
+        // E[K] = 1 + (e^(λS) − 1) = e^(λS): the first is alone with probability e^(−λS) that the other does not come.
+        let served = 0.5_f64.exp();
+        let expected = served / (served * 1.0 + 2.0 / 2.0);
+        assert!((single_server(2, 2.0, 1.0, 0.0) - expected).abs() < 1e-15);
+    }
+
+    /// The stationary distribution of a Markov chain by its rates (Grassmann, Taksar & Heyman, Operations Research 33, 1985).
+    fn stationary(mut rates: Vec<Vec<f64>>) -> Vec<f64> {
+        let size = rates.len();
+        for k in (1..size).rev() {
+            let leaving: f64 = rates[k][..k].iter().sum();
+            for i in 0..k {
+                rates[i][k] /= leaving;
+                for j in (0..k).filter(|j| *j != i) {
+                    rates[i][j] += rates[i][k] * rates[k][j];
+                }
+            }
+        }
+        let mut weights = vec![1.0];
+        for k in 1..size {
+            weights.push((0..k).map(|i| weights[i] * rates[i][k]).sum());
+        }
+        let total: f64 = weights.iter().sum();
+        weights.iter().map(|weight| weight / total).collect()
+    }
+
+    /// M/E_k/1//N by all its states: nobody there, or n there and the server in one of k phases.
+    fn erlang_by_its_states(users: u64, think_s: f64, service_s: f64, phases: usize) -> f64 {
+        let state = |present: u64, phase: usize| 1 + (present as usize - 1) * phases + phase;
+        let size = 1 + users as usize * phases;
+        let mut rates = vec![vec![0.0; size]; size];
+        rates[0][state(1, 0)] = users as f64 / think_s;
+        let per_phase = phases as f64 / service_s;
+        for present in 1..=users {
+            for phase in 0..phases {
+                let from = state(present, phase);
+                if present < users {
+                    rates[from][state(present + 1, phase)] += (users - present) as f64 / think_s;
+                }
+                let to = match (phase + 1 == phases, present) {
+                    (false, _) => state(present, phase + 1),
+                    (true, 1) => 0,
+                    (true, _) => state(present - 1, 0),
+                };
+                rates[from][to] += per_phase;
+            }
+        }
+        (1.0 - stationary(rates)[0]) / service_s
+    }
+
+    proptest! {
+        #[test]
+        fn exponential_service_is_the_shared_queue(users in 1_u64..400, think in 0.01_f64..50.0, service in 0.01_f64..1.0) {
+            let (general, exact) = (single_server(users, think, service, 1.0), shared_queue(users, think, 1, service));
+            prop_assert!((general / exact - 1.0).abs() < 1e-11, "{general} {exact}");
+        }
+
+        #[test]
+        fn erlang_service_is_that_of_its_markov_chain(
+            users in 1_u64..14, phases in 1_usize..7, think in 0.05_f64..20.0,
+        ) {
+            let exact = erlang_by_its_states(users, think, 1.0, phases);
+            let found = single_server(users, think, 1.0, 1.0 / phases as f64);
+            prop_assert!((found / exact - 1.0).abs() < 1e-11, "{found} {exact}");
+        }
+
+        #[test]
+        fn nothing_is_lost_where_the_sum_is_cut(
+            users in 1_u64..3_000, load in 0.01_f64..1.6, scv in prop_oneof![Just(0.0), 0.0_f64..1.0, 1.0_f64..30.0],
+        ) {
+            let think = users as f64 / load;
+            // All terms, as logarithms.
+            let (mut logarithm, mut logarithms) = (0.0_f64, vec![0.0_f64]);
+            for n in 1..users {
+                let y = n as f64 / think;
+                let y = if scv > 0.0 { (y * scv).ln_1p() / scv } else { y };
+                logarithm += ((users - n) as f64 / n as f64).ln() + y.exp_m1().ln();
+                logarithms.push(logarithm);
+            }
+            let largest = logarithms.iter().copied().fold(0.0, f64::max);
+            let sum: f64 = logarithms.iter().map(|logarithm| (logarithm - largest).exp()).sum();
+            // 1/X = S + 1/(E[K] N λ).
+            let exact = (1.0 + (-largest).exp() / sum * think / users as f64).recip();
+            let found = single_server(users, think, 1.0, scv);
+            prop_assert!((found / exact - 1.0).abs() < 1e-9, "{found} {exact}");
+        }
+
+        #[test]
+        fn less_variable_service_makes_more_and_more_users_never_less(
+            users in 1_u64..500, load in 0.05_f64..3.0, scv in 0.0_f64..4.0, more in 0.0_f64..4.0,
+        ) {
+            let think = users as f64 / load;
+            let found = single_server(users, think, 1.0, scv);
+            let slack = 1.0 + 1e-12;
+            prop_assert!(found * slack >= single_server(users, think, 1.0, scv + more));
+            prop_assert!(single_server(users + 1, think, 1.0, scv) * slack >= found);
+            prop_assert!(found <= (users as f64 / (1.0 + think)).min(1.0) * slack);
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_users_take_few_terms_and_stay_numbers() {
+        for scv in [0.0, 1e-9, 0.25, 1.0, 4.0] {
+            for load in [0.5, 0.9, 1.0, 1.1, 3.0] {
+                let think = 100_000.0 / load;
+                let found = single_server(100_000, think, 1.0, scv);
+                // Nearly Poisson arrivals: waiting is short beside thinking.
+                assert!((found / load.min(1.0) - 1.0).abs() < 0.01, "c² {scv}, load {load}: {found}");
+            }
+        }
+        // Pollaczek and Khinchine: R = S + ρS(1 + c²)/(2(1 − ρ)).
+        let (users, think) = (10_000_000_u64, 2e7);
+        for scv in [0.0, 4.0] {
+            let response = users as f64 / single_server(users, think, 1.0, scv) - think;
+            assert!((response - (1.0 + 0.5 * (1.0 + scv))).abs() < 1e-3, "{response}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Which model is chosen, and whether what it foresees near the knee is near enough.
+
+use rand::{Rng as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+
+/// A server of 1 ms with a latency of 0.1 ms, and users who think for 60 ms: the knee is at 61.
+const THINK_S: f64 = 0.06;
+const SERVICE_S: f64 = 0.001;
+const LATENCY_S: f64 = 1e-4;
+const KNEE: f64 = 61.1;
+
+/// What is measured, as parts of the knee; the loads near it are foreseen.
+const MEASURED: [f64; 10] = [0.2, 0.35, 0.5, 0.6, 0.68, 1.35, 1.5, 1.7, 2.0, 2.4];
+const FORESEEN: [f64; 5] = [0.7, 0.85, 1.0, 1.15, 1.3];
+
+/// Seeds of each kind of system.
+const SEEDS: u64 = 40;
+
+fn single_server(scv: f64) -> CapacityModel {
+    CapacityModel::SingleServer { service_s: SERVICE_S, scv, latency_s: LATENCY_S }
+}
+
+/// Measurements of a model whose response times are off by chance, with the throughputs that belong to them.
+fn measured(model: &CapacityModel, parts: &[f64], error: f64, seed: u64) -> Vec<LoadPoint> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut normal = || {
+        let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * random.random::<f64>()).cos()
+    };
+    parts
+        .iter()
+        .map(|part| {
+            let users = (part * KNEE).round();
+            let response_s = model.predict(users, THINK_S).response_s * (error * normal()).exp();
+            LoadPoint {
+                name: format!("{users} users"),
+                users,
+                throughput_per_s: users / (response_s + THINK_S),
+                response_s: Some(response_s),
+                think_s: Some(THINK_S),
+                ..LoadPoint::default()
+            }
+        })
+        .collect()
+}
+
+fn fit(points: &[LoadPoint], settings: &FitSettings) -> CapacityFit {
+    CapacityFit::new(points, settings, &mut Xoshiro256PlusPlus::seed_from_u64(77)).unwrap()
+}
+
+/// c² of a model with one server.
+fn scv(model: &CapacityModel) -> Option<f64> {
+    match model {
+        CapacityModel::Queue { servers: 1, .. } => Some(1.0),
+        CapacityModel::SingleServer { scv, .. } => Some(*scv),
+        _ => None,
+    }
+}
+
+/// Whether everything near the knee is foreseen within the goal: throughput within 10 %, response time within 25 %.
+fn foresees(found: &CapacityFit, truth: &CapacityModel) -> bool {
+    FORESEEN.iter().all(|part| {
+        let users = (part * KNEE).round();
+        let (says, is) = (found.predict(users, THINK_S), truth.predict(users, THINK_S));
+        let within = |value: f64, of: f64, limit: f64| (value / of - 1.0).abs() <= limit;
+        within(says.throughput_per_s.value, is.throughput_per_s, 0.10)
+            && within(says.response_s.value, is.response_s, 0.25)
+    })
+}
+
+#[test]
+fn constant_service_is_told_from_exponential() {
+    for (truth, wanted) in [(0.0, 0.0..0.35), (1.0, 0.5..1.7)] {
+        let model = single_server(truth);
+        let (mut chosen, mut simple, mut foreseen) = (0, 0, 0);
+        for seed in 0..SEEDS {
+            let found = fit(&measured(&model, &MEASURED, 0.04, seed), &FitSettings::default());
+            chosen += u64::from(scv(&found.model).is_some_and(|scv| wanted.contains(&scv)));
+            simple += u64::from(scv(&found.model) == Some(truth));
+            foreseen += u64::from(foresees(&found, &model));
+        }
+        assert!(chosen >= SEEDS - 3, "c² {truth}: {chosen} of {SEEDS}");
+        assert!(simple >= SEEDS * 3 / 4, "c² {truth}: {simple} without one more parameter, of {SEEDS}");
+        assert_eq!(foreseen, SEEDS, "c² {truth}: all within the goal");
+    }
+}
+
+#[test]
+fn a_variability_of_its_own_is_found_where_measurements_suffice() {
+    for truth in [0.3, 4.0] {
+        let model = single_server(truth);
+        let found = fit(&measured(&model, &MEASURED, 0.005, 3), &FitSettings::default());
+        let CapacityModel::SingleServer { scv, service_s, .. } = found.model else {
+            panic!("{:?}", found.model)
+        };
+        assert!((scv / truth - 1.0).abs() < 0.15, "{scv}");
+        assert!((service_s / SERVICE_S - 1.0).abs() < 0.01);
+        let names: Vec<&str> = found.parameters.iter().map(|of| of.name.as_str()).collect();
+        assert_eq!(names, ["service time", "latency", "c² of service times"]);
+        assert_eq!(found.parameters[2].unit, "");
+        assert!(found.parameters[2].fitted.holds(truth), "{:?}", found.parameters[2]);
+        assert!(foresees(&found, &model));
+        assert!(found.model.words().contains("c² "), "{}", found.model.words());
+        // And the file that `model compare` reads says the same.
+        let read: FittedModel = serde_json::from_value(found.to_json()["fitted"].clone()).unwrap();
+        assert_eq!(read.model(), found.model);
+    }
+}
+
+#[test]
+fn few_measurements_pay_for_no_parameter_but_tell_constant_from_exponential() {
+    for truth in [0.0, 1.0] {
+        let found = fit(&measured(&single_server(truth), &[0.3, 0.8, 1.0, 1.6], 0.01, 5), &FitSettings::default());
+        assert_eq!(scv(&found.model), Some(truth), "{:?}", found.model);
+    }
+}
+
+#[test]
+fn what_is_known_of_the_service_is_taken() {
+    let points = measured(&single_server(0.25), &MEASURED, 0.01, 6);
+    let known = FitSettings { service_scv: Some(0.25), ..FitSettings::default() };
+    let found = fit(&points, &known);
+    assert_eq!((scv(&found.model), found.parameters.len()), (Some(0.25), 2));
+    assert!((found.parameters[1].fitted.value / LATENCY_S - 1.0).abs() < 0.5, "{:?}", found.parameters);
+    let best = fit(&points, &FitSettings { choice: ModelChoice::Best, ..known });
+    assert_eq!(scv(&best.model), Some(0.25));
+}
+
+#[test]
+fn a_fit_without_variability_is_read_as_before() {
+    let text = r#"{ "form": { "queue": { "servers": 1 } }, "parameters": [0.01, 0.002], "covariance": null, "freedom": 0.0,
+        "at_bound": [false, false], "squares": 0.0, "aicc": null }"#;
+    let read: FittedModel = serde_json::from_str(text).unwrap();
+    assert_eq!(read.model(), CapacityModel::Queue { servers: 1, service_s: 0.01, latency_s: 0.002 });
+}
