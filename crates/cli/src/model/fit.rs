@@ -41,6 +41,10 @@ pub(crate) struct FitArgs {
     /// Servers of the queue, where they are known (default: looked for).
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=4096))]
     servers: Option<u32>,
+    /// Coefficient of variation of the service times of the one server, where it is known (default: constant and exponential
+    /// ones are compared, and it is looked for where there are enough loads).
+    #[arg(long, value_name = "CV", value_parser = coefficient)]
+    service_cv: Option<f64>,
     /// Say how many users have a mean response time within this.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     response_max: Option<f64>,
@@ -102,7 +106,18 @@ fn output(path: &Path) -> Result<Output, String> {
     }
 }
 
+/// A coefficient of variation: 0 or more, and not beyond what a service has.
+fn coefficient(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|cv| (0.0..=100.0).contains(cv))
+        .ok_or_else(|| format!("{text:?} is no coefficient of variation: 0 is constant, 1 exponential"))
+}
+
 pub(super) fn main(args: &FitArgs) -> Exit {
+    if args.service_cv.is_some() && args.servers.is_some_and(|servers| servers > 1) {
+        return complain(Exit::Usage, "--service-cv is of one server: several are served exponentially");
+    }
     for path in &args.output {
         match output(path) {
             Ok(Output::Model) if args.model == Choice::Usl => {
@@ -122,6 +137,7 @@ pub(super) fn main(args: &FitArgs) -> Exit {
         check: args.measurements.check(),
         choice: args.model.into(),
         servers: args.servers,
+        service_scv: args.service_cv.map(|cv| cv * cv),
         response_max_s: args.response_max,
     };
     let mut random = Xoshiro256PlusPlus::seed_from_u64(args.seed);
@@ -200,13 +216,10 @@ fn model_text(fit: &CapacityFit, title: &str) -> Result<String, String> {
     );
     for of in &fit.parameters {
         if let (Some(low), Some(high)) = (of.fitted.low, of.fitted.high) {
-            out += &format!(
-                "# {}: {:.4} ms, 95 % interval {:.4} to {:.4} ms\n",
-                of.name,
-                of.fitted.value * 1e3,
-                low * 1e3,
-                high * 1e3
-            );
+            let (scale, unit) = if of.unit == "s" { (1e3, " ms") } else { (1.0, "") };
+            let (value, low, high) = (of.fitted.value * scale, low * scale, high * scale);
+            out +=
+                &format!("# {}: {value:.4}{unit}, 95 % interval {low:.4} to {high:.4}{unit}\n", of.name);
         }
     }
     for told in &fit.findings {
