@@ -122,7 +122,7 @@ mod tests {
         }
         let mut weights = vec![1.0];
         for k in 1..size {
-            weights.push((0..k).map(|i| weights[i] * rates[i][k]).sum());
+            weights.push(weights.iter().zip(&rates).map(|(weight, row)| weight * row[k]).sum());
         }
         let total: f64 = weights.iter().sum();
         weights.iter().map(|weight| weight / total).collect()

@@ -111,11 +111,13 @@ fn what_has_no_product_form_is_not_quietly_solved() {
 
     let closed = |users, station| one_class(CustomerClass::closed("c", users, 1.0), vec![station]);
     let deterministic = PerClass::Same(TimeLaw::Deterministic { mean_s: 0.1 });
-    let fcfs = with_queue(Station::queue("q", 1, 0.1), |queue| queue.service = deterministic);
-    let refused = solve(&closed(5, fcfs.clone()), Settings::default());
+    let fcfs = |servers| {
+        with_queue(Station::queue("q", servers, 0.1), |queue| queue.service = deterministic.clone())
+    };
+    let refused = solve(&closed(5, fcfs(2)), Settings::default());
     assert!(matches!(refused, Err(SolveError::NoProductForm(_))));
     // Processor sharing does not feel the law.
-    let ps = with_queue(fcfs, |queue| queue.scheduling = Scheduling::ProcessorSharing);
+    let ps = with_queue(fcfs(1), |queue| queue.scheduling = Scheduling::ProcessorSharing);
     let (found, exponential) = (solved(&closed(5, ps)), solved(&closed(5, Station::queue("q", 1, 0.1))));
     assert_eq!(found.classes[0].throughput_per_s, exponential.classes[0].throughput_per_s);
 
@@ -127,6 +129,49 @@ fn what_has_no_product_form_is_not_quietly_solved() {
     assert!(matches!(refused, Err(SolveError::NoProductForm(_))));
     // Room for everybody is no limit.
     assert!(solve(&closed(3, little_room), Settings::default()).is_ok());
+}
+
+#[test]
+fn a_closed_queue_whose_service_is_not_exponential() {
+    let serving = |law: TimeLaw| {
+        with_queue(Station::queue("q", 1, 1.0), |queue| queue.service = PerClass::Same(law.clone()))
+    };
+    let with = |law: TimeLaw, others: Vec<Station>| {
+        let stations = [vec![serving(law)], others].concat();
+        QueueingNetwork::new(vec![CustomerClass::closed("users", 2, 2.0)], stations)
+    };
+    // Two users and a constant service, worked by hand: E[K] = e^(1/2), X = E[K]/(E[K] + 1).
+    let constant = TimeLaw::Deterministic { mean_s: 1.0 };
+    let found = solved(&with(constant.clone(), vec![]));
+    let exact = 0.5_f64.exp() / (0.5_f64.exp() + 1.0);
+    assert!((found.classes[0].throughput_per_s - exact).abs() < 1e-12);
+    assert_eq!((found.method, &found.ignored[..]), (MethodUsed::BusyPeriods, &[][..]));
+    let response_s = found.classes[0].response_s.unwrap();
+    assert!((response_s - (2.0 / exact - 2.0)).abs() < 1e-12);
+    assert!((found.stations[0].queue - exact * response_s).abs() < 1e-12);
+    assert!((found.stations[0].utilization.unwrap() - exact).abs() < 1e-12);
+
+    // A delay makes the pause another law: only near, and said.
+    let latency = Station {
+        name: "latency".into(),
+        kind: StationKind::Delay { service: PerClass::Same(TimeLaw::Deterministic { mean_s: 0.5 }) },
+        visits: PerClass::Same(1.0),
+    };
+    let gamma = TimeLaw::Gamma { mean_s: 1.0, cv: 0.5 };
+    let network = with(gamma.clone(), vec![latency]);
+    assert!(matches!(solve(&network, Settings::default()), Err(SolveError::NoProductForm(_))));
+    let near = solve(&network, Settings { approximate: true, ..Settings::default() }).unwrap();
+    assert!(matches!(&near.ignored[..], [Broken::Pause { class }] if class == "users"), "{:?}", near.ignored);
+    let erlang = TimeLaw::Erlang { mean_s: 1.0, phases: 4 };
+    let mut longer = with(erlang, vec![]);
+    longer.classes[0] = CustomerClass::closed("users", 2, 2.5);
+    let same = solved(&longer).classes[0].throughput_per_s;
+    assert!((near.classes[0].throughput_per_s / same - 1.0).abs() < 1e-12);
+
+    // Two visits of a pass are not one.
+    let twice = Station { visits: PerClass::Same(2.0), ..serving(gamma) };
+    let twice = QueueingNetwork::new(vec![CustomerClass::closed("users", 2, 2.0)], vec![twice]);
+    assert!(matches!(solve(&twice, Settings::default()), Err(SolveError::NoProductForm(_))));
 }
 
 #[test]

@@ -34,6 +34,7 @@ mod delivery;
 mod files;
 mod law_parts;
 mod load_points;
+mod load_precision;
 mod log_arrivals;
 mod log_tables;
 pub mod numbers;
@@ -61,7 +62,7 @@ pub use files::{
     ReportError, add_arrivals, prepare_dashboard, run_dir_hint, summarise, summarise_jtl, write_dashboard,
     write_reports,
 };
-pub use load_points::{MeasuredLoad, measure_load};
+pub use load_points::{MeasuredLoad, measure_loads};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{

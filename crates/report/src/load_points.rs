@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 
-use busyhour_analysis::Summary;
+use busyhour_analysis::{Plateau, Summary, plateaus};
 use busyhour_queueing::fit::{CapacityFinding, LoadPoint, VALUES_MAX};
 use busyhour_record::{
     LogForm, ReadSettings, Results, ResultsFrom, ResultsInput, Sample, SampleFlags, SampleKind,
 };
-use busyhour_stats::{SerialDependence, stationary_block_length};
 
 use crate::files::ReportError;
-use crate::results::{ResultsOptions, summarise_results};
-
-/// With fewer seconds nothing is said about precision.
-const SECONDS_MIN: usize = 8;
+use crate::load_precision::LoadBatches;
+use crate::results::{ResultsOptions, ResultsPart, summarise_results};
 
 /// When a larger part of the requests began before the one before them had ended, users share their names.
 const SHARED_NAMES: f64 = 0.01;
@@ -42,22 +39,59 @@ pub struct MeasuredLoad {
     pub clock_step_s: f64,
 }
 
-/// Measures the load of one run, which is called `name`.
+/// Measures the loads of one run, which is called `name`: one, or, where the steady part is wanted and users go in steps
+/// ([`plateaus`]), one for each step, called `NAME@N users`.
 ///
 /// The response time is the service time, from the actual start: what a generator or a timer was late by is not the
 /// system's. The think time is the mean time from the end of a user's request to the start of his next one.
 ///
 /// # Errors
-/// The results cannot be read, or cannot be read twice.
-pub fn measure_load(
-    name: String,
+/// The results cannot be read, or cannot be read several times.
+pub fn measure_loads(
+    name: &str,
     input: ResultsInput,
     options: &ResultsOptions,
+    in_steps: bool,
     progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Vec<MeasuredLoad>, ReportError> {
+    let again = || input.again().ok_or(ReportError::Stream);
+    let summary = summarise_results(vec![again()?], options, progress)?;
+    let steps = if in_steps && options.part == ResultsPart::Steady && summary.run.open.is_empty() {
+        plateaus(&summary.series)
+    } else {
+        Vec::new()
+    };
+    if steps.is_empty() {
+        return Ok(vec![measure_load(name.to_owned(), &input, &summary, options)?]);
+    }
+    let mut found: Vec<MeasuredLoad> = Vec::new();
+    for Plateau { users, window_s: (from_s, to_s) } in steps {
+        let options = ResultsOptions { part: ResultsPart::Window(from_s, to_s), ..options.clone() };
+        let summary = summarise_results(vec![again()?], &options, progress)?;
+        // Of a plateau in which nothing started there is nothing to say.
+        if summary.total.samples == 0 {
+            continue;
+        }
+        let mut called = format!("{name}@{users} users");
+        if found.iter().any(|other| other.point.name == called) {
+            called = format!("{called} from {from_s} s");
+        }
+        let mut load = measure_load(called, &input, &summary, &options)?;
+        load.part = format!("from {from_s} s to {to_s} s {users} users ran, a step of several");
+        found.push(load);
+    }
+    Ok(found)
+}
+
+/// Measures the load of the part of a run that `summary` is of.
+fn measure_load(
+    name: String,
+    input: &ResultsInput,
+    summary: &Summary,
+    options: &ResultsOptions,
 ) -> Result<MeasuredLoad, ReportError> {
     let again = input.again().ok_or(ReportError::Stream)?;
     let is_run = matches!(&input.from, ResultsFrom::Path(path) if path.is_dir());
-    let summary = summarise_results(vec![input], options, progress)?;
     let window_s = match &summary.window {
         Some(window) => (window.from_s, window.to_s),
         None => (summary.total.first_start_s, summary.total.last_end_s),
@@ -73,8 +107,8 @@ pub fn measure_load(
     results.read(&mut |sample| loop_.add(sample), &mut |_| {})?;
 
     let seconds = window_s.1 - window_s.0;
-    let users = mean_users(&summary, window_s).or_else(|| loop_.users());
-    let errors = precision(&summary, window_s);
+    let users = mean_users(summary, window_s).or_else(|| loop_.users());
+    let errors = loop_.batches.precision();
     let samples = summary.total.samples;
     let mut findings = Vec::new();
     if let Some(share) = loop_.overlapping().filter(|share| *share > SHARED_NAMES) {
@@ -114,6 +148,7 @@ pub fn measure_load(
 /// What the loops of single users look like: request, think, request.
 struct UserLoops {
     window_ns: (u64, u64),
+    batches: LoadBatches,
     /// The last end of each user, by group and number.
     ends: HashMap<(u32, u32), u64>,
     gaps: u64,
@@ -129,6 +164,7 @@ impl UserLoops {
     fn new(window_ns: (u64, u64), samples: u64) -> UserLoops {
         UserLoops {
             window_ns,
+            batches: LoadBatches::new(window_ns, samples),
             ends: HashMap::new(),
             gaps: 0,
             gaps_ns: 0,
@@ -146,6 +182,7 @@ impl UserLoops {
             return;
         }
         let (start, end) = (sample.start.0, sample.end.0);
+        self.batches.add(end, sample.service_ns() as f64 / 1e9);
         if (self.window_ns.0..self.window_ns.1).contains(&start) {
             if self.seen.is_multiple_of(self.keep_each) {
                 self.times_s.push(sample.service_ns() as f64 / 1e9);
@@ -200,36 +237,6 @@ fn mean_users(summary: &Summary, window_s: (f64, f64)) -> Option<f64> {
     Some(known.iter().sum::<f64>() / known.len() as f64)
 }
 
-/// Standard errors of the throughput per second and of the mean response time in seconds, from what varies from second to
-/// second, with as many independent seconds as their correlation leaves; `None` of a short run.
-fn precision(summary: &Summary, window_s: (f64, f64)) -> Option<(f64, f64)> {
-    let at: Vec<usize> = whole_seconds(summary, window_s).collect();
-    if at.len() < SECONDS_MIN {
-        return None;
-    }
-    let series = &summary.series;
-    let ended: Vec<f64> = at.iter().map(|&at| series.requests[at] as f64).collect();
-    let times: Vec<f64> = at.iter().map(|&at| series.service_mean[at].unwrap_or(0.0) / 1e3).collect();
-    let rate = ended.iter().sum::<f64>() / ended.len() as f64;
-    let mean_s =
-        ended.iter().zip(&times).map(|(n, time)| n * time).sum::<f64>() / (rate * ended.len() as f64);
-    if !(rate > 0.0 && mean_s.is_finite()) {
-        return None;
-    }
-    // The mean over requests is a ratio of two means over seconds: its linear part varies.
-    let linear: Vec<f64> = ended.iter().zip(&times).map(|(n, time)| n * (time - mean_s) / rate).collect();
-    Some((standard_error(&ended)?, standard_error(&linear)?))
-}
-
-/// Standard error of the mean of a series whose neighbours depend on each other.
-fn standard_error(series: &[f64]) -> Option<f64> {
-    let n = series.len() as f64;
-    let mean = series.iter().sum::<f64>() / n;
-    let variance = series.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let independent = SerialDependence::of(series, stationary_block_length(series)).independent;
-    (independent > 0.0).then(|| (variance / independent).sqrt())
-}
-
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
@@ -266,11 +273,17 @@ mod tests {
     }
 
     fn measure(text: &str) -> MeasuredLoad {
+        let mut found = measure_all(text, true);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+
+    fn measure_all(text: &str, in_steps: bool) -> Vec<MeasuredLoad> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("results.jtl");
         std::fs::write(&path, text).unwrap();
         let options = ResultsOptions { part: ResultsPart::Steady, ..ResultsOptions::default() };
-        measure_load("run".into(), ResultsInput::path(path), &options, &mut |_, _| {}).unwrap()
+        measure_loads("run", ResultsInput::path(path), &options, in_steps, &mut |_, _| {}).unwrap()
     }
 
     #[test]
@@ -283,6 +296,33 @@ mod tests {
         assert!(point.throughput_error.is_some_and(|error| error < 0.5), "{point:?}");
         assert_eq!((point.error_share, found.findings.len(), found.is_open), (Some(0.0), 0, false));
         assert_eq!((found.times_s[0], found.clock_step_s), (0.1, 0.001));
+    }
+
+    #[test]
+    fn a_step_is_a_load() {
+        // 10 users for 30 s, 40 for the next 30, 20 for the last: each beginning where the others end.
+        let rows = |users: u64, from_s: u64| -> Vec<String> {
+            let text = log(users, 100, 900, 30, users);
+            let moved = |line: &str| {
+                let (stamp, rest) = line.split_once(',').unwrap();
+                format!("{},{rest}", stamp.parse::<u64>().unwrap() + from_s * 1_000)
+            };
+            text.lines().skip(1).map(moved).collect()
+        };
+        let head = log(0, 100, 900, 1, 1);
+        let body = [rows(10, 0), rows(40, 30), rows(20, 60)].concat().join("\n");
+        let found = measure_all(&format!("{head}{body}\n"), true);
+        let told: Vec<(&str, f64)> =
+            found.iter().map(|load| (load.point.name.as_str(), load.point.users)).collect();
+        assert_eq!(told, [("run@10 users", 10.0), ("run@40 users", 40.0), ("run@20 users", 20.0)]);
+        for load in &found {
+            let point = &load.point;
+            assert!((point.throughput_per_s / point.users - 1.0).abs() < 0.03, "{point:?}");
+            assert_eq!((point.think_s, point.response_s), (Some(0.9), Some(0.1)), "{point:?}");
+        }
+        // The second in which users leave still saw them all.
+        assert_eq!(found[1].part, "from 34 s to 60 s 40 users ran, a step of several");
+        assert_eq!(measure_all(&format!("{head}{body}\n"), false).len(), 1);
     }
 
     #[test]

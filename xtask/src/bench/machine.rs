@@ -116,11 +116,21 @@ pub fn busy_s() -> Option<f64> {
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
+/// CPU seconds that other machines took from all cores since this one began; `None` where the kernel does not tell.
+pub fn steal_s() -> Option<f64> {
+    let [.., steal] = ticks(&fs::read_to_string("/proc/stat").ok()?)?;
+    Some(steal as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
 /// The first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal.
-fn busy_ticks(stat: &str) -> Option<u64> {
+fn ticks(stat: &str) -> Option<[u64; 8]> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let fields: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).take(8).collect();
-    let [user, nice, system, _idle, _wait, irq, softirq, steal] = fields[..] else { return None };
+    fields.try_into().ok()
+}
+
+fn busy_ticks(stat: &str) -> Option<u64> {
+    let [user, nice, system, _idle, _wait, irq, softirq, steal] = ticks(stat)?;
     Some(user + nice + system + irq + softirq + steal)
 }
 
@@ -139,6 +149,7 @@ mod tests {
     fn idle_time_is_not_busy() {
         let stat = "cpu  100 1 20 9000 50 3 4 5 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
         assert_eq!(busy_ticks(stat), Some(133));
+        assert_eq!(ticks(stat).map(|ticks| ticks[7]), Some(5));
         assert_eq!(busy_ticks("cpu  1 2\n"), None);
     }
 

@@ -218,8 +218,7 @@ fn model_text(fit: &CapacityFit, title: &str) -> Result<String, String> {
         if let (Some(low), Some(high)) = (of.fitted.low, of.fitted.high) {
             let (scale, unit) = if of.unit == "s" { (1e3, " ms") } else { (1.0, "") };
             let (value, low, high) = (of.fitted.value * scale, low * scale, high * scale);
-            out +=
-                &format!("# {}: {value:.4}{unit}, 95 % interval {low:.4} to {high:.4}{unit}\n", of.name);
+            out += &format!("# {}: {value:.4}{unit}, 95 % interval {low:.4} to {high:.4}{unit}\n", of.name);
         }
     }
     for told in &fit.findings {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_queueing::fit::{CapacityFinding, CheckSettings, LoadPoint, ToldFinding};
 use busyhour_record::ResultsInput;
-use busyhour_report::{MeasuredLoad, ResultsOptions, ResultsPart, measure_load};
+use busyhour_report::{MeasuredLoad, ResultsOptions, ResultsPart, measure_loads};
 use clap::Args;
 
 use super::points_file::PointsFile;
@@ -43,6 +43,10 @@ pub(super) struct MeasurementArgs {
     /// Count all of each run, ramps too.
     #[arg(long)]
     whole: bool,
+    /// Take each run for one load. Otherwise a run whose users go in steps (a stepping or ultimate thread group) is a load for each
+    /// step, called RUN@N users.
+    #[arg(long)]
+    one_load: bool,
     /// Time stamps are the ends of samples (sampleresult.timestamp.start=false), not their starts.
     #[arg(long)]
     end_stamps: bool,
@@ -94,21 +98,27 @@ impl MeasurementArgs {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|message| complain(Exit::Refused, &message))?;
         let mut found = Measurements { points: Vec::new(), findings: Vec::new(), runs: Vec::new() };
+        // Which recording of probes belongs to each load: those of a run share its.
+        let (mut runs, mut probes_of) = (0, Vec::new());
         for path in &self.inputs {
             match PointsFile::read(path).map_err(|message| complain(Exit::Refused, &message))? {
                 PointsFile::Points(points) => found.points.extend(points),
-                PointsFile::Other => found.runs.push(read_run(path, self.name(path), &options)?),
+                PointsFile::Other => {
+                    found.runs.extend(read_run(path, &self.name(path), &options, !self.one_load)?);
+                    probes_of.resize(found.runs.len(), runs);
+                    runs += 1;
+                }
             }
         }
         let is_for_all = matches!(&probes[..], [one] if one.is_of_the_clock());
-        if !probes.is_empty() && probes.len() != found.runs.len() && !is_for_all {
+        if !probes.is_empty() && probes.len() != runs && !is_for_all {
             return Err(usage(format!(
                 "--cpu is given {} times for {} runs: once for each, or once for all with seconds since 1970",
                 probes.len(),
-                found.runs.len()
+                runs
             )));
         }
-        for (at, run) in found.runs.iter_mut().enumerate() {
+        for (run, at) in found.runs.iter_mut().zip(probes_of) {
             found.findings.extend(run.findings.iter().cloned().map(ToldFinding::from));
             if let Some(probes) = probes.get(at).or(probes.first()) {
                 run.point.utilization = probes
@@ -149,11 +159,17 @@ impl MeasurementArgs {
     }
 }
 
-fn read_run(path: &Path, called: String, options: &ResultsOptions) -> Result<MeasuredLoad, Exit> {
+fn read_run(
+    path: &Path,
+    called: &str,
+    options: &ResultsOptions,
+    in_steps: bool,
+) -> Result<Vec<MeasuredLoad>, Exit> {
     let name = path.display().to_string();
     let mut progress = ReadingProgress::new(&name);
-    let found =
-        measure_load(called, ResultsInput::path(path), options, &mut |bytes, of| progress.show(bytes, of));
+    let found = measure_loads(called, ResultsInput::path(path), options, in_steps, &mut |bytes, of| {
+        progress.show(bytes, of);
+    });
     progress.clear();
     found.map_err(|error| refuse(&error))
 }

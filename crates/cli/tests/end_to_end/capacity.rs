@@ -190,3 +190,43 @@ fn recorded_utilization_counts_before_anything_else() {
         ended.stderr
     );
 }
+
+/// A run of three steps of the same system: one file, a load for each number of users.
+#[test]
+fn steps_of_one_run_are_loads() {
+    let room = Room::new();
+    let mut rows = Vec::new();
+    for (step, users) in [15, 35, 60, 90].into_iter().enumerate() {
+        let text = log(users, users as u64, 40.0);
+        for line in text.lines().skip(1) {
+            let (stamp, rest) = line.split_once(',').unwrap();
+            rows.push((stamp.parse::<u64>().unwrap() + step as u64 * 40_000, rest.to_owned()));
+        }
+    }
+    let mut text = log(1, 1, 0.0);
+    text.truncate(text.find('\n').unwrap() + 1);
+    for (stamp, rest) in rows {
+        let _ = writeln!(text, "{stamp},{rest}");
+    }
+    room.file("stairs.jtl", text);
+    let ended = room.type_in("model fit stairs.jtl --json").expect(0);
+    let fit: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let names: Vec<&str> = fit["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point["point"]["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["stairs.jtl@15 users", "stairs.jtl@35 users", "stairs.jtl@60 users", "stairs.jtl@90 users"]
+    );
+    assert_eq!(fit["method"], "least_squares");
+    let capacity = fit["headroom"]["capacity_per_s"]["value"].as_f64().unwrap();
+    assert!((capacity / 100.0 - 1.0).abs() < 0.06, "{capacity}");
+    let errors = &fit["points"][2]["point"];
+    assert!(errors["throughput_error"].as_f64().is_some_and(|error| error > 0.0), "{errors}");
+    let one = room.type_in("model fit stairs.jtl --one-load --json").expect(0);
+    let one: Value = serde_json::from_str(&one.stdout).unwrap();
+    assert_eq!(one["points"].as_array().unwrap().len(), 1);
+}

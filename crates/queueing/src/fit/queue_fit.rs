@@ -8,8 +8,8 @@ use super::curve::CapacityModel;
 use super::fitted::{FittedModel, ModelForm};
 use super::least_squares::{Bounds, Minimum, least_squares};
 
-/// Repeated runs hardly agree better than this, whatever their own standard errors say.
-const ERROR_LEAST: f64 = 0.005;
+/// Repeated runs hardly agree better than this, whatever their own standard errors say: it is added to them, as squares.
+const ERROR_BETWEEN_RUNS: f64 = 0.02;
 
 /// The most variable service that is looked for, as c².
 const SCV_MAX: f64 = 30.0;
@@ -76,8 +76,11 @@ impl FitData {
         for point in &self.points {
             let found = model.predict(point.users, point.think_s);
             let mut add = |found: f64, measured: f64, error: Option<f64>| {
-                let weight =
-                    if self.has_errors { error.unwrap_or(1.0).max(ERROR_LEAST).recip() } else { 1.0 };
+                let weight = if self.has_errors {
+                    error.unwrap_or(1.0).hypot(ERROR_BETWEEN_RUNS).recip()
+                } else {
+                    1.0
+                };
                 out.push((found.max(1e-12) / measured).ln() * weight);
             };
             add(found.throughput_per_s, point.throughput_per_s, point.throughput_error);

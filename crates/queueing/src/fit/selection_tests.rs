@@ -112,7 +112,8 @@ fn a_variability_of_its_own_is_found_where_measurements_suffice() {
 #[test]
 fn few_measurements_pay_for_no_parameter_but_tell_constant_from_exponential() {
     for truth in [0.0, 1.0] {
-        let found = fit(&measured(&single_server(truth), &[0.3, 0.8, 1.0, 1.6], 0.01, 5), &FitSettings::default());
+        let found =
+            fit(&measured(&single_server(truth), &[0.3, 0.8, 1.0, 1.6], 0.01, 5), &FitSettings::default());
         assert_eq!(scv(&found.model), Some(truth), "{:?}", found.model);
     }
 }

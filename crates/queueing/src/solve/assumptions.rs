@@ -36,6 +36,11 @@ pub enum Broken {
         /// The scheduling.
         scheduling: String,
     },
+    /// The pause of a closed class between two services is not exponential.
+    Pause {
+        /// The class.
+        class: String,
+    },
     /// An open class does not arrive as a Poisson process.
     Arrivals {
         /// The class.
@@ -82,6 +87,7 @@ impl Broken {
                 "solved as if the station were shared by all customers at once (ps)"
             }
             Self::Scheduling { .. } => "solved as if the station were shared by all customers at once (ps)",
+            Self::Pause { .. } => "solved as if think time and delays together were exponential",
             Self::Arrivals { .. } => "solved as if arrivals were a Poisson process of the same rate",
             Self::Routing { .. } => "solved as if the same shares were drawn at random",
             Self::Capacity { .. } | Self::ForkJoin { .. } | Self::ClassSwitch { .. } => "not solved",
@@ -104,6 +110,10 @@ impl fmt::Display for Broken {
             Self::Scheduling { station, scheduling } => {
                 write!(f, "station {station:?} prefers some customers to others ({scheduling})")
             }
+            Self::Pause { class } => write!(
+                f,
+                "customers of class {class:?} come back after a pause (think time and delays) that is not exponential"
+            ),
             Self::Arrivals { class } => write!(f, "class {class:?} does not arrive as a Poisson process"),
             Self::Routing { from, strategy } => {
                 write!(f, "customers leaving {from:?} choose by {strategy}, not by fixed probabilities")

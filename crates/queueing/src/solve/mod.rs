@@ -3,11 +3,12 @@
 //! Closed networks go to [`crate::mva`], open ones to the balance of births and deaths ([`crate::birth_death`]), mixed
 //! ones to both: open classes take their part of each station's speed, closed ones get what is left. A network that
 //! has no product form is not quietly solved as if it had: either there is an exact solution for its one queue
-//! ([`one_queue`]), or the answer is the list of what it breaks, and [`Settings::approximate`] has it ignored and
+//! ([`one_queue`], [`closed_queue`]), or the answer is the list of what it breaks, and [`Settings::approximate`] has it ignored and
 //! named.
 
 mod assumptions;
 pub mod bounds;
+mod closed_queue;
 mod one_queue;
 mod product_form;
 mod solution;
@@ -158,6 +159,9 @@ pub fn solve(network: &QueueingNetwork, settings: Settings) -> Result<Solution, 
     if !broken.is_empty() {
         if let Some(solution) = one_queue::solve(network, &visits, &broken) {
             return solution;
+        }
+        if let Some(solution) = closed_queue::solve(network, &visits, &broken, settings.approximate) {
+            return Ok(solution);
         }
         if !settings.approximate || !broken.iter().all(Broken::can_be_ignored) {
             return Err(SolveError::NoProductForm(broken));

@@ -30,6 +30,8 @@ pub enum MethodUsed {
     Priorities,
     /// M/M/m/K, exact.
     Loss,
+    /// M/G/1//N by its busy periods, exact.
+    BusyPeriods,
 }
 
 impl MethodUsed {
@@ -52,6 +54,7 @@ impl MethodUsed {
             Self::PollaczekKhinchine => "M/G/1 by Pollaczek–Khinchine, exact",
             Self::Priorities => "M/G/1 with priorities by Cobham, exact",
             Self::Loss => "M/M/m/K, exact",
+            Self::BusyPeriods => "M/G/1//N by its busy periods, exact",
         }
     }
 }
