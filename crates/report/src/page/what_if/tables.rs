@@ -5,6 +5,10 @@ use std::fmt::Write as _;
 use super::super::markup::{def, escape, scrolling};
 use super::plots::{labels, numbers};
 use super::{WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, digits, shown};
+use crate::numbers::thousands;
+
+/// Rows that are shown before somebody asks for all.
+const ROWS_SHOWN: usize = 30;
 
 /// The head of a table: what the rows are of, then numbers with their terms.
 fn table_head(page: &WhatIfPage, of: &str, columns: &[(&str, &str)]) -> String {
@@ -50,13 +54,14 @@ fn table(
     rows: impl Fn(&WhatIfFound) -> Vec<(String, Vec<String>)>,
     columns: usize,
 ) -> String {
-    let mut out =
-        format!("<table class=\"points sortable\"><caption class=\"skip\">{caption}</caption>{head}<tbody>");
+    let mut out = String::new();
+    let mut count = 0;
     for model in &page.models {
         for point in &model.points {
             match &point.found {
                 Ok(found) => {
                     for (name, cells) in rows(found) {
+                        count += 1;
                         out += &row_head(page, model, point, &name);
                         for cell in cells {
                             let _ = write!(out, "<td>{cell}</td>");
@@ -65,6 +70,7 @@ fn table(
                     }
                 }
                 Err(why) => {
+                    count += 1;
                     out += &row_head(page, model, point, &format!("no answer: {why}"));
                     out += &"<td class=\"soft\">–</td>".repeat(columns);
                     out += "</tr>";
@@ -72,8 +78,20 @@ fn table(
             }
         }
     }
-    out.push_str("</tbody></table>");
-    scrolling(caption, &out)
+    let cut = if count > ROWS_SHOWN { " cut" } else { "" };
+    let table = format!(
+        "<table class=\"points sortable{cut}\" data-limit=\"{ROWS_SHOWN}\"><caption class=\"skip\">{caption}</caption>{head}<tbody>\
+         {out}</tbody></table>"
+    );
+    let mut body = scrolling(caption, &table);
+    if count > ROWS_SHOWN {
+        let _ = write!(
+            body,
+            "<button type=\"button\" class=\"more\">Show all {} rows</button>",
+            thousands(count as u64)
+        );
+    }
+    body
 }
 
 pub(super) fn classes(page: &WhatIfPage) -> String {
