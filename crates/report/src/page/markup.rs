@@ -94,8 +94,12 @@ pub(super) fn figure(plot: &str, size: &str, caption: &str) -> String {
     )
 }
 
-/// With a capital at its beginning.
+/// With a capital at its beginning, unless that is a name: of a file, an option.
 pub(super) fn capital(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if !first.trim_end_matches([',', ':']).chars().all(char::is_alphabetic) {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
@@ -133,6 +137,12 @@ mod tests {
         let json = json_in_script(&serde_json::to_string(label).unwrap());
         assert!(!json.contains('<') && !json.contains('\u{2028}'), "{json}");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), label);
+    }
+
+    #[test]
+    fn sentences_begin_with_a_capital_and_names_stay() {
+        let of = ["a closed workload: counts vary", "run-3.jtl: 3 %", "", "--window leaves out"].map(capital);
+        assert_eq!(of, ["A closed workload: counts vary", "run-3.jtl: 3 %", "", "--window leaves out"]);
     }
 
     #[test]
