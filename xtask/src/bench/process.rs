@@ -95,6 +95,13 @@ fn per_100k(cpu_s: f64, requests: u64) -> f64 {
 #[derive(Debug)]
 pub struct Running(Child);
 
+impl Running {
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         // It may have ended already; either way it is gone after this.

@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::machine::{self, Cores};
-use super::process;
+use super::process::{self, Running};
 use options::Options;
 pub use options::USAGE;
 
@@ -40,10 +40,42 @@ struct Circumstances {
     generator: f64,
     /// What the host took from all cores of this machine together: 1 is as much as one core.
     steal: Option<f64>,
+    /// What other processes of this machine used, the bench and the kernel among them: 1 is as much as one core.
+    others: Option<f64>,
+}
+
+/// CPU seconds up to a moment: of the host, of all processes and the host, of the shop.
+#[derive(Debug, Clone, Copy)]
+struct CpuTimes {
+    steal_s: Option<f64>,
+    busy_s: Option<f64>,
+    shop_s: f64,
+}
+
+impl CpuTimes {
+    fn now(shop: &Running) -> Result<CpuTimes> {
+        let shop_s = process::cpu_s(shop.pid())?;
+        Ok(CpuTimes { steal_s: machine::steal_s(), busy_s: machine::busy_s(), shop_s })
+    }
+
+    /// From then on, with a generator that used so much.
+    fn since(&self, before: &CpuTimes, generator_s: f64, seconds: f64) -> Circumstances {
+        let between = |after: Option<f64>, before: Option<f64>| Some(after? - before?);
+        let steal_s = between(self.steal_s, before.steal_s);
+        let others_s = between(self.busy_s, before.busy_s)
+            .zip(steal_s)
+            .map(|(busy_s, steal_s)| busy_s - steal_s - generator_s - (self.shop_s - before.shop_s));
+        Circumstances {
+            generator: generator_s / seconds,
+            steal: steal_s.map(|steal_s| steal_s / seconds),
+            others: others_s.map(|others_s| others_s.max(0.0) / seconds),
+        }
+    }
 }
 
 /// The generator and where it puts its runs.
 struct Load {
+    shop: Running,
     program: PathBuf,
     /// The program that fits and judges.
     fitter: PathBuf,
@@ -74,13 +106,11 @@ impl Load {
         }
         command.arg("--dir").arg(&dir);
         let log = self.runs.join(format!("{name}.log"));
-        let stolen_before_s = machine::steal_s();
+        let before = CpuTimes::now(&self.shop)?;
         let limit = Duration::from_secs(seconds + 60);
         let cpu_s = process::run_to_end(command, &self.cores, &log, limit)?;
         ensure!(dir.exists(), "the run {name} left nothing:\n{}", std::fs::read_to_string(&log)?);
-        let steal = machine::steal_s().zip(stolen_before_s).map(|(after, before)| after - before);
-        let share = |of_s: f64| of_s / seconds as f64;
-        let found = Circumstances { generator: share(cpu_s), steal: steal.map(share) };
+        let found = CpuTimes::now(&self.shop)?.since(&before, cpu_s, seconds as f64);
         self.circumstances.insert(name.to_owned(), found);
         Ok(dir)
     }
@@ -125,9 +155,9 @@ pub fn run(words: &[String]) -> Result<()> {
     let port = process::free_port()?;
     let mut server = Command::new(&program);
     server.args(["demo-server", "ticket-monster", "--full", "--port", &port.to_string()]);
-    let _server = process::serve(server, &cores, &runs.join("shop.log"), port)?;
+    let shop = process::serve(server, &cores, &runs.join("shop.log"), port)?;
     let url = format!("http://127.0.0.1:{port}{}", options.request);
-    let mut load = Load { program, fitter, url, cores, runs, circumstances: HashMap::new() };
+    let mut load = Load { shop, program, fitter, url, cores, runs, circumstances: HashMap::new() };
 
     // What the shop can do at all, and what one user alone waits, say which loads are of interest.
     let saturated = load.run("saturated", SATURATING_USERS, 0.0, 6)?;
@@ -192,6 +222,16 @@ mod tests {
             assert!(!rounds[..at].contains(round) && round.windows(2).any(|pair| pair[0].0 > pair[1].0));
         }
         assert_eq!(scrambled(1), rounds[1]);
+    }
+
+    #[test]
+    fn what_nobody_of_the_bench_used_is_of_others() {
+        let before = CpuTimes { steal_s: Some(1.0), busy_s: Some(10.0), shop_s: 3.0 };
+        let after = CpuTimes { steal_s: Some(1.5), busy_s: Some(20.0), shop_s: 8.0 };
+        let found = after.since(&before, 2.5, 10.0);
+        assert_eq!((found.generator, found.steal, found.others), (0.25, Some(0.05), Some(0.2)));
+        let unknown = CpuTimes { busy_s: None, ..after };
+        assert_eq!(unknown.since(&before, 2.5, 10.0).others, None);
     }
 
     #[test]

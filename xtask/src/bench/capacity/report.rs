@@ -77,7 +77,7 @@ impl Line {
         })
     }
 
-    fn row(&self, load: String, knee: f64, of: Option<&Circumstances>) -> [String; 11] {
+    fn row(&self, load: String, knee: f64, of: Option<&Circumstances>) -> [String; 12] {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let ((x, model_x), (r, model_r)) = (self.throughput_per_s, self.response_s);
         [
@@ -92,6 +92,7 @@ impl Line {
             off(model_r, r),
             of.map_or_else(|| "–".into(), |of| percent(of.generator)),
             of.and_then(|of| of.steal).map_or_else(|| "–".into(), percent),
+            of.and_then(|of| of.others).map_or_else(|| "–".into(), percent),
         ]
     }
 }
@@ -125,6 +126,7 @@ pub fn report(fit: &Value, judged: &Value, of: &HashMap<String, Circumstances>) 
         "off",
         "generator",
         "steal",
+        "others",
     ]);
     for point in list(fit) {
         let line = Line::fitted(&point)?;
@@ -194,15 +196,17 @@ mod tests {
             "points": [{ "point": of("near", 52.0, 40.0, 0.3), "users": 52.0,
                 "throughput": beside(40.0, 41.0), "response": beside(0.3, 0.4) }],
         });
-        let circumstances =
-            HashMap::from([("near".to_owned(), Circumstances { generator: 0.25, steal: Some(0.02) })]);
+        let circumstances = HashMap::from([(
+            "near".to_owned(),
+            Circumstances { generator: 0.25, steal: Some(0.02), others: None },
+        )]);
         let text = report(&fit, &judged, &circumstances).unwrap();
         assert!(text.contains("0 of 1 within the goal, 1 nearer than the bounds in both"), "{text}");
         let row = text.lines().find(|line| line.contains("foreseen")).unwrap();
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         assert_eq!(
-            cells[2..12],
-            ["52", "1.00", "40.0", "41.0", "+2.5 %", "300.00", "400.00", "+33.3 %", "25 %", "2 %"]
+            cells[2..13],
+            ["52", "1.00", "40.0", "41.0", "+2.5 %", "300.00", "400.00", "+33.3 %", "25 %", "2 %", "–"]
         );
     }
 }
