@@ -116,8 +116,8 @@ pub struct Effort {
     pub linearizer: bool,
 }
 
-/// What an exact solution takes; nothing when the network makes no sense, nothing of it is closed, or a station is
-/// saturated.
+/// What an exact solution takes; nothing when the network makes no sense, nothing of it is closed, a station is
+/// saturated, or an exact solution is too large to be tried.
 #[must_use]
 pub fn exact_effort(network: &QueueingNetwork) -> Option<Effort> {
     let (visits, _) = assumed(network).ok()?;

@@ -190,7 +190,12 @@ fn can_approximate(network: &ClosedNetwork) -> bool {
     network.centres.iter().all(|centre| centre.speeds.as_ref().is_none_or(is_servers))
 }
 
-/// What an exact solution takes; nothing when nothing is closed.
+/// Whether an exact solution is small enough to be tried.
+fn has_room(network: &ClosedNetwork) -> bool {
+    network.lattice_size() <= POPULATIONS_MAX && network.exact_memory_bytes() <= MEMORY_MAX_BYTES
+}
+
+/// What an exact solution takes; nothing when nothing is closed, or when it is too large to be tried.
 pub(super) fn effort(network: &QueueingNetwork, visits: &[Vec<f64>]) -> Option<Effort> {
     let stations = demands(network, visits);
     let open: Vec<Option<f64>> =
@@ -200,7 +205,7 @@ pub(super) fn effort(network: &QueueingNetwork, visits: &[Vec<f64>]) -> Option<E
         return None;
     }
     let reduced = with_plain_speeds(reduced(network, &stations, &open, &closed));
-    Some(Effort {
+    has_room(&reduced).then(|| Effort {
         populations: reduced.lattice_size(),
         steps: reduced.exact_cost(),
         linearizer: can_approximate(&reduced),
@@ -213,7 +218,7 @@ fn solve_closed(network: &ClosedNetwork, method: Method) -> Result<ClosedFound, 
     let several = network.centres.iter().any(|centre| centre.speeds.as_ref().is_some_and(|s| s.len() > 1));
     let can_approximate = can_approximate(&network);
     let populations = network.lattice_size();
-    let has_room = populations <= POPULATIONS_MAX && network.exact_memory_bytes() <= MEMORY_MAX_BYTES;
+    let has_room = has_room(&network);
     let affordable = network.exact_cost() <= STEPS_AFFORDABLE && has_room;
     let too_large = SolveError::TooLarge { populations, linearizer: can_approximate };
     Ok(match method {
