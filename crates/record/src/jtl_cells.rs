@@ -11,21 +11,34 @@ pub(crate) const TRANSACTION: &str = "Number of samples in transaction : ";
 #[derive(Default)]
 pub(crate) struct Cells {
     pub(crate) line: Vec<u8>,
+    /// The cells, a byte behind each.
     text: String,
-    ends: Vec<usize>,
+    /// Where they begin, and one behind the end of the last.
+    bounds: Vec<usize>,
 }
 
 impl Cells {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.bounds.len().saturating_sub(1)
     }
 
     /// Cell number `at`; empty beyond the last.
     pub(crate) fn get(&self, at: usize) -> &str {
-        let from = if at == 0 { 0 } else { self.ends.get(at - 1).copied().unwrap_or(self.text.len()) };
-        let to = self.ends.get(at).copied().unwrap_or(from);
-        self.text.get(from..to).unwrap_or_default()
+        match self.bounds.get(at..).and_then(<[usize]>::first_chunk) {
+            Some([from, next]) => self.text.get(*from..next - 1).unwrap_or_default(),
+            None => "",
+        }
+    }
+
+    /// The cells, a byte behind each.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// Where the cells begin in the text, and one behind the end of the last: one more than there are cells.
+    pub(crate) fn bounds(&self) -> &[usize] {
+        &self.bounds
     }
 }
 
@@ -39,9 +52,10 @@ pub(crate) fn formatted_ms(text: &str) -> Option<i64> {
 
 /// Takes the cells of `cells.line` apart.
 pub(crate) fn split(cells: &mut Cells, delimiter: u8) {
-    let Cells { line, text, ends } = cells;
+    let Cells { line, text, bounds } = cells;
     text.clear();
-    ends.clear();
+    bounds.clear();
+    bounds.push(0);
     let line = String::from_utf8_lossy(line);
     let bytes = line.as_bytes();
     let mut at = 0;
@@ -68,7 +82,8 @@ pub(crate) fn split(cells: &mut Cells, delimiter: u8) {
             at += 1;
         }
         text.push_str(&line[from..at]);
-        ends.push(text.len());
+        text.push('\n');
+        bounds.push(text.len());
         if at >= bytes.len() {
             return;
         }

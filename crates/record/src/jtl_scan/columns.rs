@@ -83,7 +83,10 @@ impl Columns {
         let mut first = CsvRows::new(head, delimiter, false, HEAD_CELLS_MAX);
         match first.next(&mut |_| {})? {
             // Values of variables may follow, which nobody names.
-            Some(row) if row.count >= columns.count && cells::stamp_ns(row.cell(columns.stamp)).is_some() => {
+            Some(row)
+                if row.count >= columns.count
+                    && cells::stamp_ns(row.cell(columns.stamp).bytes()).is_some() =>
+            {
                 Ok(columns)
             }
             Some(row) => Err(LogError::Properties { columns: row.count, asked: columns.count }),

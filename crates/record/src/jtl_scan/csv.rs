@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use super::cell::Cell;
 use super::cells;
 use super::columns::Columns;
 use super::csv_rows::{CsvRow, CsvRows};
@@ -38,9 +39,8 @@ fn take(
     let cell = |at| row.cell(at);
     if count <= columns.last {
         if !is_names(cell(columns.stamp)) {
-            seen.bad(|| {
-                BadRow::new(RowPlace::Line(line), "timeStamp", cell(0), "begins a row with too few columns")
-            });
+            const FEW: &str = "begins a row with too few columns";
+            seen.bad(|| BadRow::new(RowPlace::Line(line), "timeStamp", cell(0).bytes(), FEW));
         }
         return;
     }
@@ -48,60 +48,62 @@ fn take(
     let Some(start_ns) = stamps.ns(stamp) else {
         // Runs that were appended to a file may repeat the names.
         if !is_names(stamp) {
-            seen.bad(|| BadRow::new(RowPlace::Line(line), "timeStamp", stamp, "is no time in ms since 1970"));
+            const NO_TIME: &str = "is no time in ms since 1970";
+            seen.bad(|| BadRow::new(RowPlace::Line(line), "timeStamp", stamp.bytes(), NO_TIME));
         }
         return;
     };
     let elapsed = cell(columns.elapsed);
-    let Some(elapsed_ns) = cells::span_ns(elapsed) else {
-        seen.bad(|| BadRow::new(RowPlace::Line(line), "elapsed", elapsed, "is no length of time in ms"));
+    const NO_SPAN: &str = "is no length of time in ms";
+    let Some(elapsed_ns) = elapsed.span_ns() else {
+        seen.bad(|| BadRow::new(RowPlace::Line(line), "elapsed", elapsed.bytes(), NO_SPAN));
         return;
     };
     let latency_ns = columns.latency.map(&cell).filter(|cell| !cell.is_empty());
-    let latency_ns = match latency_ns.map(|cell| (cell, cells::span_ns(cell))) {
+    let latency_ns = match latency_ns.map(|cell| (cell, cell.span_ns())) {
         Some((cell, None)) => {
-            seen.bad(|| BadRow::new(RowPlace::Line(line), "Latency", cell, "is no length of time in ms"));
+            seen.bad(|| BadRow::new(RowPlace::Line(line), "Latency", cell.bytes(), NO_SPAN));
             return;
         }
         Some((_, known)) => known,
         None => None,
     };
     let bytes = columns.bytes.map(&cell).filter(|cell| !cell.is_empty());
-    let bytes = match bytes.map(|cell| (cell, cells::number(cell))) {
+    let bytes = match bytes.map(|cell| (cell, cell.number())) {
         Some((cell, None)) => {
-            seen.bad(|| BadRow::new(RowPlace::Line(line), "bytes", cell, "is no number of bytes"));
+            seen.bad(|| BadRow::new(RowPlace::Line(line), "bytes", cell.bytes(), "is no number of bytes"));
             return;
         }
         Some((_, known)) => known,
         None => None,
     };
-    let idle = columns.idle.filter(|_| columns.stamps_are_ends).map(&cell).unwrap_or_default();
+    let idle = columns.idle.filter(|_| columns.stamps_are_ends).map(&cell).unwrap_or_default().bytes();
     let Some(start_ns) = cells::start_ns(start_ns, elapsed_ns, idle, columns.stamps_are_ends) else {
-        seen.bad(|| BadRow::new(RowPlace::Line(line), "IdleTime", idle, "is no length of time in ms"));
+        seen.bad(|| BadRow::new(RowPlace::Line(line), "IdleTime", idle, NO_SPAN));
         return;
     };
-    if columns.message.is_some_and(|at| cells::is_transaction(cell(at))) {
+    if columns.message.is_some_and(|at| cells::is_transaction(cell(at).bytes())) {
         seen.facts.transactions += 1;
         return;
     }
-    let count = columns.sample_count.and_then(|at| cells::number(cell(at)));
+    let count = columns.sample_count.and_then(|at| cell(at).number());
     seen.facts.of_several += u64::from(count.is_some_and(|count| count > 1));
     seen.facts.rows += 1;
-    let thread = columns.thread.map(&cell);
+    let thread = columns.thread.map(|at| cell(at).bytes());
     let row = LogRow {
         start_ns,
         elapsed_ns,
         latency_ns,
         bytes,
-        label: seen.labels.intern(cell(columns.label)),
+        label: seen.labels.intern(cell(columns.label).bytes()),
         group: None,
         thread: thread.and_then(cells::thread),
         user: thread.and_then(cells::user),
-        success: columns.success.is_none_or(|at| cells::passed(cell(at))),
+        success: columns.success.is_none_or(|at| cells::passed(cell(at).bytes())),
     };
     see(&row, &seen.labels);
 }
 
-fn is_names(stamp: &[u8]) -> bool {
-    stamp == b"timeStamp"
+fn is_names(stamp: Cell<'_>) -> bool {
+    stamp.bytes() == b"timeStamp"
 }

@@ -2,7 +2,8 @@
 
 use std::io::{self, Read};
 
-use super::marks::{BLOCK, Marks};
+use super::cell::Cell;
+use super::marks::{BLOCK, BlockMarks, Marks};
 use super::problem::LogError;
 use crate::jtl_cells::{Cells, split};
 
@@ -96,7 +97,6 @@ impl<R: Read> Lines<R> {
 pub(crate) struct CsvRows<R> {
     lines: Lines<R>,
     delimiter: u8,
-    /// Delimiters, line feeds and quotes.
     marks: Marks,
     /// Whether the first line names the columns.
     named: bool,
@@ -117,24 +117,19 @@ pub(crate) struct CsvRow<'r> {
     pub(crate) line: u64,
     /// How many cells it has, as far as anybody looks.
     pub(crate) count: usize,
-    cells: RowCells<'r>,
-}
-
-enum RowCells<'r> {
-    Plain { row: &'r [u8], bounds: &'r [usize] },
-    Quoted(&'r Cells),
+    /// Its cells, one byte behind each.
+    text: &'r [u8],
+    /// Where they begin, and one behind the end of the last: one more than there are cells.
+    bounds: &'r [usize],
 }
 
 impl<'r> CsvRow<'r> {
     /// Cell number `at`, empty where there is none.
     #[inline]
-    pub(crate) fn cell(&self, at: usize) -> &'r [u8] {
-        match self.cells {
-            RowCells::Plain { row, bounds } => match bounds.get(at..).and_then(<[usize]>::first_chunk) {
-                Some([from, next]) => row.get(*from..next - 1).unwrap_or_default(),
-                None => b"",
-            },
-            RowCells::Quoted(cells) => cells.get(at).as_bytes(),
+    pub(crate) fn cell(&self, at: usize) -> Cell<'r> {
+        match (self.bounds.get(at), self.bounds.get(at.wrapping_add(1))) {
+            (Some(from), Some(next)) => Cell::new(&self.text[..next - 1], next - 1 - from),
+            _ => Cell::default(),
         }
     }
 }
@@ -145,7 +140,7 @@ impl<R: Read> CsvRows<R> {
         CsvRows {
             lines: Lines::new(input),
             delimiter,
-            marks: Marks::new([delimiter, b'\n', b'"']),
+            marks: Marks::new(delimiter),
             named,
             last,
             line: 1,
@@ -169,9 +164,8 @@ impl<R: Read> CsvRows<R> {
             && let Some((len, cells)) = self.plain_row()
         {
             self.given = (len + 1, 1);
-            let (row, line) = (&self.lines.buffer[self.lines.from..self.lines.from + len], self.line);
-            let bounds = &self.bounds[..=cells];
-            return Ok(Some(CsvRow { line, count: cells, cells: RowCells::Plain { row, bounds } }));
+            let (text, line) = (&self.lines.buffer[self.lines.from..self.lines.from + len], self.line);
+            return Ok(Some(CsvRow { line, count: cells, text, bounds: &self.bounds[..=cells] }));
         }
         self.any_row(progress)
     }
@@ -183,31 +177,29 @@ impl<R: Read> CsvRows<R> {
         let rest = &self.lines.buffer[self.lines.from..self.lines.to];
         // One pass finds the cells and the end: cells are short, and a search for each would cost more than it finds.
         let mut cells = 0;
-        let mut blocks = rest.chunks_exact(BLOCK);
-        let mut from = 0;
-        for block in &mut blocks {
-            let mut marks = self.marks.of(block.try_into().ok()?);
-            while marks != 0 {
-                let at = from + marks.trailing_zeros() as usize;
-                marks &= marks - 1;
-                let byte = rest[at];
-                if byte == self.delimiter {
-                    if cells <= self.last {
-                        cells += 1;
-                        self.bounds[cells] = at + 1;
-                    }
-                    continue;
+        for (block, from) in rest.as_chunks::<BLOCK>().0.iter().zip((0..).step_by(BLOCK)) {
+            let BlockMarks { delimiters, stops } = self.marks.of(block);
+            // Those before the first stop.
+            let mut delimiters = delimiters & !stops & stops.wrapping_sub(1);
+            while delimiters != 0 {
+                cells += 1;
+                if let Some(bound) = self.bounds.get_mut(cells) {
+                    *bound = from + delimiters.trailing_zeros() as usize + 1;
                 }
-                if byte == b'"' || at == 0 || rest[at - 1] == b'\r' {
-                    return None;
-                }
-                if cells <= self.last {
-                    cells += 1;
-                    self.bounds[cells] = at + 1;
-                }
-                return Some((at, cells));
+                delimiters &= delimiters - 1;
             }
-            from += BLOCK;
+            if stops == 0 {
+                continue;
+            }
+            let at = from + stops.trailing_zeros() as usize;
+            if rest[at] != b'\n' || at == 0 || rest[at - 1] == b'\r' {
+                return None;
+            }
+            cells += 1;
+            if let Some(bound) = self.bounds.get_mut(cells) {
+                *bound = at + 1;
+            }
+            return Some((at, cells.min(self.last + 1)));
         }
         None
     }
@@ -241,15 +233,15 @@ impl<R: Read> CsvRows<R> {
             self.quoted.line.extend_from_slice(row);
             split(&mut self.quoted, self.delimiter);
             let count = self.quoted.len();
-            return Ok(Some(CsvRow { line, count, cells: RowCells::Quoted(&self.quoted) }));
+            let (text, bounds) = (self.quoted.text(), self.quoted.bounds());
+            return Ok(Some(CsvRow { line, count, text, bounds }));
         }
         let mut count = 0;
         for end in memchr::memchr_iter(self.delimiter, row).chain([row.len()]).take(self.last + 1) {
             count += 1;
             self.bounds[count] = end + 1;
         }
-        let bounds = &self.bounds[..=count];
-        Ok(Some(CsvRow { line, count, cells: RowCells::Plain { row, bounds } }))
+        Ok(Some(CsvRow { line, count, text: row, bounds: &self.bounds[..=count] }))
     }
 
     fn end(&self) -> Result<(), LogError> {

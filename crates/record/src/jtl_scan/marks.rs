@@ -1,47 +1,70 @@
-//! Where in a block of bytes a byte stands, all sixteen at once.
+//! Where in a block of bytes cells and rows end, many bytes at once.
 
 /// Bytes that are looked at together.
-pub(super) const BLOCK: usize = 16;
+pub(super) const BLOCK: usize = 64;
 
-/// Three bytes to look for.
+/// Bytes that one register holds.
+#[cfg(target_arch = "x86_64")]
+const PART: usize = 16;
+
+/// Looks for the bytes that a row is taken apart at.
 pub(super) struct Marks {
-    wanted: [u8; 3],
+    delimiter: u8,
+}
+
+/// What stands in a block: bit `i` is of byte `i`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BlockMarks {
+    /// Delimiters.
+    pub(super) delimiters: u64,
+    /// Line feeds and quotes: the row ends there, or is not a plain one.
+    pub(super) stops: u64,
 }
 
 impl Marks {
-    pub(super) const fn new(wanted: [u8; 3]) -> Marks {
-        Marks { wanted }
+    pub(super) const fn new(delimiter: u8) -> Marks {
+        Marks { delimiter }
     }
 
-    /// Bit `i` is set when byte `i` of `block` is one of the three.
+    /// What stands in `block`.
     #[cfg(target_arch = "x86_64")]
     #[inline]
-    pub(super) fn of(&self, block: &[u8; BLOCK]) -> u32 {
+    pub(super) fn of(&self, block: &[u8; BLOCK]) -> BlockMarks {
         use std::arch::x86_64::{
             _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8,
         };
-        let block = u128::from_le_bytes(*block);
-        // SAFETY: every x86-64 has SSE2, and values alone are worked on, no memory.
-        unsafe {
-            // The compiler makes one load of the two halves.
-            let bytes = _mm_set_epi64x((block >> 64) as i64, block as i64);
-            let [a, b, c] = self.wanted.map(|byte| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8)));
-            _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(a, b), c)) as u32
+        let mut found = BlockMarks { delimiters: 0, stops: 0 };
+        for (at, part) in block.as_chunks::<PART>().0.iter().enumerate() {
+            let part = u128::from_le_bytes(*part);
+            // SAFETY: every x86-64 has SSE2, and values alone are worked on, no memory.
+            let (delimiters, stops) = unsafe {
+                // The compiler makes one load of the two halves.
+                let bytes = _mm_set_epi64x((part >> 64) as i64, part as i64);
+                let [delimiters, feeds, quotes] = [self.delimiter, b'\n', b'"']
+                    .map(|byte| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8)));
+                (_mm_movemask_epi8(delimiters), _mm_movemask_epi8(_mm_or_si128(feeds, quotes)))
+            };
+            found.delimiters |= u64::from(delimiters as u32) << (at * PART);
+            found.stops |= u64::from(stops as u32) << (at * PART);
         }
+        found
     }
 
-    /// Bit `i` is set when byte `i` of `block` is one of the three.
+    /// What stands in `block`.
     #[cfg(not(target_arch = "x86_64"))]
     #[inline]
-    pub(super) fn of(&self, block: &[u8; BLOCK]) -> u32 {
-        plain(&self.wanted, block)
+    pub(super) fn of(&self, block: &[u8; BLOCK]) -> BlockMarks {
+        self.plain(block)
     }
-}
 
-/// The same, byte by byte.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-fn plain(wanted: &[u8; 3], block: &[u8; BLOCK]) -> u32 {
-    block.iter().enumerate().fold(0, |marks, (at, byte)| marks | u32::from(wanted.contains(byte)) << at)
+    /// The same, byte by byte.
+    #[cfg(any(test, not(target_arch = "x86_64")))]
+    fn plain(&self, block: &[u8; BLOCK]) -> BlockMarks {
+        let bits = |wanted: &[u8]| {
+            block.iter().enumerate().fold(0, |bits, (at, byte)| bits | u64::from(wanted.contains(byte)) << at)
+        };
+        BlockMarks { delimiters: bits(&[self.delimiter]), stops: bits(b"\n\"") }
+    }
 }
 
 #[cfg(test)]
@@ -52,11 +75,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_are_found_and_nothing_else(block: [u8; BLOCK], at in 0..BLOCK, wanted: [u8; 3]) {
-            let mut block = block;
-            block[at] = wanted[1];
-            block[BLOCK - 1 - at] = wanted[2];
-            prop_assert_eq!(Marks::new(wanted).of(&block), plain(&wanted, &block));
+        fn all_are_found_and_nothing_else(
+            block in prop::collection::vec(prop_oneof![any::<u8>(), Just(b','), Just(b'\n'), Just(b'"')], BLOCK),
+            delimiter: u8,
+        ) {
+            let block: [u8; BLOCK] = block.try_into().unwrap();
+            for delimiter in [delimiter, b',', block[BLOCK / 2]] {
+                let marks = Marks::new(delimiter);
+                prop_assert_eq!(marks.of(&block), marks.plain(&block));
+            }
         }
     }
 }

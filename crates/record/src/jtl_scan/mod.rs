@@ -3,6 +3,7 @@
 //! [`crate::Results`] reads whole rows into [`crate::Sample`]s; a [`Log`] reads the few columns that tell about
 //! arrivals, and puts rows into the order of their starts.
 
+mod cell;
 pub(crate) mod cells;
 mod columns;
 mod csv;
@@ -22,6 +23,7 @@ pub use in_order::{HELD_ROWS_MAX, OutOfOrder};
 pub use problem::{BadRow, LogError, RowPlace};
 pub use rows::{LogFacts, LogForm, LogLabels, LogRow};
 
+pub(crate) use cell::Cell;
 pub(crate) use cells::Stamps;
 pub(crate) use columns::Columns;
 pub(crate) use csv_rows::{CsvRow, CsvRows};

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::jtl_cells::Groups;
-use crate::jtl_scan::{BadRow, Columns, CsvRow, RowPlace, Stamps, cells};
+use crate::jtl_scan::{BadRow, Cell, Columns, CsvRow, RowPlace, Stamps, cells};
 use crate::labels::Labels;
 use crate::sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
 use crate::totals::{LABELS_MAX, OTHER_LABELS};
@@ -38,6 +38,8 @@ pub(super) struct SampleColumns {
     idle: usize,
     connect: usize,
     pub(super) variables: Vec<(String, usize)>,
+    /// Whether they are all, or those that totals are made of.
+    pub(super) all: bool,
     stamps_are_ends: bool,
 }
 
@@ -75,6 +77,7 @@ impl SampleColumns {
             idle: place("IdleTime"),
             connect: further("Connect"),
             variables: if all { names.iter().enumerate().filter_map(variable).collect() } else { Vec::new() },
+            all,
             stamps_are_ends,
         }
     }
@@ -125,22 +128,21 @@ pub(super) struct RowSamples {
     pub(super) columns: SampleColumns,
     /// The last column that is looked at.
     pub(super) last: usize,
-    labels: Labels,
-    by_bytes: FxHashMap<Box<[u8]>, LabelId>,
+    labels: KnownLabels,
     stamps: Stamps,
     pub(super) groups: Groups,
     pub(super) hostname: String,
     texts: Texts,
 }
 
-/// Cells of the last row as texts. Neighbours mostly say the same, and comparing is cheaper than checking UTF-8.
+/// Cells of the last row as texts.
 #[derive(Default)]
 struct Texts {
-    code: String,
-    message: String,
-    failure: String,
-    encoding: String,
-    url: String,
+    code: Text,
+    message: Text,
+    failure: Text,
+    encoding: Text,
+    url: Text,
 }
 
 impl RowSamples {
@@ -148,8 +150,7 @@ impl RowSamples {
         RowSamples {
             last: columns.last(),
             columns,
-            labels,
-            by_bytes: FxHashMap::default(),
+            labels: KnownLabels::new(labels),
             stamps: Stamps::default(),
             groups: Groups::default(),
             hostname: String::new(),
@@ -157,90 +158,79 @@ impl RowSamples {
         }
     }
 
-    /// Calls `see` with the sample of `row`, whose instants count from `origin_ns` since 1970.
+    /// Calls `see` with the sample of `row`, whose instants count from `origin_ns` since 1970. `ALL` is
+    /// [`SampleColumns::all`]: mostly it is totals that are wanted, and what they are not made of costs nothing then.
     #[inline]
-    pub(super) fn take(
+    pub(super) fn take<const ALL: bool>(
         &mut self,
         row: &CsvRow<'_>,
         origin_ns: i64,
-        see: &mut dyn FnMut(&Sample<'_>),
+        see: impl FnOnce(&Sample<'_>),
     ) -> Found {
         let columns = &self.columns;
-        let bad =
-            |column, cell, problem| Found::Bad(BadRow::new(RowPlace::Line(row.line), column, cell, problem));
+        let further = |at: usize| if ALL { row.cell(at) } else { Cell::default() };
+        let bad = |column, cell: Cell<'_>, problem| {
+            Found::Bad(BadRow::new(RowPlace::Line(row.line), column, cell.bytes(), problem))
+        };
         let stamp = row.cell(columns.stamp);
         let Some(stamp_ns) = self.stamps.ns(stamp) else {
-            if stamp == b"timeStamp" {
+            if stamp.bytes() == b"timeStamp" {
                 return Found::Names;
             }
             return bad("timeStamp", stamp, "is no time in ms since 1970");
         };
-        let number = |at: usize| match row.cell(at) {
-            b"" => Some(0),
-            cell => cells::number(cell),
-        };
-        let span = |at: usize| match row.cell(at) {
-            b"" => Some(0),
-            cell => cells::span_ns(cell),
-        };
+        let number = |cell: Cell<'_>| if cell.is_empty() { Some(0) } else { cell.number() };
+        let span = |cell: Cell<'_>| number(cell).and_then(cells::ms_to_ns);
         const SPAN: &str = "is no length of time in ms";
-        let Some(elapsed_ns) = cells::span_ns(row.cell(columns.elapsed)) else {
+        let Some(elapsed_ns) = row.cell(columns.elapsed).span_ns() else {
             return bad("elapsed", row.cell(columns.elapsed), SPAN);
         };
-        let Some(idle_ns) = span(columns.idle) else { return bad("IdleTime", row.cell(columns.idle), SPAN) };
+        let idle = row.cell(columns.idle);
+        let Some(idle_ns) = span(idle) else { return bad("IdleTime", idle, SPAN) };
         let length_ns = elapsed_ns + idle_ns;
         let start_ns =
             if columns.stamps_are_ends { stamp_ns.saturating_sub_unsigned(length_ns) } else { stamp_ns };
         let Ok(start_ns) = u64::try_from(start_ns.saturating_sub(origin_ns)) else {
             return bad("timeStamp", stamp, "lies more than a day before the first row");
         };
-        let Some(latency_ns) = span(columns.latency) else {
-            return bad("Latency", row.cell(columns.latency), SPAN);
+        let (latency, connect) = (further(columns.latency), further(columns.connect));
+        let Some(latency_ns) = span(latency) else { return bad("Latency", latency, SPAN) };
+        let Some(connect_ns) = span(connect) else { return bad("Connect", connect, SPAN) };
+        const BYTES: &str = "is no number of bytes";
+        let (bytes_cell, sent_cell) = (row.cell(columns.bytes), row.cell(columns.sent_bytes));
+        let Some(bytes) = number(bytes_cell) else { return bad("bytes", bytes_cell, BYTES) };
+        let Some(sent_bytes) = number(sent_cell) else { return bad("sentBytes", sent_cell, BYTES) };
+        let count = |cell: Cell<'_>, without: u32| {
+            let count = if cell.is_empty() { None } else { cell.number() };
+            count.and_then(|count| u32::try_from(count).ok()).unwrap_or(without)
         };
-        let Some(connect_ns) = span(columns.connect) else {
-            return bad("Connect", row.cell(columns.connect), SPAN);
-        };
-        let (Some(bytes), Some(sent_bytes)) = (number(columns.bytes), number(columns.sent_bytes)) else {
-            let column = if number(columns.bytes).is_none() { "bytes" } else { "sentBytes" };
-            let at = if column == "bytes" { columns.bytes } else { columns.sent_bytes };
-            return bad(column, row.cell(at), "is no number of bytes");
-        };
-        let count = |at: usize, without: u32| match row.cell(at) {
-            b"" => without,
-            cell => cells::number(cell).and_then(|count| u32::try_from(count).ok()).unwrap_or(without),
-        };
-        let success = columns.success == NOWHERE || cells::passed(row.cell(columns.success));
+        let success = columns.success == NOWHERE || cells::passed(row.cell(columns.success).bytes());
         let message = row.cell(columns.message);
-        let url = row.cell(columns.url);
+        let url = further(columns.url);
         let mut flags = SampleFlags::NONE;
-        if cells::is_transaction(message) {
+        if cells::is_transaction(message.bytes()) {
             flags = flags | SampleFlags::TRANSACTION;
         }
-        if url == b"null" {
+        if url.bytes() == b"null" {
             flags = flags | SampleFlags::NO_URL;
         }
-        let label = row.cell(columns.label);
-        let label = match self.by_bytes.get(label) {
-            Some(label) => *label,
-            None => known(&mut self.by_bytes, &self.labels, label),
-        };
-        let (group, user) = match row.cell(columns.thread) {
-            b"" => (0, 0),
-            name => self.groups.of(&String::from_utf8_lossy(name)),
-        };
+        let label = self.labels.of(row.cell(columns.label));
+        let thread = further(columns.thread);
+        let (group, user) =
+            if thread.is_empty() { (0, 0) } else { self.groups.of(&String::from_utf8_lossy(thread.bytes())) };
         if self.hostname.is_empty() && columns.hostname != NOWHERE {
-            self.hostname.push_str(&String::from_utf8_lossy(row.cell(columns.hostname)));
+            self.hostname.push_str(&String::from_utf8_lossy(row.cell(columns.hostname).bytes()));
         }
         let texts = &mut self.texts;
-        remember(&mut texts.code, row.cell(columns.code));
-        remember(&mut texts.message, message);
-        remember(&mut texts.failure, row.cell(columns.failure));
-        remember(&mut texts.encoding, row.cell(columns.encoding));
-        remember(&mut texts.url, if flags.contains(SampleFlags::NO_URL) { b"" } else { url });
-        // Totals are made without variables, and mostly it is totals that are wanted.
+        texts.code.set(row.cell(columns.code));
+        texts.message.set(message);
+        texts.failure.set(row.cell(columns.failure));
+        texts.encoding.set(further(columns.encoding));
+        texts.url.set(if flags.contains(SampleFlags::NO_URL) { Cell::default() } else { url });
         let (mut values, mut variables) = (Vec::new(), Vec::new());
         if !columns.variables.is_empty() {
-            values.extend(columns.variables.iter().map(|(_, at)| String::from_utf8_lossy(row.cell(*at))));
+            let places = columns.variables.iter();
+            values.extend(places.map(|(_, at)| String::from_utf8_lossy(row.cell(*at).bytes())));
             variables.extend(values.iter().map(AsRef::as_ref));
         }
         let start = Nanos(start_ns);
@@ -255,23 +245,23 @@ impl RowSamples {
             connect_ns,
             latency_ns,
             idle_ns,
-            code: &texts.code,
-            message: &texts.message,
-            data_type: match row.cell(columns.data_type) {
+            code: &texts.code.text,
+            message: &texts.message.text,
+            data_type: match further(columns.data_type).bytes() {
                 b"text" => DataType::Text,
                 b"bin" => DataType::Binary,
                 _ => DataType::Unknown,
             },
-            encoding: &texts.encoding,
+            encoding: &texts.encoding.text,
             success,
-            failure_message: &texts.failure,
+            failure_message: &texts.failure.text,
             bytes,
             sent_bytes,
-            users_group: count(columns.users_group, 0),
-            users_all: count(columns.users_all, 0),
-            url: &texts.url,
-            sample_count: count(columns.sample_count, 1),
-            error_count: count(columns.error_count, u32::from(!success)),
+            users_group: count(further(columns.users_group), 0),
+            users_all: count(row.cell(columns.users_all), 0),
+            url: &texts.url.text,
+            sample_count: count(row.cell(columns.sample_count), 1),
+            error_count: count(row.cell(columns.error_count), u32::from(!success)),
             flags,
             listeners: 0,
             variables: &variables,
@@ -280,22 +270,74 @@ impl RowSamples {
     }
 }
 
-/// Makes `text` that of the cell.
-#[inline]
-fn remember(text: &mut String, cell: &[u8]) {
-    if text.as_bytes() != cell {
-        text.clear();
-        text.push_str(&String::from_utf8_lossy(cell));
+/// A cell as a text. Neighbours mostly say the same, and comparing is cheaper than checking UTF-8.
+#[derive(Default)]
+struct Text {
+    text: String,
+    /// [`Cell::short`] of the cell that it is of.
+    short: Option<u64>,
+}
+
+impl Text {
+    /// Makes it that of `cell`.
+    #[inline]
+    fn set(&mut self, cell: Cell<'_>) {
+        if cell.is_empty() && self.text.is_empty() {
+            return;
+        }
+        let short = cell.short();
+        if short.is_none() || short != self.short {
+            self.change(cell, short);
+        }
+    }
+
+    #[cold]
+    fn change(&mut self, cell: Cell<'_>, short: Option<u64>) {
+        self.short = short;
+        if self.text.as_bytes() != cell.bytes() {
+            self.text.clear();
+            self.text.push_str(&String::from_utf8_lossy(cell.bytes()));
+        }
     }
 }
 
-/// The number of a label that is met for the first time.
-#[cold]
-fn known(by_bytes: &mut FxHashMap<Box<[u8]>, LabelId>, labels: &Labels, label: &[u8]) -> LabelId {
-    if by_bytes.len() >= LABELS_KNOWN_MAX {
-        return labels.intern(OTHER_LABELS);
+/// The labels that were met, by what stands in their cells.
+struct KnownLabels {
+    labels: Labels,
+    /// By [`Cell::middling`], which is looked up sooner than bytes.
+    middling: FxHashMap<u128, LabelId>,
+    long: FxHashMap<Box<[u8]>, LabelId>,
+}
+
+impl KnownLabels {
+    fn new(labels: Labels) -> KnownLabels {
+        KnownLabels { labels, middling: FxHashMap::default(), long: FxHashMap::default() }
     }
-    let id = labels.intern(&String::from_utf8_lossy(label));
-    by_bytes.insert(label.into(), id);
-    id
+
+    /// The number of the label in `cell`.
+    #[inline]
+    fn of(&mut self, cell: Cell<'_>) -> LabelId {
+        let known = match cell.middling() {
+            Some(number) => self.middling.get(&number),
+            None => self.long.get(cell.bytes()),
+        };
+        match known {
+            Some(label) => *label,
+            None => self.meet(cell),
+        }
+    }
+
+    /// The number of a label that is met for the first time.
+    #[cold]
+    fn meet(&mut self, cell: Cell<'_>) -> LabelId {
+        if self.middling.len() + self.long.len() >= LABELS_KNOWN_MAX {
+            return self.labels.intern(OTHER_LABELS);
+        }
+        let id = self.labels.intern(&String::from_utf8_lossy(cell.bytes()));
+        match cell.middling() {
+            Some(number) => self.middling.insert(number, id),
+            None => self.long.insert(cell.bytes().into(), id),
+        };
+        id
+    }
 }

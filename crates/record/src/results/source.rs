@@ -139,15 +139,19 @@ impl Source {
                 };
                 if row.count <= last {
                     const FEW: &str = "begins a row with too few columns";
-                    facts.bad(BadRow::new(RowPlace::Line(row.line), "timeStamp", row.cell(0), FEW));
+                    facts.bad(BadRow::new(RowPlace::Line(row.line), "timeStamp", row.cell(0).bytes(), FEW));
                     return Ok(true);
                 }
                 let users = &mut self.users;
-                let mut see = |sample: &crate::Sample<'_>| {
+                let see = |sample: &crate::Sample<'_>| {
                     *users = sample.users_all;
                     (hears.sample)(sample);
                 };
-                match samples.take(&row, origin_ns, &mut see) {
+                let found = match samples.columns.all {
+                    true => samples.take::<true>(&row, origin_ns, see),
+                    false => samples.take::<false>(&row, origin_ns, see),
+                };
+                match found {
                     Found::Sample { end } => {
                         facts.add(1, end);
                         self.latest_end = self.latest_end.max(end);
@@ -235,8 +239,8 @@ fn first_of_csv(head: &[u8], columns: &Columns, stamps_are_ends: bool) -> Option
     let mut samples = RowSamples::new(places, Labels::new());
     while let Ok(Some(row)) = rows.next(&mut |_| {}) {
         let mut first_ns = None;
-        let mut see = |sample: &crate::Sample<'_>| first_ns = i64::try_from(sample.start.0).ok();
-        samples.take(&row, 0, &mut see);
+        let see = |sample: &crate::Sample<'_>| first_ns = i64::try_from(sample.start.0).ok();
+        samples.take::<false>(&row, 0, see);
         if first_ns.is_some() {
             return first_ns;
         }
