@@ -13,7 +13,7 @@ const DECADES: usize = 13;
 pub(crate) const BANDS: usize = PER_DECADE * DECADES;
 
 /// Bits below the leading one that choose where the search for a band begins.
-const HEAD_BITS: u32 = 4;
+const HEAD_BITS: u32 = 6;
 
 struct Table {
     /// Where each band begins, in µs, and the end of the last.

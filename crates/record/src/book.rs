@@ -3,8 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hdrhistogram::Histogram;
-
 use crate::RecorderEvent;
 use crate::labels::Labels;
 use crate::live::{SecondPoint, SecondTimes};
@@ -14,7 +12,6 @@ use crate::slowest::Slowest;
 use crate::starts::SecondCounts;
 use crate::totals::{
     ApdexLimits, ErrorKinds, LABELS_MAX, LabelTotals, LeftOut, OTHER_LABELS, RunTotals, SampleKind, Totals,
-    new_histogram,
 };
 
 /// Seconds kept open for cores that report late. Beyond that a second is closed without them.
@@ -60,8 +57,8 @@ pub(crate) struct Book {
     closed: VecDeque<Second>,
     points: Vec<SecondPoint>,
     watermark: Nanos,
-    service: Histogram<u64>,
-    response: Histogram<u64>,
+    /// Times of a second that is being closed, for their memory.
+    times: Vec<u64>,
     over_time: OverTime,
     slowest: Slowest,
     /// `None` when the stamps make no sense.
@@ -126,18 +123,11 @@ impl Second {
         self.response_ns += u128::from(response);
     }
 
-    /// The times of requests and the clocks' histograms; with one clock the response times alone.
-    fn fill(&self, service: &mut Histogram<u64>, response: &mut Histogram<u64>, one_clock: bool) {
-        service.reset();
-        response.reset();
-        for (times, request) in self.times.iter().zip(&self.request_row) {
-            match (*request, one_clock) {
-                (true, false) => fill(times, service, response),
-                (true, true) => times.iter().for_each(|(_, time)| {
-                    let _ = response.record(*time);
-                }),
-                (false, _) => {}
-            }
+    /// The times of its requests: service times, or response times.
+    fn times_of_requests(&self, of: impl Fn(&(u64, u64)) -> u64, into: &mut Vec<u64>) {
+        into.clear();
+        for (times, _) in self.times.iter().zip(&self.request_row).filter(|(_, is_request)| **is_request) {
+            into.extend(times.iter().map(&of));
         }
     }
 
@@ -162,15 +152,6 @@ fn count_at(counts: &mut Option<SecondCounts>, at: Nanos, count: u64) {
     }
 }
 
-/// Adds `times` to the two histograms.
-pub(crate) fn fill(times: &[(u64, u64)], service: &mut Histogram<u64>, response: &mut Histogram<u64>) {
-    for (s, r) in times {
-        // Auto-resizing histograms take every value that a clock can give.
-        let _ = service.record(*s);
-        let _ = response.record(*r);
-    }
-}
-
 impl Book {
     pub(crate) fn new(labels: Labels, settings: BookSettings) -> Book {
         Book {
@@ -189,8 +170,7 @@ impl Book {
             closed: VecDeque::new(),
             points: Vec::new(),
             watermark: Nanos::ZERO,
-            service: new_histogram(),
-            response: new_histogram(),
+            times: Vec::new(),
             over_time: OverTime::new(),
             slowest: Slowest::default(),
             started: Some(SecondCounts::default()),
@@ -295,18 +275,22 @@ impl Book {
         self.open_from = second.number + 1;
         self.over_time.add(second.number, second.rows());
         if second.requests > 0 {
-            let one_clock = self.settings.one_clock;
-            second.fill(&mut self.service, &mut self.response, one_clock);
-            let service = if one_clock { &self.response } else { &self.service };
-            let count = self.response.len().max(1) as f64;
+            second.times_of_requests(|(_, response)| *response, &mut self.times);
+            let response = SecondTimes::of(&mut self.times, second.response_ns);
+            let service = if self.settings.one_clock {
+                response
+            } else {
+                second.times_of_requests(|(service, _)| *service, &mut self.times);
+                SecondTimes::of(&mut self.times, second.service_ns)
+            };
             self.points.push(SecondPoint {
                 second: second.number,
                 requests: second.requests,
                 errors: second.errors,
                 bytes: second.bytes,
                 sent_bytes: second.sent_bytes,
-                service: times(service, second.service_ns as f64 / count / 1e6),
-                response: times(&self.response, second.response_ns as f64 / count / 1e6),
+                service,
+                response,
                 users: second.users,
             });
         }
@@ -385,12 +369,6 @@ impl Book {
             events,
         }
     }
-}
-
-fn times(histogram: &Histogram<u64>, mean: f64) -> SecondTimes {
-    let quantile = |q| histogram.value_at_quantile(q) as f64 / 1e3;
-    let max = histogram.max() as f64 / 1e3;
-    SecondTimes { mean, p50: quantile(0.50), p95: quantile(0.95), p99: quantile(0.99), max }
 }
 
 #[cfg(test)]

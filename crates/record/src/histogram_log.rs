@@ -12,9 +12,9 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-use crate::book::{Book, Second, fill};
+use crate::book::{Book, Second};
 use crate::output_file::OutputFile;
-use crate::totals::{SampleKind, new_histogram};
+use crate::totals::{HISTOGRAM_DIGITS, SampleKind};
 
 pub(crate) struct HistogramLog {
     file: OutputFile,
@@ -122,6 +122,23 @@ fn tag(label: &str, kind: SampleKind) -> String {
         }
     }
     tag
+}
+
+/// A histogram of microseconds from 1 µs up that grows as needed.
+pub(crate) fn new_histogram() -> Histogram<u64> {
+    let mut histogram = Histogram::new_with_bounds(1, 1_000_000, HISTOGRAM_DIGITS)
+        .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
+    histogram.auto(true);
+    histogram
+}
+
+/// Adds `times` to the two histograms.
+fn fill(times: &[(u64, u64)], service: &mut Histogram<u64>, response: &mut Histogram<u64>) {
+    for (s, r) in times {
+        // Auto-resizing histograms take every value that a clock can give.
+        let _ = service.record(*s);
+        let _ = response.record(*r);
+    }
 }
 
 #[cfg(test)]

@@ -80,6 +80,7 @@ mod samples_file;
 mod slowest;
 mod snapshot;
 mod starts;
+mod time_histogram;
 mod totals;
 mod writer;
 mod xml;
@@ -119,6 +120,7 @@ pub use snapshot::{
     first_start_ms, read_snapshots, snapshot_channel,
 };
 pub use starts::SecondCounts;
+pub use time_histogram::TimeHistogram;
 pub use totals::{
     ApdexLimits, Clock, ERROR_KINDS_MAX, ElapsedMs, ErrorKind, HISTOGRAM_DIGITS, LABELS_MAX, LabelTotals,
     LeftOut, OTHER_LABELS, RunTotals, SampleKind, Totals,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::live_arrivals::LiveArrivals;
 use crate::sample::{Nanos, Sample};
+use crate::time_histogram::band_end;
 use crate::totals::ElapsedMs;
 
 /// One second of the run, over the requests that ended in it. Times in ms.
@@ -40,6 +41,28 @@ pub struct SecondTimes {
     pub p99: f64,
     /// Largest.
     pub max: f64,
+}
+
+impl SecondTimes {
+    /// Of times in µs whose exact sum is `sum_ns`; each is the greatest value of its band in a histogram. `times_us` is left in
+    /// another order.
+    pub(crate) fn of(times_us: &mut [u64], sum_ns: u128) -> SecondTimes {
+        let count = times_us.len() as f64;
+        let (mut rest, mut passed) = (times_us, 0);
+        let mut quantile_ms = |q: f64| {
+            let rank = ((q * count).ceil() as usize).saturating_sub(1) - passed;
+            // Further quantiles lie behind this one.
+            let behind = std::mem::take(&mut rest);
+            if rank >= behind.len() {
+                return 0.0;
+            }
+            let us = *behind.select_nth_unstable(rank).1;
+            (rest, passed) = (&mut behind[rank..], passed + rank);
+            band_end(us) as f64 / 1e3
+        };
+        let [p50, p95, p99, max] = [0.50, 0.95, 0.99, 1.0].map(&mut quantile_ms);
+        SecondTimes { mean: sum_ns as f64 / count.max(1.0) / 1e6, p50, p95, p99, max }
+    }
 }
 
 /// The numbers of a summariser line: requests only, times as JMeter's `elapsed` in whole ms.

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::book::BookSettings;
@@ -10,6 +9,7 @@ use crate::over_time::{Heat, LabelSeries};
 use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
 use crate::slowest::SlowRequest;
 use crate::starts::SecondCounts;
+use crate::time_histogram::TimeHistogram;
 
 /// Significant digits of every histogram.
 pub const HISTOGRAM_DIGITS: u8 = 3;
@@ -25,19 +25,11 @@ pub const LABELS_MAX: usize = 1_000;
 /// The name under which samples of further labels are counted.
 pub const OTHER_LABELS: &str = "(other labels)";
 
-/// A histogram of microseconds from 1 µs up that grows as needed.
-pub(crate) fn new_histogram() -> Histogram<u64> {
-    let mut histogram = Histogram::new_with_bounds(1, 1_000_000, HISTOGRAM_DIGITS)
-        .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
-    histogram.auto(true);
-    histogram
-}
-
 /// The distribution of one of the two clocks: service time or response time.
 #[derive(Debug, Clone)]
 pub struct Clock {
     /// Values in µs, cut to whole ones.
-    pub histogram: Histogram<u64>,
+    pub histogram: TimeHistogram,
     /// Exact sum in ns.
     pub sum_ns: u128,
     /// Exact sum of squares in ns².
@@ -50,14 +42,17 @@ pub struct Clock {
 
 impl Clock {
     fn new() -> Clock {
-        Clock { histogram: new_histogram(), sum_ns: 0, sum_squares_ns2: 0, min_ns: u64::MAX, max_ns: 0 }
+        Clock {
+            histogram: TimeHistogram::default(),
+            sum_ns: 0,
+            sum_squares_ns2: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
     }
 
     fn add(&mut self, ns: u64) {
-        // Auto-resizing recording fails only when memory for the counts cannot be indexed; sums stay exact then.
-        if self.histogram.record(ns / 1_000).is_err() {
-            self.histogram.saturating_record(ns / 1_000);
-        }
+        self.histogram.add(ns / 1_000);
         self.sum_ns += u128::from(ns);
         self.sum_squares_ns2 = self.sum_squares_ns2.saturating_add(u128::from(ns) * u128::from(ns));
         self.min_ns = self.min_ns.min(ns);
@@ -65,8 +60,7 @@ impl Clock {
     }
 
     fn merge(&mut self, other: &Clock) {
-        // Both resize themselves, so that every value finds its place.
-        let _ = self.histogram.add(&other.histogram);
+        self.histogram.merge(&other.histogram);
         self.sum_ns += other.sum_ns;
         self.sum_squares_ns2 = self.sum_squares_ns2.saturating_add(other.sum_squares_ns2);
         self.min_ns = self.min_ns.min(other.min_ns);
@@ -76,7 +70,7 @@ impl Clock {
     /// Number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.histogram.count()
     }
 
     /// Mean in ms from the exact sum; 0 without values.
@@ -109,7 +103,7 @@ impl Clock {
         if self.count() == 0 {
             return 0.0;
         }
-        let us = self.histogram.value_at_quantile(q);
+        let us = self.histogram.quantile_us(q);
         ((us as f64) / 1e3).clamp(self.min_ms(), self.max_ms())
     }
 

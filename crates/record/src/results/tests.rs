@@ -40,11 +40,7 @@ fn replay(inputs: Vec<ResultsInput>) -> Replay {
 fn numbers(totals: &RunTotals) -> impl PartialEq + std::fmt::Debug {
     let label = |label: &crate::LabelTotals| {
         let clock = &label.totals.response;
-        let times: Vec<(u64, u64)> = clock
-            .histogram
-            .iter_recorded()
-            .map(|cell| (cell.value_iterated_to(), cell.count_at_value()))
-            .collect();
+        let times: Vec<(u64, u64)> = clock.histogram.bands().map(|(_, end, count)| (end, count)).collect();
         let (satisfied, tolerated) = (label.totals.satisfied, label.totals.tolerated);
         (
             label.name.clone(),

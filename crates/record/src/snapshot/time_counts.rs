@@ -2,12 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::totals::HISTOGRAM_DIGITS;
-
-/// Binary digits of a value that a band keeps: a histogram of [`HISTOGRAM_DIGITS`] = 3 has 2,048 bands in its first
-/// scale (the power of two from 2·10³ on).
-const KEPT_BITS: u32 = 11;
-const _: () = assert!(HISTOGRAM_DIGITS == 3);
+use crate::time_histogram::{band_end, band_start, band_width};
 
 /// Times of one clock, in the bands that the run's histograms have too: recorded into one of those, they fall into the
 /// same place. Exact sum and extremes beside them. It takes memory only for bands that hold something.
@@ -21,17 +16,6 @@ pub struct TimeCounts {
     max_ns: u64,
 }
 
-/// The least value in µs of the band that `us` lies in.
-fn band(us: u64) -> u64 {
-    let cut = cut_bits(us);
-    us >> cut << cut
-}
-
-/// How many low bits of `us` its band does not tell apart.
-fn cut_bits(us: u64) -> u32 {
-    (u64::BITS - us.leading_zeros()).saturating_sub(KEPT_BITS)
-}
-
 impl TimeCounts {
     /// Of times in ns. `times` is left sorted.
     pub(crate) fn of(times: &mut [u64]) -> TimeCounts {
@@ -39,7 +23,7 @@ impl TimeCounts {
         let mut counts = TimeCounts::default();
         for &ns in &*times {
             // Ascending: the band is the last one or a new one.
-            let us = band(ns / 1_000);
+            let us = band_start(ns / 1_000);
             match counts.bands.last_mut() {
                 Some((last, count)) if *last == us => *count += 1,
                 _ => counts.bands.push((us, 1)),
@@ -124,7 +108,7 @@ impl TimeCounts {
             self.min_ns = self.min_ns.max(first * 1_000);
         }
         if earlier.max_ns >= self.max_ns {
-            let edge = (last | ((1 << cut_bits(*last)) - 1)).saturating_mul(1_000).saturating_add(999);
+            let edge = band_end(*last).saturating_mul(1_000).saturating_add(999);
             self.max_ns = self.max_ns.min(edge);
         }
     }
@@ -176,7 +160,7 @@ impl TimeCounts {
             seen += count;
             seen >= rank
         });
-        let us = within.map_or(0, |(us, _)| us | ((1 << cut_bits(*us)) - 1));
+        let us = within.map_or(0, |(us, _)| band_end(*us));
         Some((us as f64 / 1e3).clamp(min, max))
     }
 
@@ -184,7 +168,7 @@ impl TimeCounts {
     #[must_use]
     pub fn deviation_ms(&self) -> Option<f64> {
         let mean = self.mean_ms().filter(|_| self.count > 1)?;
-        let middle = |us: u64| (us as f64 + (1_u64 << cut_bits(us)) as f64 / 2.0) / 1e3;
+        let middle = |us: u64| (us as f64 + band_width(us) as f64 / 2.0) / 1e3;
         let squares: f64 =
             self.bands.iter().map(|(us, count)| (middle(*us) - mean).powi(2) * *count as f64).sum();
         Some((squares / (self.count - 1) as f64).sqrt())
@@ -203,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::totals::new_histogram;
+    use crate::histogram_log::new_histogram;
 
     fn ns() -> impl Strategy<Value = u64> {
         prop_oneof![0..5_000_000_u64, 0..90_000_000_000_u64, Just(2_047_000), Just(2_048_000)]

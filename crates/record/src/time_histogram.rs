@@ -1,0 +1,168 @@
+//! Counts of times in the bands of an HdrHistogram of three digits, as many as have been needed so far.
+
+use crate::totals::HISTOGRAM_DIGITS;
+
+/// Binary digits of a value that a band keeps: a histogram of [`HISTOGRAM_DIGITS`] = 3 has 2,048 bands in its first
+/// scale (the power of two from 2·10³ on), and half as many in each further one.
+const KEPT_BITS: u32 = 11;
+const _: () = assert!(HISTOGRAM_DIGITS == 3);
+
+/// Bands of a scale after the first.
+const SCALE: usize = 1 << (KEPT_BITS - 1);
+
+/// Bands that are added up together on the way to a quantile.
+const CHUNK: usize = 32;
+
+/// How many low bits of `us` its band does not tell apart.
+const fn cut_bits(us: u64) -> u32 {
+    (u64::BITS - us.leading_zeros()).saturating_sub(KEPT_BITS)
+}
+
+/// The least value in µs of the band that `us` lies in.
+pub(crate) const fn band_start(us: u64) -> u64 {
+    us >> cut_bits(us) << cut_bits(us)
+}
+
+/// The greatest value in µs of the band that `us` lies in.
+pub(crate) const fn band_end(us: u64) -> u64 {
+    us | ((1 << cut_bits(us)) - 1)
+}
+
+/// How many values in µs lie in the band of `us`.
+pub(crate) const fn band_width(us: u64) -> u64 {
+    1 << cut_bits(us)
+}
+
+/// The number of the band of `us`; the bands are numbered upwards without gaps.
+const fn band_number(us: u64) -> usize {
+    let cut = cut_bits(us);
+    cut as usize * SCALE + (us >> cut) as usize
+}
+
+/// The least value in µs of the band with this number.
+const fn start_of(number: usize) -> u64 {
+    let cut = (number / SCALE).saturating_sub(1);
+    ((number - cut * SCALE) as u64) << cut
+}
+
+/// How often times occurred, within 0.1 %.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TimeHistogram {
+    /// By number of the band, up to the end of the scale of the largest time.
+    counts: Vec<u64>,
+    count: u64,
+}
+
+impl TimeHistogram {
+    /// Counts a time in µs.
+    #[inline]
+    pub(crate) fn add(&mut self, us: u64) {
+        let number = band_number(us);
+        self.count += 1;
+        match self.counts.get_mut(number) {
+            Some(count) => *count += 1,
+            None => self.add_beyond(number),
+        }
+    }
+
+    #[cold]
+    fn add_beyond(&mut self, number: usize) {
+        self.counts.resize((number + 1).next_multiple_of(SCALE), 0);
+        self.counts[number] += 1;
+    }
+
+    /// Adds what `other` counted.
+    pub(crate) fn merge(&mut self, other: &TimeHistogram) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+    }
+
+    /// How many times there are.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The least and the greatest value in µs of each band that holds times, and how many; ascending.
+    pub fn bands(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let held = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        held.map(|(number, count)| (start_of(number), band_end(start_of(number)), *count))
+    }
+
+    /// The quantile `q` (0..=1) in µs: the greatest value of the least band that at least `⌈q·n⌉` times do not exceed, of
+    /// the least of all for 0 the least value; 0 without times.
+    #[must_use]
+    pub fn quantile_us(&self, q: f64) -> u64 {
+        let rank = ((q.min(1.0) * self.count as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        for (at, chunk) in self.counts.chunks(CHUNK).enumerate() {
+            let together: u64 = chunk.iter().sum();
+            if seen + together < rank {
+                seen += together;
+                continue;
+            }
+            let within = chunk.iter().position(|count| {
+                seen += count;
+                seen >= rank
+            });
+            let start = start_of(at * CHUNK + within.unwrap_or_default());
+            return if q == 0.0 { start } else { band_end(start) };
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::Histogram;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn us() -> impl Strategy<Value = u64> {
+        prop_oneof![0..5_000_u64, 0..90_000_000_u64, 2_040..2_060_u64, 0..u64::MAX / 1_000]
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_histogram_of_three_digits(
+            times in prop::collection::vec(us(), 1..200),
+            more in prop::collection::vec(us(), 0..50),
+            q in prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0],
+        ) {
+            let mut known = Histogram::<u64>::new_with_bounds(1, 1_000_000, HISTOGRAM_DIGITS).unwrap();
+            known.auto(true);
+            let (mut ours, mut part) = (TimeHistogram::default(), TimeHistogram::default());
+            times.iter().for_each(|us| ours.add(*us));
+            more.iter().for_each(|us| part.add(*us));
+            ours.merge(&part);
+            times.iter().chain(&more).for_each(|us| known.record(*us).unwrap());
+            prop_assert_eq!(ours.count(), known.len());
+            prop_assert_eq!(ours.quantile_us(q), known.value_at_quantile(q));
+            let bands: Vec<(u64, u64)> = ours.bands().map(|(_, end, count)| (end, count)).collect();
+            let expected = known.iter_recorded().map(|bar| (bar.value_iterated_to(), bar.count_at_value()));
+            prop_assert_eq!(bands, expected.collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_band_holds_what_lies_between_its_ends(us in us()) {
+            let (start, end) = (band_start(us), band_end(us));
+            prop_assert!(start <= us && us <= end && end - start + 1 == band_width(us));
+            prop_assert_eq!((band_number(start), start_of(band_number(us))), (band_number(us), start));
+            prop_assert_eq!(band_number(end + 1), band_number(us) + 1);
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_quantiles() {
+        assert_eq!(
+            (TimeHistogram::default().quantile_us(0.5), TimeHistogram::default().bands().count()),
+            (0, 0)
+        );
+    }
+}
