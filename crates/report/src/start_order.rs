@@ -4,6 +4,8 @@
 //! half a million others ended while it was under way. One that does not is counted where it stands, and the verdict says
 //! how many there were.
 
+use std::collections::VecDeque;
+
 use busyhour_analysis::arrivals::ArrivalTally;
 
 /// Most starts that are held back: 8 MiB.
@@ -16,25 +18,151 @@ const FEW: usize = 512;
 /// Starts before them that they are merged with at once; where they reach back further, that is left to the passing on.
 const NEAR: usize = 8 * FEW;
 
+/// Most milliseconds in which starts are counted: 70 minutes, 16 MiB. Starts that are held back over a longer time are few to
+/// the millisecond, and sorting them costs less.
+const COUNTED_MS_MAX: u64 = 1 << 22;
+
+const MS_NS: u64 = 1_000_000;
+
 /// Takes starts in the order of ends, and hands them on in their own.
 pub(crate) struct StartOrder {
-    held: Vec<u64>,
+    held: Held,
     held_max: usize,
-    /// How many of those held are in order, or in a few long runs that are.
-    settled: usize,
     tally: ArrivalTally,
+}
+
+/// Starts that are held back.
+enum Held {
+    /// Whole milliseconds close to each other, as a log has them: nothing has to be sorted.
+    Counted(CountedStarts),
+    Sorted(SortedStarts),
 }
 
 impl StartOrder {
     pub(crate) fn new(tally: ArrivalTally) -> StartOrder {
-        StartOrder { held: Vec::new(), held_max: HELD_MAX, settled: 0, tally }
+        StartOrder { held: Held::Counted(CountedStarts::default()), held_max: HELD_MAX, tally }
     }
 
     #[inline]
     pub(crate) fn add(&mut self, start_ns: u64) {
+        if let Held::Counted(counted) = &mut self.held
+            && counted.add(start_ns)
+        {
+            if counted.held >= self.held_max {
+                counted.pass(counted.held / 2, &mut self.tally);
+            }
+            return;
+        }
+        self.add_sorted(start_ns);
+    }
+
+    fn add_sorted(&mut self, start_ns: u64) {
+        match &mut self.held {
+            Held::Counted(counted) => {
+                let mut sorted = SortedStarts::of(counted);
+                sorted.add(start_ns, self.held_max, &mut self.tally);
+                self.held = Held::Sorted(sorted);
+            }
+            Held::Sorted(sorted) => sorted.add(start_ns, self.held_max, &mut self.tally),
+        }
+    }
+
+    /// The tally of all starts.
+    pub(crate) fn finish(mut self) -> ArrivalTally {
+        match self.held {
+            Held::Counted(mut counted) => counted.pass(counted.held, &mut self.tally),
+            Held::Sorted(sorted) => sorted.pass_all(&mut self.tally),
+        }
+        self.tally
+    }
+}
+
+/// How many starts each millisecond has.
+#[derive(Default)]
+struct CountedStarts {
+    first_ms: u64,
+    /// From the first on, without gaps.
+    counts: VecDeque<u32>,
+    held: usize,
+}
+
+impl CountedStarts {
+    /// Adds a start; false, and nothing is done, when it is no whole millisecond or too far from the others.
+    #[inline]
+    fn add(&mut self, start_ns: u64) -> bool {
+        let ms = start_ns / MS_NS;
+        if ms * MS_NS != start_ns || !(self.holds(ms) || self.widen(ms)) {
+            return false;
+        }
+        self.counts[(ms - self.first_ms) as usize] += 1;
+        self.held += 1;
+        true
+    }
+
+    #[inline]
+    fn holds(&self, ms: u64) -> bool {
+        ms.wrapping_sub(self.first_ms) < self.counts.len() as u64
+    }
+
+    #[cold]
+    fn widen(&mut self, ms: u64) -> bool {
+        if self.counts.is_empty() {
+            self.first_ms = ms;
+        }
+        let first = self.first_ms.min(ms);
+        let span = (self.first_ms + self.counts.len() as u64).max(ms + 1) - first;
+        if span > COUNTED_MS_MAX {
+            return false;
+        }
+        for _ in first..self.first_ms {
+            self.counts.push_front(0);
+        }
+        self.first_ms = first;
+        self.counts.resize(span as usize, 0);
+        true
+    }
+
+    /// Hands on the first so many starts.
+    fn pass(&mut self, starts: usize, tally: &mut ArrivalTally) {
+        let mut left = starts as u64;
+        self.held -= starts;
+        while left > 0 {
+            let Some(count) = self.counts.front_mut() else { return };
+            let passed = left.min(u64::from(*count));
+            tally.add_many(self.first_ms * MS_NS, passed);
+            left -= passed;
+            *count -= passed as u32;
+            if *count == 0 {
+                self.counts.pop_front();
+                self.first_ms += 1;
+            }
+        }
+    }
+}
+
+/// Starts, most of which are in order.
+struct SortedStarts {
+    held: Vec<u64>,
+    /// How many of those held are in order, or in a few long runs that are.
+    settled: usize,
+}
+
+impl SortedStarts {
+    fn of(counted: &CountedStarts) -> SortedStarts {
+        let starts = (counted.first_ms..).zip(&counted.counts);
+        let starts = starts.flat_map(|(ms, count)| std::iter::repeat_n(ms * MS_NS, *count as usize));
+        let held: Vec<u64> = starts.collect();
+        SortedStarts { settled: held.len(), held }
+    }
+
+    #[inline]
+    fn add(&mut self, start_ns: u64, held_max: usize, tally: &mut ArrivalTally) {
         self.held.push(start_ns);
-        if self.held.len() - self.settled >= FEW.min(self.held_max) {
+        if self.held.len() - self.settled >= FEW.min(held_max) {
             self.settle();
+            if self.settled >= held_max {
+                self.pass_half(tally);
+            }
         }
     }
 
@@ -48,49 +176,76 @@ impl StartOrder {
             self.held[self.settled - overlap..].sort();
         }
         self.settled = self.held.len();
-        if self.settled >= self.held_max {
-            self.pass_half();
-        }
     }
 
     #[cold]
-    fn pass_half(&mut self) {
+    fn pass_half(&mut self, tally: &mut ArrivalTally) {
         // It is one run, or few: sorting finds that.
         self.held.sort();
         let half = self.held.len() / 2;
-        self.held.drain(..half).for_each(|start_ns| self.tally.add(start_ns));
+        self.held.drain(..half).for_each(|start_ns| tally.add(start_ns));
         self.settled = self.held.len();
     }
 
-    /// The tally of all starts.
-    pub(crate) fn finish(mut self) -> ArrivalTally {
+    fn pass_all(mut self, tally: &mut ArrivalTally) {
         self.held.sort();
-        self.held.iter().for_each(|start_ns| self.tally.add(*start_ns));
-        self.tally
+        self.held.iter().for_each(|start_ns| tally.add(*start_ns));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use busyhour_analysis::arrivals::TallySettings;
+    use busyhour_analysis::arrivals::{Observed, TallySettings};
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
 
-    #[test]
-    fn starts_come_in_their_order() {
-        let tally = || ArrivalTally::new(TallySettings::default());
-        let mut order = StartOrder { held_max: 100, ..StartOrder::new(tally()) };
-        let mut sorted = tally();
-        // Each one may stand up to 40 places from where it belongs.
-        let starts = |at: u64| at * 1_000_000 + (at * 7_919 % 40) * 1_000_000;
-        let mut all: Vec<u64> = (0..5_000).map(starts).collect();
+    fn tally() -> ArrivalTally {
+        ArrivalTally::new(TallySettings::default())
+    }
+
+    fn order() -> StartOrder {
+        StartOrder { held_max: 100, ..StartOrder::new(tally()) }
+    }
+
+    fn observed(tally: &ArrivalTally) -> Observed {
+        tally.finish(&mut Xoshiro256PlusPlus::seed_from_u64(1))
+    }
+
+    /// What comes of `starts` in any order must be what comes of them in their own.
+    fn assert_ordered(starts: impl Iterator<Item = u64>, counted: bool) {
+        let (mut order, mut sorted) = (order(), tally());
+        let mut all: Vec<u64> = starts.collect();
         all.iter().for_each(|start| order.add(*start));
+        assert_eq!(matches!(order.held, Held::Counted(_)), counted);
         all.sort_unstable();
         all.iter().for_each(|start| sorted.add(*start));
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut again = random.clone();
-        assert_eq!(order.finish().finish(&mut random), sorted.finish(&mut again));
+        assert_eq!(observed(&order.finish()), observed(&sorted));
+    }
+
+    #[test]
+    fn starts_come_in_their_order() {
+        // Each one may stand up to 40 places from where it belongs.
+        let starts = |at: u64| at * MS_NS + (at * 7_919 % 40) * MS_NS;
+        assert_ordered((0..5_000).map(starts), true);
+        assert_ordered((0..5_000).map(|at| starts(at) / 4 / MS_NS * MS_NS), true);
+        assert_ordered((0..5_000).map(|at| starts(at) + at % 3), false);
+        // Whole milliseconds that others follow, in the middle of a run and after a pause.
+        assert_ordered((0..5_000).map(|at| starts(at) + at / 2_000), false);
+        let pause = |at: u64| if at < 2_000 { 0 } else { COUNTED_MS_MAX * MS_NS };
+        assert_ordered((0..5_000).map(|at| starts(at) + pause(at)), false);
+    }
+
+    #[test]
+    fn a_start_that_comes_too_late_is_told() {
+        for ns in [0, 1] {
+            let mut order = order();
+            (100..1_000).for_each(|at| order.add(at * MS_NS + ns));
+            order.add(7 * MS_NS);
+            (1_000..2_000).for_each(|at| order.add(at * MS_NS + ns));
+            let observed = observed(&order.finish());
+            assert_eq!((observed.disordered, observed.arrivals), (1, 1_901));
+        }
     }
 }

@@ -45,10 +45,16 @@ impl WindowCounter {
     /// Counts an arrival after the origin, and gives out the windows that ended before it.
     #[inline]
     pub fn add(&mut self, stamp: u64, ended: impl FnMut(Windows)) {
+        self.add_many(stamp, 1, ended);
+    }
+
+    /// Counts so many arrivals at one time after the origin, and gives out the windows that ended before them.
+    #[inline]
+    pub fn add_many(&mut self, stamp: u64, arrivals: u64, ended: impl FnMut(Windows)) {
         if stamp > self.end {
             self.pass(stamp, ended);
         }
-        self.count += 1;
+        self.count += arrivals;
     }
 
     /// Gives out the windows that ended before `at`, up to which nothing more arrived.

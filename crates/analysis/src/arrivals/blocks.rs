@@ -21,7 +21,7 @@ pub(super) struct Block {
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
-    /// One of so many blocks is kept.
+    /// One of so many blocks is kept: a power of two.
     stride: u64,
     seen: u64,
 }
@@ -34,12 +34,26 @@ impl Blocks {
     /// Adds the gap that ends at `end_ns`.
     #[inline]
     pub(super) fn add(&mut self, end_ns: u64, gap_ns: f64) {
-        let number = self.seen / LENGTH as u64;
-        let first = self.seen.is_multiple_of(LENGTH as u64);
-        self.seen += 1;
-        if !number.is_multiple_of(self.stride) {
-            return;
+        self.add_many(end_ns, gap_ns, 1);
+    }
+
+    /// Adds so many equal gaps, the last of which ends at `end_ns`.
+    #[inline]
+    pub(super) fn add_many(&mut self, end_ns: u64, gap_ns: f64, count: u64) {
+        let mut left = count;
+        while left > 0 {
+            let (number, within) = (self.seen / LENGTH as u64, self.seen % LENGTH as u64);
+            let here = left.min(LENGTH as u64 - within);
+            left -= here;
+            self.seen += here;
+            if number & (self.stride - 1) == 0 {
+                self.keep(within == 0, end_ns, gap_ns, here as usize);
+            }
         }
+    }
+
+    /// Adds equal gaps to the last block, or to a new one.
+    fn keep(&mut self, first: bool, end_ns: u64, gap_ns: f64, count: usize) {
         if first {
             if self.blocks.len() == BLOCKS_MAX {
                 self.stride *= 2;
@@ -54,7 +68,7 @@ impl Blocks {
         }
         if let Some(block) = self.blocks.last_mut() {
             block.to_ns = end_ns;
-            block.gaps_ns.push(gap_ns);
+            block.gaps_ns.extend(std::iter::repeat_n(gap_ns, count));
         }
     }
 
@@ -80,6 +94,18 @@ mod tests {
         let starts: Vec<f64> = kept.iter().map(|block| block[0]).collect();
         assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == starts[1] - starts[0]), "{starts:?}");
         assert!(kept.iter().all(|block| block.windows(2).all(|pair| pair[1] == pair[0] + 1.0)));
+    }
+
+    #[test]
+    fn equal_gaps_can_be_added_together() {
+        let (mut single, mut together) = (Blocks::new(), Blocks::new());
+        for i in 0..10_000_u64 {
+            let count = i * 7_919 % 40 + 1;
+            (0..count).for_each(|_| single.add(i, i as f64));
+            together.add_many(i, i as f64, count);
+        }
+        assert_eq!(single.within(0, u64::MAX), together.within(0, u64::MAX));
+        assert_eq!((single.seen, single.stride), (together.seen, together.stride));
     }
 
     #[test]
