@@ -15,14 +15,15 @@ pub(crate) const BANDS: usize = PER_DECADE * DECADES;
 /// Bits below the leading one that choose where the search for a band begins.
 const HEAD_BITS: u32 = 6;
 
-struct Table {
+/// Which times lie in which band.
+pub(crate) struct Bands {
     /// Where each band begins, in µs, and the end of the last.
     edges_us: Vec<u64>,
     /// By leading bits: the band of the least value that begins with them.
     heads: Vec<u16>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
+static BANDS_OF_TIMES: LazyLock<Bands> = LazyLock::new(|| {
     let mut edges_us: Vec<u64> = (0..BANDS).map(|band| edge_us(band).ceil() as u64).collect();
     edges_us.push(u64::MAX);
     let head = |key: usize| {
@@ -32,7 +33,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         edges_us.partition_point(|edge| u128::from(*edge) <= least).saturating_sub(1).min(BANDS - 1) as u16
     };
     let heads = (0..64 << HEAD_BITS).map(head).collect();
-    Table { edges_us, heads }
+    Bands { edges_us, heads }
 });
 
 /// Where band `band` begins, in µs.
@@ -41,18 +42,24 @@ pub(crate) fn edge_us(band: usize) -> f64 {
     decade * 10f64.powf((band % PER_DECADE) as f64 / PER_DECADE as f64)
 }
 
-/// The band of a time in µs; less than 1 µs counts as 1.
-#[inline]
-pub(crate) fn band(us: u64) -> usize {
-    let us = us.max(1);
-    let exponent = us.ilog2();
-    let fraction = (us << (63 - exponent) << 1 >> (64 - HEAD_BITS)) as usize;
-    let table = &*TABLE;
-    let mut band = usize::from(table.heads[(exponent as usize) << HEAD_BITS | fraction]);
-    while band + 1 < BANDS && table.edges_us[band + 1] <= us {
-        band += 1;
+/// The bands.
+pub(crate) fn bands() -> &'static Bands {
+    &BANDS_OF_TIMES
+}
+
+impl Bands {
+    /// The band of a time in µs; less than 1 µs counts as 1.
+    #[inline]
+    pub(crate) fn of(&self, us: u64) -> usize {
+        let us = us.max(1);
+        let exponent = us.ilog2();
+        let fraction = (us << (63 - exponent) << 1 >> (64 - HEAD_BITS)) as usize;
+        let mut band = usize::from(self.heads[(exponent as usize) << HEAD_BITS | fraction]);
+        while band + 1 < BANDS && self.edges_us[band + 1] <= us {
+            band += 1;
+        }
+        band
     }
-    band
 }
 
 #[cfg(test)]
@@ -60,6 +67,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn band(us: u64) -> usize {
+        bands().of(us)
+    }
 
     #[test]
     fn edges_belong_to_the_band_above_them() {

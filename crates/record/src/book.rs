@@ -78,42 +78,33 @@ pub(crate) struct Second {
     users: u32,
     service_ns: u128,
     response_ns: u128,
-    /// By row of the book: service and response times in µs. Sub-results have none.
-    pub(crate) times: Vec<Vec<(u64, u64)>>,
-    /// By row of the book: samples and errors.
-    counts: Vec<(u64, u64)>,
-    /// Which rows are requests: the total's histogram is made of these.
-    request_row: Vec<bool>,
+    /// By row of the book. Sub-results have none.
+    pub(crate) rows: Vec<RowSecond>,
 }
 
 impl Second {
     fn clear(&mut self, number: u64) {
-        for times in &mut self.times {
-            times.clear();
+        let mut rows = std::mem::take(&mut self.rows);
+        for row in &mut rows {
+            row.times.clear();
+            *row = RowSecond { times: std::mem::take(&mut row.times), ..RowSecond::default() };
         }
-        self.request_row.fill(false);
-        self.counts.fill((0, 0));
-        let times = std::mem::take(&mut self.times);
-        let request_row = std::mem::take(&mut self.request_row);
-        let counts = std::mem::take(&mut self.counts);
-        *self = Second { number, times, counts, request_row, ..Second::default() };
+        *self = Second { number, rows, ..Second::default() };
     }
 
     fn add(&mut self, row: usize, sample: &Sample<'_>, request: bool) {
-        if self.times.len() <= row {
-            self.times.resize_with(row + 1, Vec::new);
-            self.request_row.resize(row + 1, false);
-            self.counts.resize(row + 1, (0, 0));
+        if self.rows.len() <= row {
+            self.rows.resize_with(row + 1, RowSecond::default);
         }
-        let counts = &mut self.counts[row];
-        counts.0 += u64::from(sample.sample_count);
-        counts.1 += u64::from(sample.error_count);
+        let row = &mut self.rows[row];
+        row.samples += u64::from(sample.sample_count);
+        row.errors += u64::from(sample.error_count);
         let (service, response) = (sample.service_ns(), sample.response_ns());
-        self.times[row].push((service / 1_000, response / 1_000));
+        row.times.push((service / 1_000, response / 1_000));
         if !request {
             return;
         }
-        self.request_row[row] = true;
+        row.is_request = true;
         self.requests += u64::from(sample.sample_count);
         self.errors += u64::from(sample.error_count);
         self.bytes = self.bytes.saturating_add(sample.bytes);
@@ -126,20 +117,9 @@ impl Second {
     /// The times of its requests: service times, or response times.
     fn times_of_requests(&self, of: impl Fn(&(u64, u64)) -> u64, into: &mut Vec<u64>) {
         into.clear();
-        for (times, _) in self.times.iter().zip(&self.request_row).filter(|(_, is_request)| **is_request) {
-            into.extend(times.iter().map(&of));
+        for row in self.rows.iter().filter(|row| row.is_request) {
+            into.extend(row.times.iter().map(&of));
         }
-    }
-
-    fn rows(&self) -> impl Iterator<Item = RowSecond<'_>> {
-        let rows = self.times.iter().zip(&self.counts).zip(&self.request_row).enumerate();
-        rows.map(|(row, ((times, (samples, errors)), is_request))| RowSecond {
-            row,
-            is_request: *is_request,
-            samples: *samples,
-            errors: *errors,
-            times,
-        })
     }
 }
 
@@ -254,7 +234,7 @@ impl Book {
         // However long the gap is, no more seconds are open than these.
         while !self.open.is_empty() && number >= self.open_from.saturating_add(OPEN_SECONDS_MAX as u64) {
             self.close_one();
-            if self.open.iter().all(|s| s.times.iter().all(Vec::is_empty)) {
+            if self.open.iter().all(|second| second.rows.iter().all(|row| row.times.is_empty())) {
                 self.spare.extend(self.open.drain(..));
             }
         }
@@ -273,7 +253,7 @@ impl Book {
     fn close_one(&mut self) {
         let Some(second) = self.open.pop_front() else { return };
         self.open_from = second.number + 1;
-        self.over_time.add(second.number, second.rows());
+        self.over_time.add(second.number, &second.rows);
         if second.requests > 0 {
             second.times_of_requests(|(_, response)| *response, &mut self.times);
             let response = SecondTimes::of(&mut self.times, second.response_ns);

@@ -14,6 +14,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::book::{Book, Second};
 use crate::output_file::OutputFile;
+use crate::over_time::RowSecond;
 use crate::totals::{HISTOGRAM_DIGITS, SampleKind};
 
 pub(crate) struct HistogramLog {
@@ -53,7 +54,7 @@ impl HistogramLog {
 
     /// Appends a second's histograms.
     pub(crate) fn second(&mut self, second: &Second, book: &Book) {
-        for (row, times) in second.times.iter().enumerate() {
+        for (row, RowSecond { times, .. }) in second.rows.iter().enumerate() {
             if times.is_empty() {
                 continue;
             }

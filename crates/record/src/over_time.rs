@@ -102,15 +102,14 @@ fn merge<N: Copy>(into: &mut Vec<(u16, N)>, more: &[(u16, N)], add: impl Fn(&mut
 }
 
 /// What a second tells of one row.
-pub(crate) struct RowSecond<'s> {
-    /// Number of the row.
-    pub(crate) row: usize,
-    /// Whether its samples are requests.
+#[derive(Debug, Default)]
+pub(crate) struct RowSecond {
+    /// Whether its samples are requests: the heat map is made of these.
     pub(crate) is_request: bool,
     pub(crate) samples: u64,
     pub(crate) errors: u64,
     /// Service and response times in µs.
-    pub(crate) times: &'s [(u64, u64)],
+    pub(crate) times: Vec<(u64, u64)>,
 }
 
 /// The slices of a run that goes on.
@@ -145,7 +144,7 @@ impl OverTime {
     }
 
     /// Adds the second `number`, not before the first that was added.
-    pub(crate) fn add<'s>(&mut self, number: u64, rows: impl Iterator<Item = RowSecond<'s>>) {
+    pub(crate) fn add(&mut self, number: u64, rows: &[RowSecond]) {
         let since = number.saturating_sub(*self.from.get_or_insert(number));
         while since / self.row_step >= ROW_SLICES_MAX {
             self.row_step *= 2;
@@ -164,8 +163,8 @@ impl OverTime {
             self.heat.truncate(pairs);
         }
         let mut heat_bands = (usize::MAX, 0);
-        for row in rows {
-            self.add_row(since / self.row_step, &row, &mut heat_bands);
+        for (at, row) in rows.iter().enumerate() {
+            self.add_row(at, since / self.row_step, row, &mut heat_bands);
         }
         if heat_bands.0 > heat_bands.1 {
             return;
@@ -184,10 +183,11 @@ impl OverTime {
         merge(&mut self.heat[at], &self.heat_found, |a, b| *a += b);
     }
 
-    fn add_row(&mut self, at: u64, row: &RowSecond<'_>, heat_bands: &mut (usize, usize)) {
+    fn add_row(&mut self, number: usize, at: u64, row: &RowSecond, heat_bands: &mut (usize, usize)) {
         let (mut least, mut most, mut sum) = (usize::MAX, 0, 0u64);
-        for (_, response_us) in row.times {
-            let band = bands::band(*response_us);
+        let bands = bands::bands();
+        for (_, response_us) in &row.times {
+            let band = bands.of(*response_us);
             self.counts[band] += 1;
             least = least.min(band);
             most = most.max(band);
@@ -209,10 +209,10 @@ impl OverTime {
         if row.is_request {
             *heat_bands = (heat_bands.0.min(least / FINE), heat_bands.1.max(most / FINE));
         }
-        if self.rows.len() <= row.row {
-            self.rows.resize_with(row.row + 1, Vec::new);
+        if self.rows.len() <= number {
+            self.rows.resize_with(number + 1, Vec::new);
         }
-        let slices = &mut self.rows[row.row];
+        let slices = &mut self.rows[number];
         if slices.last().is_none_or(|slice| slice.at < at) {
             slices.push(Slice { at, ..Slice::default() });
         }
@@ -261,9 +261,9 @@ mod tests {
 
     use super::*;
 
-    fn second(times: &[(u64, u64)]) -> RowSecond<'_> {
+    fn second(times: &[(u64, u64)]) -> [RowSecond; 1] {
         let samples = times.len() as u64;
-        RowSecond { row: 0, is_request: true, samples, errors: samples / 2, times }
+        [RowSecond { is_request: true, samples, errors: samples / 2, times: times.to_vec() }]
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
         let mut over = OverTime::new();
         let times: Vec<(u64, u64)> = (1..=100).map(|ms| (0, ms * 1_000)).collect();
         for number in 1_000..2_000 {
-            over.add(number, [second(&times)].into_iter());
+            over.add(number, &second(&times));
         }
         let heat = over.heat().unwrap();
         assert_eq!((heat.from_second, heat.step_s, heat.columns.len()), (1_000, 4, 250));
@@ -291,7 +291,7 @@ mod tests {
     fn a_pause_leaves_empty_slices() {
         let mut over = OverTime::new();
         for number in [5, 9] {
-            over.add(number, [second(&[(1, 7)])].into_iter());
+            over.add(number, &second(&[(1, 7)]));
         }
         let series = over.row(0).unwrap();
         assert_eq!(series.slices.iter().map(|slice| slice.samples).collect::<Vec<_>>(), [1, 0, 0, 0, 1]);
@@ -305,7 +305,7 @@ mod tests {
             let mut over = OverTime::new();
             let mut number = 0;
             for gap in &gaps {
-                over.add(number, [second(&[(0, 3), (0, 5_000_000)])].into_iter());
+                over.add(number, &second(&[(0, 3), (0, 5_000_000)]));
                 number += gap;
             }
             let heat = over.heat().unwrap();

@@ -72,14 +72,6 @@ impl<'r> Cell<'r> {
         let bytes = u128::from_le_bytes(*last) >> (128 - 8 * self.len as u32);
         Some(bytes | (self.len as u128) << (8 * MIDDLING_MAX))
     }
-
-    /// All but its last `len` bytes, and these.
-    #[inline]
-    pub(crate) fn split_end(self, len: usize) -> (Cell<'r>, Cell<'r>) {
-        let len = len.min(self.len);
-        let head = &self.upto[..self.upto.len() - len];
-        (Cell { upto: head, len: self.len - len }, Cell { upto: self.upto, len })
-    }
 }
 
 /// The number that eight digits make, the first in the lowest byte; `None` unless all of them are 0 to 9.
@@ -111,8 +103,6 @@ mod tests {
             prop_assert_eq!(read.bytes(), cell.as_bytes());
             prop_assert_eq!(read.number(), cells::number(cell.as_bytes()));
             prop_assert_eq!(read.span_ns(), cells::span_ns(cell.as_bytes()));
-            let (head, end) = read.split_end(5);
-            prop_assert_eq!([head.bytes(), end.bytes()].concat(), cell.as_bytes());
         }
 
         #[test]

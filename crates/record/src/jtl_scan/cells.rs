@@ -61,13 +61,13 @@ impl Stamps {
     /// The same as [`stamp_ns`].
     #[inline]
     pub(crate) fn ns(&mut self, cell: Cell<'_>) -> Option<i64> {
-        let (head, tail) = cell.split_end(5);
-        let Ok(head) = <&[u8; 8]>::try_from(head.bytes()) else { return stamp_ns(cell.bytes()) };
+        let Ok(stamp) = <&[u8; 13]>::try_from(cell.bytes()) else { return stamp_ns(cell.bytes()) };
+        let [head @ .., _, _, _, _, _] = stamp;
         if *head != self.head {
-            let Some(value) = number(head) else { return stamp_ns(cell.bytes()) };
+            let Some(value) = number(head) else { return stamp_ns(stamp) };
             (self.head, self.head_ms) = (*head, value * 100_000);
         }
-        let Some(tail) = tail.number() else { return stamp_ns(cell.bytes()) };
+        let Some(tail) = Cell::new(stamp, 5).number() else { return stamp_ns(stamp) };
         let ms = self.head_ms + tail;
         (ms <= STAMP_MS_MAX).then(|| ms as i64 * 1_000_000)
     }

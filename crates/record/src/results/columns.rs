@@ -218,7 +218,7 @@ impl RowSamples {
         let thread = further(columns.thread);
         let (group, user) =
             if thread.is_empty() { (0, 0) } else { self.groups.of(&String::from_utf8_lossy(thread.bytes())) };
-        if self.hostname.is_empty() && columns.hostname != NOWHERE {
+        if columns.hostname != NOWHERE && self.hostname.is_empty() {
             self.hostname.push_str(&String::from_utf8_lossy(row.cell(columns.hostname).bytes()));
         }
         let texts = &mut self.texts;
@@ -228,7 +228,7 @@ impl RowSamples {
         texts.encoding.set(further(columns.encoding));
         texts.url.set(if flags.contains(SampleFlags::NO_URL) { Cell::default() } else { url });
         let (mut values, mut variables) = (Vec::new(), Vec::new());
-        if !columns.variables.is_empty() {
+        if ALL {
             let places = columns.variables.iter();
             values.extend(places.map(|(_, at)| String::from_utf8_lossy(row.cell(*at).bytes())));
             variables.extend(values.iter().map(AsRef::as_ref));
