@@ -118,3 +118,26 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn arrivals_at_the_same_time_are_arrivals_one_by_one(
+        stamps in prop::collection::vec((0..2_000_u64, 0..9_u64), 1..300),
+        in_order: bool,
+    ) {
+        let mut stamps = stamps;
+        if in_order {
+            stamps.sort_unstable();
+        }
+        let tally = || ArrivalTally::new(TallySettings::new(Resolution::Millisecond));
+        let (mut single, mut together) = (tally(), tally());
+        for (ms, arrivals) in stamps {
+            (0..arrivals).for_each(|_| single.add(ms * 1_000_000));
+            together.add_many(ms * 1_000_000, arrivals);
+        }
+        prop_assert_eq!(single.arrivals(), together.arrivals());
+        if single.arrivals() > 1 {
+            prop_assert_eq!(single.finish(&mut generator(1)), together.finish(&mut generator(1)));
+        }
+    }
+}
