@@ -44,6 +44,16 @@ pub enum ExportError {
         /// The beginning of what it said.
         answer: String,
     },
+    /// A server took a part of it.
+    #[error("{target} refused {rejected} of the values: {answer}")]
+    Partly {
+        /// Its address.
+        target: String,
+        /// How many it refused.
+        rejected: i64,
+        /// The beginning of what it said.
+        answer: String,
+    },
     /// The samples that were to be written cannot be read.
     #[error("cannot read the samples")]
     Samples(#[from] busyhour_record::ResultsError),

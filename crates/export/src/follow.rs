@@ -1,6 +1,6 @@
 //! Exporting a run while it goes on.
 
-use busyhour_record::SnapshotReceiver;
+use busyhour_record::{Snapshot, SnapshotReceiver};
 
 use crate::{ExportError, Exporter};
 
@@ -18,6 +18,21 @@ impl Origin {
         self.wall_anchor_ms
             .saturating_add(i64::try_from(second + 1).unwrap_or(i64::MAX).saturating_mul(1_000))
     }
+
+    /// When what `snapshot` holds is known, in ms since 1970: the end of its second, or `now_ms` where the end of the run
+    /// has cut that short. A stamp ahead of its receiver's clock would be refused, or taken for a wrong clock.
+    #[must_use]
+    pub fn known_ms(&self, snapshot: &Snapshot, now_ms: i64) -> i64 {
+        let end_ms = self.end_ms(snapshot.second);
+        // Stamps go up, whatever the machine's clock does meanwhile.
+        if snapshot.whole { end_ms } else { now_ms.clamp(end_ms - 999, end_ms) }
+    }
+}
+
+/// What the machine's clock says, in ms since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// How an export went.
@@ -53,4 +68,22 @@ pub fn follow(seconds: &SnapshotReceiver, exporter: &mut dyn Exporter) -> Follow
     followed.note(exporter.finish());
     followed.lost = seconds.lost();
     followed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_stamp_lies_ahead_and_all_go_up() {
+        let origin = Origin { wall_anchor_ms: 10_000 };
+        let stamp = |second, whole, now_ms| {
+            origin.known_ms(&Snapshot { second, whole, ..Snapshot::default() }, now_ms)
+        };
+        assert_eq!(stamp(2, true, 0), 13_000);
+        // The run ended 400 ms into its fourth second.
+        assert_eq!(stamp(3, false, 13_400), 13_400);
+        // It is told late, or the machine's clock was set back.
+        assert_eq!((stamp(3, false, 99_000), stamp(3, false, 7_000)), (14_000, 13_001));
+    }
 }

@@ -16,6 +16,9 @@ pub(crate) const SCHEMA: i32 = 5;
 /// What counts as zero in a native histogram: less than any clock tells, 2^−128 s, as Prometheus's own clients have it.
 pub(crate) const ZERO_THRESHOLD_S: f64 = 2.938_735_877_055_719e-39;
 
+/// What the fates of arrivals are: they are no parts of a sum.
+pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads: scheduled, of these begun or dropped; and of those begun, waited for a free user first.";
+
 /// A metric with all its label values.
 pub(crate) struct Family {
     pub(crate) name: &'static str,
@@ -114,8 +117,7 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
             labels: vec![("fate", fate.to_owned())],
             value: MetricValue::Number(count as f64),
         });
-        let help = "Arrivals of open workloads, by what became of them.";
-        families.push(counter("busyhour_arrivals_total", help, fates.into()));
+        families.push(counter("busyhour_arrivals_total", ARRIVALS_HELP, fates.into()));
     }
     if let Some(cov) = run.cov {
         let help = "Coefficient of variation of the gaps between arrivals of the last ten seconds.";

@@ -2,13 +2,18 @@
 
 use busyhour_record::{Snapshot, SnapshotRow, TimeCounts};
 use prost::Message;
+use rand::TryRngCore as _;
+use rand::rngs::OsRng;
 
 use crate::csv_seconds::kind;
 use crate::exponential::ExponentialCounts;
+use crate::follow::now_ms;
 use crate::histograms::Clock;
+use crate::metrics::ARRIVALS_HELP;
 use crate::otlp_messages::{
-    AnyValue, Buckets, ExponentialHistogram, ExponentialPoint, ExportRequest, Gauge, KeyValue, Metric,
-    NumberPoint, NumberValue, Resource, ResourceMetrics, Scope, ScopeMetrics, Sum, any_value, metric,
+    AnyValue, Buckets, ExponentialHistogram, ExponentialPoint, ExportRequest, ExportResponse, Gauge,
+    KeyValue, Metric, NumberPoint, NumberValue, PartialSuccess, Resource, ResourceMetrics, Scope,
+    ScopeMetrics, Sum, any_value, metric,
 };
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, HttpPost, Origin};
@@ -19,32 +24,66 @@ const CUMULATIVE: i32 = 2;
 /// Buckets of exponential histograms: their bounds grow by 2^(2^−SCALE), 4.4 %.
 const SCALE: i32 = 4;
 
+/// Where collectors take metrics, below the address that OpenTelemetry's settings call their endpoint.
+const METRICS_PATH: &str = "/v1/metrics";
+
+/// Status codes by which a server asks for the same once more.
+const RETRIED: [u16; 4] = [429, 502, 503, 504];
+
 /// Sends the run so far each second: counters and exponential histograms of both clocks by label.
 pub struct OtlpExporter {
     post: HttpPost,
     origin: Origin,
-    name: String,
+    resource: Vec<KeyValue>,
     run: RunSoFar,
+    /// What the server could not take when it was last sent. The next second holds it, too; after the last there is none.
+    unsent: Option<Vec<u8>>,
 }
 
 impl OtlpExporter {
-    /// Sends to `url`; `name` is the value of the resource attribute `busyhour.run`.
+    /// Sends to `url`, or to `/v1/metrics` there when it has no path; `name` is the value of the resource attribute
+    /// `busyhour.run`.
     #[must_use]
     pub fn new(url: &str, origin: Origin, name: &str) -> Self {
-        Self { post: HttpPost::new(url, Vec::new()), origin, name: name.to_owned(), run: RunSoFar::default() }
+        let mut resource = vec![
+            text("service.name", "busyhour"),
+            text("service.version", env!("CARGO_PKG_VERSION")),
+            text("busyhour.run", name),
+        ];
+        // Runs of the same name at the same time would be taken for one.
+        resource.extend(instance_id().map(|id| text("service.instance.id", &id)));
+        let post = HttpPost::new(with_path(url), Vec::new());
+        Self { post, origin, resource, run: RunSoFar::default(), unsent: None }
     }
 
     fn request(&self, snapshot: &Snapshot) -> ExportRequest {
         let ns = |ms: i64| u64::try_from(ms).unwrap_or(0).saturating_mul(1_000_000);
-        let span =
-            Span { from_ns: ns(self.origin.wall_anchor_ms), to_ns: ns(self.origin.end_ms(snapshot.second)) };
-        let resource = vec![text("service.name", "busyhour"), text("busyhour.run", &self.name)];
+        let span = Span {
+            from_ns: ns(self.origin.wall_anchor_ms),
+            to_ns: ns(self.origin.known_ms(snapshot, now_ms())),
+        };
         let scope = Scope { name: "busyhour".into(), version: env!("CARGO_PKG_VERSION").into() };
+        // Receivers complain of metrics without a point.
+        let metrics = self.metrics(span).into_iter().filter(Metric::has_points).collect();
         ExportRequest {
             resource_metrics: vec![ResourceMetrics {
-                resource: Some(Resource { attributes: resource }),
-                scope_metrics: vec![ScopeMetrics { scope: Some(scope), metrics: self.metrics(span) }],
+                resource: Some(Resource { attributes: self.resource.clone() }),
+                scope_metrics: vec![ScopeMetrics { scope: Some(scope), metrics }],
             }],
+        }
+    }
+
+    fn send(&mut self, request: Vec<u8>) -> Result<(), ExportError> {
+        match self.post.post("application/x-protobuf", &request) {
+            Ok(answer) => partly(&answer, &self.post),
+            Err(error) => {
+                let again = match &error {
+                    ExportError::Refused { status, .. } => RETRIED.contains(status),
+                    _ => true,
+                };
+                self.unsent = again.then_some(request);
+                Err(error)
+            }
         }
     }
 
@@ -86,7 +125,7 @@ impl OtlpExporter {
         if let Some(users) = self.run.users {
             metrics.push(gauge(
                 "busyhour.users",
-                "Most active users that samples saw",
+                "Most active users that samples of the last second saw",
                 "{user}",
                 span,
                 f64::from(users),
@@ -95,7 +134,7 @@ impl OtlpExporter {
         if let Some(arrivals) = &self.run.arrivals {
             let points =
                 arrivals.fates().map(|(fate, count)| span.point(count, vec![text("fate", fate)])).to_vec();
-            metrics.push(counter("busyhour.arrivals", "Arrivals of open workloads", "{arrival}", points));
+            metrics.push(counter("busyhour.arrivals", ARRIVALS_HELP, "{arrival}", points));
         }
         if let Some(cov) = self.run.cov {
             let description = "Coefficient of variation of the gaps between arrivals of the last ten seconds";
@@ -188,10 +227,63 @@ fn gauge(name: &str, description: &str, unit: &str, span: Span, value: f64) -> M
     }
 }
 
+impl Metric {
+    fn has_points(&self) -> bool {
+        match &self.data {
+            Some(metric::Data::Sum(sum)) => !sum.data_points.is_empty(),
+            Some(metric::Data::Gauge(gauge)) => !gauge.data_points.is_empty(),
+            Some(metric::Data::ExponentialHistogram(histogram)) => !histogram.data_points.is_empty(),
+            None => false,
+        }
+    }
+}
+
+/// Fails when the server says in its `answer` that it has refused some of the values.
+fn partly(answer: &[u8], post: &HttpPost) -> Result<(), ExportError> {
+    // A server may answer nothing, or JSON: it has taken what it was sent then.
+    let partial = ExportResponse::decode(answer).ok().and_then(|answer| answer.partial_success);
+    match partial {
+        Some(PartialSuccess { rejected_data_points: rejected @ 1.., error_message }) => {
+            Err(ExportError::Partly { target: post.target(), rejected, answer: error_message })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A URL of a collector is often given without the path that tells metrics from traces.
+fn with_path(url: &str) -> String {
+    let bare = url.strip_suffix('/').unwrap_or(url);
+    let host = bare.split_once("://").map_or(bare, |(_, host)| host);
+    if host.contains(['/', '?']) { url.to_owned() } else { format!("{bare}{METRICS_PATH}") }
+}
+
+/// A random UUID (version 4); `None` when the system has no random numbers.
+fn instance_id() -> Option<String> {
+    let mut bytes = [0; 16];
+    OsRng.try_fill_bytes(&mut bytes).ok()?;
+    bytes[6] = bytes[6] & 0x0F | 0x40;
+    bytes[8] = bytes[8] & 0x3F | 0x80;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(format!(
+        "{}-{}-{}-{}-{}",
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..]
+    ))
+}
+
 impl Exporter for OtlpExporter {
     fn second(&mut self, snapshot: &Snapshot) -> Result<(), ExportError> {
         self.run.add(snapshot);
-        self.post.post("application/x-protobuf", &self.request(snapshot).encode_to_vec())
+        self.unsent = None;
+        self.send(self.request(snapshot).encode_to_vec())
+    }
+
+    /// The last second has nobody after it who makes good that it did not arrive.
+    fn finish(&mut self) -> Result<(), ExportError> {
+        self.unsent.take().map_or(Ok(()), |request| self.send(request))
     }
 }
 
@@ -204,5 +296,30 @@ mod tests {
         let counts = ExponentialCounts { zero: 0, buckets: [(-3, 5), (-1, 7)].into() };
         assert_eq!(buckets(&counts), Buckets { offset: -3, bucket_counts: vec![5, 0, 7] });
         assert_eq!(buckets(&ExponentialCounts::default()), Buckets::default());
+    }
+
+    #[test]
+    fn a_collector_is_named_with_its_path_or_without() {
+        for (url, posted) in [
+            ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/metrics"),
+            ("http://collector:4318/", "http://collector:4318/v1/metrics"),
+            (
+                "https://me:secret@otlp.example/otlp/v1/metrics",
+                "https://me:secret@otlp.example/otlp/v1/metrics",
+            ),
+            ("http://collector/?tenant=a", "http://collector/?tenant=a"),
+        ] {
+            assert_eq!(with_path(url), posted);
+        }
+    }
+
+    #[test]
+    fn instances_are_told_apart_by_uuids() {
+        let id = instance_id().unwrap();
+        let lengths: Vec<_> = id.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12], "{id}");
+        assert_eq!(&id[14..15], "4", "{id}");
+        assert!("89ab".contains(&id[19..20]), "{id}");
+        assert_ne!(instance_id().unwrap(), id);
     }
 }

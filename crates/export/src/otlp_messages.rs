@@ -10,6 +10,21 @@ pub struct ExportRequest {
     pub resource_metrics: Vec<ResourceMetrics>,
 }
 
+/// `ExportMetricsServiceResponse`
+#[derive(Clone, PartialEq, Message)]
+pub struct ExportResponse {
+    #[prost(message, optional, tag = "1")]
+    pub partial_success: Option<PartialSuccess>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct PartialSuccess {
+    #[prost(int64, tag = "1")]
+    pub rejected_data_points: i64,
+    #[prost(string, tag = "2")]
+    pub error_message: String,
+}
+
 #[derive(Clone, PartialEq, Message)]
 pub struct ResourceMetrics {
     #[prost(message, optional, tag = "1")]

@@ -7,6 +7,7 @@ use prost::Message;
 
 use crate::exponential::ExponentialCounts;
 use crate::exposition::bound_text;
+use crate::follow::now_ms;
 use crate::metrics::{Metric, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets, families};
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, HttpPost, Origin};
@@ -126,7 +127,7 @@ impl RemoteWriteExporter {
     }
 
     fn request(&self, snapshot: &Snapshot) -> WriteRequest {
-        let at_ms = self.origin.end_ms(snapshot.second);
+        let at_ms = self.origin.known_ms(snapshot, now_ms());
         let mut series = Series { at_ms, run: &self.name, all: Vec::new() };
         for family in families(&self.run, &self.name) {
             for metric in &family.metrics {
@@ -202,6 +203,6 @@ impl Exporter for RemoteWriteExporter {
         let body = snap::raw::Encoder::new()
             .compress_vec(&packed)
             .map_err(|error| ExportError::Settings(format!("the series cannot be compressed: {error}")))?;
-        self.post.post("application/x-protobuf", &body)
+        self.post.post("application/x-protobuf", &body).map(drop)
     }
 }

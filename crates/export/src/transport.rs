@@ -73,26 +73,31 @@ impl HttpPost {
         Self { agent: config.new_agent(), url: url.into(), headers }
     }
 
-    /// Posts `body`.
+    /// Where to, for messages.
+    pub(crate) fn target(&self) -> String {
+        shown(&self.url)
+    }
+
+    /// Posts `body`; the body of the answer.
     ///
     /// # Errors
     /// The server cannot be reached, or answers with anything but 2xx.
-    pub fn post(&self, content_type: &str, body: &[u8]) -> Result<(), ExportError> {
-        let target = || shown(&self.url);
+    pub fn post(&self, content_type: &str, body: &[u8]) -> Result<Vec<u8>, ExportError> {
         let mut request = self.agent.post(&self.url).header("Content-Type", content_type);
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
         let mut answer = request
             .send(body)
-            .map_err(|source| ExportError::Http { target: target(), source: Box::new(source) })?;
+            .map_err(|source| ExportError::Http { target: self.target(), source: Box::new(source) })?;
         let status = answer.status().as_u16();
-        let text = answer.body_mut().read_to_string().unwrap_or_default();
+        let body = answer.body_mut().read_to_vec().unwrap_or_default();
         if (200..300).contains(&status) {
-            return Ok(());
+            return Ok(body);
         }
+        let text = String::from_utf8_lossy(&body);
         let end = text.char_indices().nth(ANSWER_MAX).map_or(text.len(), |(at, _)| at);
-        Err(ExportError::Refused { target: target(), status, answer: text[..end].trim().to_owned() })
+        Err(ExportError::Refused { target: self.target(), status, answer: text[..end].trim().to_owned() })
     }
 }
 
@@ -111,7 +116,7 @@ fn shown(url: &str) -> String {
 
 impl Sender for HttpPost {
     fn send(&mut self, text: &str) -> Result<(), ExportError> {
-        self.post("text/plain; charset=utf-8", text.as_bytes())
+        self.post("text/plain; charset=utf-8", text.as_bytes()).map(drop)
     }
 }
 

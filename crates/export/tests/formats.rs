@@ -207,6 +207,11 @@ fn graphite_lines_as_jmeter_names_them() {
 
 /// A server that takes one request of each connection; what came: heads and bodies.
 fn receiver(status: &'static str) -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
+    answering(status, b"word")
+}
+
+/// The same with its answer.
+fn answering(status: &'static str, answer: &'static [u8]) -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let came: Arc<Mutex<Vec<(String, Vec<u8>)>>> = Arc::default();
@@ -233,7 +238,10 @@ fn receiver(status: &'static str) -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>
             };
             let Some(whole) = whole else { continue };
             kept.lock().unwrap().push(whole);
-            let _ = write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 4\r\nConnection: close\r\n\r\nword");
+            let length = answer.len();
+            let _ =
+                write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+            let _ = stream.write_all(answer);
         }
     });
     (address, came)
@@ -364,14 +372,52 @@ fn native_histograms_hold_every_time_in_its_bucket() {
 #[test]
 fn otlp_is_posted_each_second() {
     let (address, came) = receiver("200 OK");
-    export(&mut OtlpExporter::new(&format!("http://{address}/v1/metrics"), ORIGIN, "Shop"));
+    export(&mut OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop"));
     let came = came.lock().unwrap();
     assert_eq!(came.len(), 2);
     assert!(came[0].0.starts_with("post /v1/metrics http/1.1\r\n"));
     assert!(came[0].0.contains("content-type: application/x-protobuf"));
-    let holds = |text: &[u8]| came[1].1.windows(text.len()).any(|part| part == text);
-    for name in ["busyhour.samples", "busyhour.response_time", "busyhour.arrivals.cov", "service.name"] {
-        assert!(holds(name.as_bytes()), "{name}");
+    let holds = |second: usize, text: &[u8]| came[second].1.windows(text.len()).any(|part| part == text);
+    for name in [
+        "busyhour.samples",
+        "busyhour.response_time",
+        "busyhour.arrivals.cov",
+        "service.name",
+        "service.instance.id",
+    ] {
+        assert!(holds(1, name.as_bytes()), "{name}");
+    }
+}
+
+#[test]
+fn otlp_has_no_metric_without_a_point() {
+    let (address, came) = receiver("200 OK");
+    let mut exporter = OtlpExporter::new(&format!("http://{address}/v1/metrics"), ORIGIN, "Shop");
+    exporter.second(&Snapshot { whole: true, ..Snapshot::default() }).unwrap();
+    let came = came.lock().unwrap();
+    assert!(!came[0].1.windows(16).any(|part| part == b"busyhour.samples"), "nothing has ended yet");
+}
+
+#[test]
+fn otlp_tells_what_a_collector_refused_and_sends_the_last_second_again() {
+    // Field 1 of the answer: 3 points were refused, "no room".
+    let (address, _) = answering("200 OK", b"\x0a\x0b\x08\x03\x12\x07no room");
+    let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop");
+    let told = exporter.second(&run()[0]).unwrap_err().to_string();
+    assert_eq!(told, format!("http://{address}/v1/metrics refused 3 of the values: no room"));
+    exporter.finish().unwrap();
+
+    for (status, times) in [("503 Service Unavailable", 3), ("400 Bad Request", 2)] {
+        let (address, came) = answering(status, b"word");
+        let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop");
+        for second in run() {
+            assert!(exporter.second(&second).is_err());
+        }
+        // What is refused for good is not sent once more.
+        assert_eq!(exporter.finish().is_err(), times == 3, "{status}");
+        let came = came.lock().unwrap();
+        assert_eq!(came.len(), times, "{status}");
+        assert_eq!(came[1].1, came[times - 1].1);
     }
 }
 
