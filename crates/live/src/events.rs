@@ -63,7 +63,7 @@ struct Columns<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     offered: Option<T>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    started: Option<T>,
+    sessions: Option<T>,
     ended: T,
     errors: T,
     users: T,
@@ -117,7 +117,7 @@ fn columns_of(slice: &Slice, is_open: bool) -> Columns<Number> {
     let [p50, p95, p99] = slice.percentiles.map(|value| value.map(round));
     Columns {
         offered: is_open.then(|| per_s(slice.offered)),
-        started: is_open.then(|| per_s(slice.begun)),
+        sessions: is_open.then(|| per_s(slice.begun)),
         ended: per_s(slice.ended),
         errors: per_s(slice.errors),
         users: slice.users.map(f64::from),
@@ -134,7 +134,7 @@ fn over_time(slices: &Slices, is_open: bool) -> OverTime {
     let column = |of: fn(&Columns<Number>) -> Number| rows.iter().map(of).collect::<Vec<_>>();
     let columns = Columns {
         offered: is_open.then(|| column(|row| row.offered.flatten())),
-        started: is_open.then(|| column(|row| row.started.flatten())),
+        sessions: is_open.then(|| column(|row| row.sessions.flatten())),
         ended: column(|row| row.ended),
         errors: column(|row| row.errors),
         users: column(|row| row.users),
@@ -282,6 +282,25 @@ mod tests {
             }
             assert_eq!(model, whole, "second {number}");
         }
+    }
+
+    #[test]
+    fn sessions_are_not_told_as_requests() {
+        let mut course = Course::new(Vec::new());
+        let arrivals = SecondArrivals { scheduled: 3, begun: 2, ..SecondArrivals::default() };
+        // Sessions of several requests each.
+        course.take(&Snapshot { arrivals: Some(arrivals), ..snapshot(0, &[("a", &[1_000_000; 9], 0)]) });
+        let whole = data(&whole(&course, &LoadState::default(), 0));
+        let over = &whole["model"]["over_time"];
+        assert_eq!(
+            (&over["offered"][0], &over["sessions"][0], &over["ended"][0]),
+            (&3.0.into(), &2.0.into(), &9.0.into())
+        );
+        assert!(over["started"].is_null(), "nobody counts requests that start: {over}");
+        let words = &whole["tell"]["words"];
+        assert_eq!(words["offered-all"], "3 arrivals");
+        assert_eq!(words["started-all"], "2 sessions");
+        assert_eq!(words["completed-all"], "9 requests");
     }
 
     #[test]

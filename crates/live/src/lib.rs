@@ -21,4 +21,4 @@ pub use follow::{Follower, follow};
 pub use server::{PageServer, PageSettings, ServeError};
 pub use slices::{SLICES_MAX, Slice, Slices};
 pub use steering::{LoadState, Order, RunPhase, Steering};
-pub use words::{caveats, changes, threshold_lines};
+pub use words::{caveats, changes, completed, offered, started, threshold_lines};

@@ -33,22 +33,45 @@ fn known_length(state: &LoadState) -> Option<String> {
     state.length.map(|length| clock(length.as_secs()))
 }
 
+/// Arrivals in the last second, and so far with their unit; `None` of a load without any.
+#[must_use]
+pub fn offered(course: &Course) -> Option<[String; 2]> {
+    arrivals(course, |arrivals| arrivals.scheduled, "arrival")
+}
+
+/// Sessions that began, which are of one request or of many; `None` of a load without any.
+#[must_use]
+pub fn started(course: &Course) -> Option<[String; 2]> {
+    arrivals(course, |arrivals| arrivals.begun, "session")
+}
+
+/// Requests that ended; `None` before the first second has closed.
+#[must_use]
+pub fn completed(course: &Course) -> Option<[String; 2]> {
+    course.last_second()?;
+    Some([thousands(course.last().completed), counted(course.total().completed, "request")])
+}
+
+fn arrivals(course: &Course, of: fn(SecondArrivals) -> u64, unit: &str) -> Option<[String; 2]> {
+    let all = course.total().arrivals?;
+    // An open load that had no arrival in a second had 0 of them.
+    Some([thousands(course.last().arrivals.map_or(0, of)), counted(of(all), unit)])
+}
+
 /// Texts by the ids of the page's elements ([`busyhour_report::LIVE_WORDS`]).
 pub(crate) fn words(course: &Course, state: &LoadState) -> BTreeMap<&'static str, String> {
     let (now, all) = (course.last(), course.total());
     let mut words =
         BTreeMap::from([("live-when", when(state)), ("live-state", state.phase.name().to_owned())]);
-    let arrivals = |figures: &Figures, of: fn(SecondArrivals) -> u64| {
-        // An open load that had no arrival in a second had 0 of them.
-        known(figures.arrivals, |arrivals| thousands(of(arrivals)))
-    };
-    words.insert("offered-now", arrivals(now, |arrivals| arrivals.scheduled));
-    words.insert("offered-all", arrivals(all, |arrivals| arrivals.scheduled));
-    words.insert("started-now", arrivals(now, |arrivals| arrivals.begun));
-    words.insert("started-all", arrivals(all, |arrivals| arrivals.begun));
-    let counted = |figures: &Figures| known(course.last_second(), |_| thousands(figures.completed));
-    words.insert("completed-now", counted(now));
-    words.insert("completed-all", counted(all));
+    for (ids, amount) in [
+        (["offered-now", "offered-all"], offered(course)),
+        (["started-now", "started-all"], started(course)),
+        (["completed-now", "completed-all"], completed(course)),
+    ] {
+        let [now, all] = amount.unwrap_or_else(|| [UNKNOWN, UNKNOWN].map(str::to_owned));
+        words.insert(ids[0], now);
+        words.insert(ids[1], all);
+    }
     let failed = |figures: &Figures| {
         known(figures.failed_percent(), |part| match figures.failed {
             0 => "none".to_owned(),

@@ -1,6 +1,8 @@
 //! What the screen shows.
 
-use busyhour_live::{Course, LoadState, RunPhase, Slice, caveats, changes, threshold_lines};
+use busyhour_live::{
+    Course, LoadState, RunPhase, Slice, caveats, changes, completed, offered, started, threshold_lines,
+};
 use busyhour_report::numbers::{clock, ms, percent, rate, thousands};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -27,6 +29,9 @@ pub(crate) struct Shown<'s> {
 
 /// What is not known.
 const UNKNOWN: &str = "–";
+
+/// Columns for a number with its unit.
+const SO_FAR: u16 = 18;
 
 /// Rows of the heat map.
 const HEAT_ROWS: u16 = 8;
@@ -61,11 +66,11 @@ pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     let [top, figures, rates, heat, below, bottom] = rows.areas(frame.area());
     title(frame, top, shown);
     let [load, response, told] =
-        Layout::horizontal([Constraint::Length(38), Constraint::Length(30), Constraint::Min(20)])
+        Layout::horizontal([Constraint::Length(41), Constraint::Length(28), Constraint::Min(20)])
             .spacing(2)
             .areas(figures);
-    figures_table(frame, load, "Load", &load_rows(shown));
-    figures_table(frame, response, "Response, ms", &response_rows(shown));
+    figures_table(frame, load, "Load", [13, 8, SO_FAR], &load_rows(shown));
+    figures_table(frame, response, "Response, ms", [12, 5, 9], &response_rows(shown));
     doubts(frame, told, shown);
     spark(frame, rates, shown);
     heat_map(frame, heat, shown);
@@ -117,24 +122,23 @@ fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
 fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     let course = shown.course;
     let (now, all) = (course.last(), course.total());
-    let mut rows = Vec::new();
-    if all.arrivals.is_some() {
-        for (name, of) in [
-            ("offered", (|arrivals| arrivals.scheduled) as fn(busyhour_record::SecondArrivals) -> u64),
-            ("started", |arrivals| arrivals.begun),
-        ] {
-            let count = |figures: &busyhour_live::Figures| {
-                known(figures.arrivals, |arrivals| thousands(of(arrivals)))
-            };
-            rows.push([name.to_owned(), count(now), count(all)]);
+    // Each with its own unit: a session may be of many requests.
+    let amounts = [("offered", offered(course)), ("started", started(course))];
+    let mut rows: Vec<_> = amounts
+        .into_iter()
+        .filter_map(|(name, amount)| amount.map(|[now, all]| [name.to_owned(), now, all]))
+        .collect();
+    let [now_completed, all_completed] =
+        completed(course).unwrap_or_else(|| [UNKNOWN, UNKNOWN].map(str::to_owned));
+    rows.push(["completed".into(), now_completed, all_completed]);
+    for [_, _, all] in &mut rows {
+        // Where the unit has no room, the number has.
+        if all.chars().count() > SO_FAR.into()
+            && let Some((number, _)) = all.split_once(' ')
+        {
+            *all = number.to_owned();
         }
     }
-    let seen = course.last_second();
-    rows.push([
-        "completed".into(),
-        known(seen, |_| thousands(now.completed)),
-        known(seen, |_| thousands(all.completed)),
-    ]);
     let failed = |figures: &busyhour_live::Figures| {
         known(figures.failed_percent(), |part| match figures.failed {
             0 => "none".to_owned(),
@@ -167,12 +171,12 @@ fn response_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     ]
 }
 
-fn figures_table(frame: &mut Frame<'_>, area: Rect, title: &str, rows: &[[String; 3]]) {
+fn figures_table(frame: &mut Frame<'_>, area: Rect, title: &str, widths: [u16; 3], rows: &[[String; 3]]) {
     let right = |text: &str| Cell::new(Line::from(text.to_owned()).right_aligned());
     let head = [Cell::new(title.to_owned()), right("now"), right("so far")];
     let body =
         rows.iter().map(|[name, now, all]| Row::new([Cell::new(name.clone()), right(now), right(all)]));
-    let widths = [Constraint::Length(13), Constraint::Fill(4), Constraint::Fill(7)];
+    let widths = widths.map(Constraint::Length);
     let table =
         Table::new(body, widths).header(Row::new(head).style(Style::new().add_modifier(Modifier::BOLD)));
     frame.render_widget(table, area);
@@ -213,8 +217,11 @@ fn spark(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     let slices = last_slices(shown, plot.width);
     let ended: Vec<u64> = slices.iter().map(|slice| slice.per_s(slice.ended).round() as u64).collect();
     let most = ended.iter().copied().max().unwrap_or(0);
-    let words =
-        format!("Completed per second, {}, up to {}", span_words(shown, plot.width), rate(most as f64));
+    let words = format!(
+        "Requests completed per second, {}, up to {}",
+        span_words(shown, plot.width),
+        rate(most as f64)
+    );
     frame.render_widget(Paragraph::new(shown.head(words)), head);
     frame.render_widget(Sparkline::default().data(ended).style(shown.style(Color::Cyan)), plot);
 }

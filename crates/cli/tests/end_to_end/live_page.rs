@@ -81,7 +81,7 @@ fn the_page_follows_a_run_and_its_buttons_work() {
         rest.split_once('\n').map(|(url, _)| url.to_owned())
     });
     let mut browser = Browser::start(&chromium);
-    let completed = "Number(document.getElementById('completed-all').textContent.replaceAll(',', ''))";
+    let completed = "parseInt(document.getElementById('completed-all').textContent.replaceAll(',', ''))";
     for width in [360, 1440] {
         browser.open_url(&page, Screen { width, height: 900, is_dark: width == 360 }, WATCH_SHIFTS);
         wait_until(

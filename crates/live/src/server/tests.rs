@@ -82,7 +82,7 @@ fn seconds_are_sent_to_all_who_listen_and_the_end_is_told() {
         served.seconds.send(&Arc::new(snapshot(number, &[("a", &[1_000_000, 2_000_000], 0)])));
         let (name, data) = next(&mut first).unwrap();
         assert_eq!(name, if number == 0 { "whole" } else { "second" });
-        assert_eq!(data["tell"]["words"]["completed-all"], (2 * (number + 1)).to_string());
+        assert_eq!(data["tell"]["words"]["completed-all"], format!("{} requests", 2 * (number + 1)));
     }
     let mut late = served.listen();
     let (name, data) = next(&mut late).unwrap();

@@ -76,7 +76,8 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "offered",
         "offered",
-        "Arrivals of an open load whose time in the schedule came, whether or not a user was free for them.",
+        "Arrivals of an open load whose time in the schedule came, whether or not a user was free for them. Each is meant to \
+      begin one session.",
     ),
     ("p90", "p90", "90 % of the times were no longer than this."),
     ("p95", "p95", "95 % of the times were no longer than this."),
@@ -106,7 +107,12 @@ const TERMS: &[(&str, &str, &str)] = &[
       this, in whole milliseconds.",
     ),
     ("min", "shortest", "The smallest time, exactly."),
-    ("started", "started", "Sessions of an open load that a user took up, or requests that were begun."),
+    (
+        "started",
+        "started",
+        "Of an open load the sessions that a user took up: each is one pass through a thread group, of one request or of many. \
+      Of any other load, and in plots over time, requests that were begun.",
+    ),
     (
         "think",
         "think time",

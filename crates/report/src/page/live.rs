@@ -71,9 +71,10 @@ pub fn live_html(page: &LivePage<'_>) -> String {
                 (
                     "rate",
                     "",
-                    "Offered, started and completed per second; dashed lines stand where somebody changed the run.",
+                    "Arrivals offered, sessions started (each of one request or more) and requests completed per second; dashed \
+                     lines stand where somebody changed the run.",
                 ),
-                ("errors", " low", "Failed per second."),
+                ("errors", " low", "Requests that failed, per second."),
             ],
         ),
         plot("times", "Response time over time", &[("heat", " tall", &heat)]),

@@ -17,6 +17,8 @@ export interface OverTime {
   readonly offered?: Values;
   /** Requests that started, per s; absent where nobody counted them. */
   readonly started?: Values;
+  /** Sessions of open workloads that began, per s; only of a run that goes on. */
+  readonly sessions?: Values;
   /** Requests that ended, per s. */
   readonly ended: Values;
   /** Failed ones among them, per s. */

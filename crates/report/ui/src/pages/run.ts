@@ -54,11 +54,12 @@ function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
     case "rate":
       return {
         ...base,
-        name: "Requests per second",
+        name: over.sessions ? "Arrivals, sessions and requests per second" : "Requests per second",
         lines: [
           ...(over.offered ? [{ name: "arrivals offered/s", colour: "soft", values: over.offered, dash: [2, 3] } as const] : []),
-          ...(over.started ? [{ name: "started/s", colour: "orange", values: over.started, dash: [6, 4] } as const] : []),
-          { name: "completed/s", colour: "blue", values: over.ended, filled: true },
+          ...(over.sessions ? [{ name: "sessions started/s", colour: "orange", values: over.sessions, dash: [6, 4] } as const] : []),
+          ...(over.started ? [{ name: "requests started/s", colour: "orange", values: over.started, dash: [6, 4] } as const] : []),
+          { name: "requests completed/s", colour: "blue", values: over.ended, filled: true },
         ],
       };
     case "errors":
