@@ -133,3 +133,64 @@ fn give_back_on_panic() {
         }));
     });
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Set in the process that takes a terminal and panics.
+    const PANICS: &str = "BUSYHOUR_TEST_PANICS_IN_A_TERMINAL";
+
+    const NAME: &str = "terminal_view::terminal::tests::a_panic_is_told_on_the_terminal_as_it_was";
+
+    /// A thread of a run panics while the screen is shown; what the program draws afterwards goes nowhere.
+    fn panic_beside_the_screen() {
+        let (mut screen, _keys) = Screen::take().unwrap();
+        // A word: of blanks nothing is sent.
+        assert!(screen.draw(|frame| frame.render_widget("screenful", frame.area())));
+        assert!(std::thread::spawn(|| panic!("words of a panic")).join().is_err());
+        assert!(!screen.draw(|frame| frame.render_widget("overwritten", frame.area())));
+    }
+
+    /// The process is this test once more, in a terminal that `script` (of util-linux) makes.
+    #[test]
+    fn a_panic_is_told_on_the_terminal_as_it_was() {
+        if std::env::var_os(PANICS).is_some() {
+            return panic_beside_the_screen();
+        }
+        let room = tempfile::tempdir().unwrap();
+        let program = std::env::current_exe().unwrap();
+        let line = format!(
+            "stty rows 40 cols 120; stty -a > before; '{}' --exact {NAME} --nocapture --test-threads 1; echo $? > code; stty -a > after",
+            program.display()
+        );
+        let made = Command::new("script")
+            .args(["--quiet", "--flush", "--command", &line, "/dev/null"])
+            .current_dir(room.path())
+            .env(PANICS, "1")
+            .env("TERM", "xterm-256color")
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .output();
+        let Ok(made) = made else {
+            #[allow(clippy::print_stderr, reason = "who runs the tests must learn that this one did not")]
+            {
+                eprintln!("NOT CHECKED: there is no `script` of util-linux, so no terminal was made");
+            }
+            return;
+        };
+        let shown = String::from_utf8_lossy(&made.stdout);
+        let read = |name: &str| std::fs::read_to_string(room.path().join(name)).unwrap();
+        assert_eq!(read("code").trim(), "0", "{shown}");
+        assert_eq!(read("before"), read("after"), "the terminal is as it was");
+        let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text:?} is not in {shown:?}"));
+        let (enter, leave) = ("\x1b[?1049h", "\x1b[?1049l");
+        assert!(place(enter) < place("screenful"), "{shown:?}");
+        assert!(place("screenful") < place(leave), "{shown:?}");
+        assert!(place(leave) < place("words of a panic"), "the screen would have hidden them: {shown:?}");
+        assert_eq!((shown.matches(enter).count(), shown.matches(leave).count()), (1, 1), "{shown:?}");
+        assert!(!shown.contains("overwritten"), "{shown:?}");
+    }
+}
