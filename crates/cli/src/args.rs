@@ -6,7 +6,7 @@ use std::time::Duration;
 use busyhour_demo::Stall;
 use clap::{Args, Parser, Subcommand};
 
-use crate::exit::TABLE;
+use crate::exit::RUN_TABLE;
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
 use crate::run_request::{FlagSettings, RunRequest};
@@ -21,11 +21,14 @@ use crate::run_request::{FlagSettings, RunRequest};
         "JMeter's own command line works as it is:\n",
         "  busyhour -n -t plan.jmx -l results.jtl -JUSERS=100 -JHOST=127.0.0.1\n\n",
         "First steps:\n",
-        "  busyhour demo                 a ticket shop under load, in half a minute\n",
-        "  busyhour check plan.jmx       what of a plan is understood\n",
-        "  busyhour run plan.jmx         run it\n"
+        "  busyhour demo              a ticket shop under load, in half a minute\n",
+        "  busyhour check plan.jmx    what of a plan is understood\n",
+        "  busyhour run plan.jmx      run it\n",
+        "  busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(100/s) for 30s'\n",
+        "  busyhour report busyhour-runs/plan-20260101-120000\n\n",
+        "Each command has examples: busyhour run --help\n"
     ),
-    max_term_width = 110
+    max_term_width = 80
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -34,43 +37,46 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a test plan.
+    /// Run a test plan, or request a URL over and over.
     Run(RunArgs),
     /// Show how plans are understood, and what of them is not supported.
     Check(CheckArgs),
     /// Show what came of a test, from result files of any kind and size, and make its page.
     Report(crate::report::ReportArgs),
-    /// Show the arrival statistics of logs: JTL files and run directories.
-    Arrivals(crate::arrivals::ArrivalsArgs),
+    /// Judge runs that were made before by thresholds.
+    Judge(crate::judge::JudgeArgs),
     /// Compare runs before and after a change; say how many runs would show one.
     Compare(crate::compare::CompareArgs),
     /// Show where a history of runs changed.
     Trend(crate::trend::TrendArgs),
-    /// Make of a run what other programs read: CSV, HdrHistogram, InfluxDB, Graphite, Prometheus.
+    /// Make of a run what other programs read: CSV, Parquet, HdrHistogram, InfluxDB, Graphite, Prometheus.
     Export(crate::export::ExportArgs),
-    /// Judge a run that was made before by thresholds.
-    Judge(crate::judge::JudgeArgs),
+    /// Show the arrival statistics of logs: JTL files and run directories.
+    Arrivals(crate::arrivals::ArrivalsArgs),
+    /// Show which users and think times make a wanted rate, and how random their arrivals will be.
+    PlanLoad(crate::plan_load::PlanLoadArgs),
+    /// Show how many real web users a measured load stands for.
+    Users(crate::users::UsersArgs),
+    /// Capacity models: solve, simulate and fit queueing networks, and hold them against measurements.
+    Model(crate::model::ModelArgs),
     /// Start a ticket shop on this machine, run the ticket workload on it, show the result.
     Demo(DemoArgs),
     /// Start one of the demo servers alone.
     DemoServer(ServerArgs),
-    /// Show which users and think times make a wanted rate, and how random their arrivals will be.
-    PlanLoad(crate::plan_load::PlanLoadArgs),
-    /// Capacity models: solve a queueing network, vary it, export it.
-    Model(crate::model::ModelArgs),
-    /// Show how many real web users a measured load stands for.
-    Users(crate::users::UsersArgs),
 }
+
+/// Options of JMeter's own command line, which mean here what they mean there.
+const JMETERS: &str = "Files and properties, as JMeter has them";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
     "Examples:\n  busyhour run plan.jmx\n  busyhour run plan.jmx -J USERS=100 -J HOST=127.0.0.1 -l results.jtl\n  \
      busyhour run plan.jmx --dir runs/before --seed 7 --cores 1\n  \
-     busyhour run plan.jmx --arrivals 'poisson(200/s) for 60s, ramp(200/s -> 800/s) over 5min'\n  \
+     busyhour run plan.jmx --arrivals 'poisson(200/s) for 60s, pause 10s'\n  \
      busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(500/s) for 60s'\n  \
      busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' --for 60s\n  \
-     busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(500/s) for 60s' --live\n  \
-     busyhour run plan.jmx --threshold 'p95 of checkout < 800ms over 30s, or stop' --junit thresholds.xml\n\n{TABLE}"
+     busyhour run plan.jmx --arrivals 'poisson(200/s) for 10min' --live\n  \
+     busyhour run plan.jmx --threshold 'p95 of checkout < 800ms' --junit kept.xml\n\n{RUN_TABLE}"
 ))]
 pub(crate) struct RunArgs {
     /// The test plan (JMX), or a URL to request over and over.
@@ -81,28 +87,28 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     url: UrlArgs,
     /// JMeter CSV results file (default: samples.jtl in the run directory); appended to when it exists.
-    #[arg(short = 'l', long = "results", value_name = "FILE")]
+    #[arg(help_heading = JMETERS, short = 'l', long = "results", value_name = "FILE")]
     results: Option<PathBuf>,
     /// Begin the results file anew when it exists, and take an old report in the way of -o away.
-    #[arg(short = 'f', long = "force-delete-results")]
+    #[arg(help_heading = JMETERS, short = 'f', long = "force-delete-results")]
     force: bool,
     /// Set a JMeter property.
-    #[arg(short = 'J', value_name = "NAME=VALUE")]
+    #[arg(help_heading = JMETERS, short = 'J', value_name = "NAME=VALUE")]
     jmeter_property: Vec<String>,
     /// Set a system property.
-    #[arg(short = 'D', value_name = "NAME=VALUE")]
+    #[arg(help_heading = JMETERS, short = 'D', value_name = "NAME=VALUE")]
     system_property: Vec<String>,
     /// Additional JMeter properties file; may be given several times.
-    #[arg(short = 'q', long = "addprop", value_name = "FILE")]
+    #[arg(help_heading = JMETERS, short = 'q', long = "addprop", value_name = "FILE")]
     additional: Vec<PathBuf>,
     /// JMeter properties file to begin with.
-    #[arg(short = 'p', long = "propfile", value_name = "FILE")]
+    #[arg(help_heading = JMETERS, short = 'p', long = "propfile", value_name = "FILE")]
     base: Option<PathBuf>,
     /// Log file (default: run.log in the run directory).
-    #[arg(short = 'j', long = "log", value_name = "FILE")]
+    #[arg(help_heading = JMETERS, short = 'j', long = "log", value_name = "FILE")]
     log: Option<PathBuf>,
     /// Also write index.html and JMeter's statistics.json into this directory.
-    #[arg(short = 'o', long = "report", value_name = "DIR")]
+    #[arg(help_heading = JMETERS, short = 'o', long = "report", value_name = "DIR")]
     dashboard: Option<PathBuf>,
 }
 
@@ -137,9 +143,9 @@ impl RunArgs {
 )]
 pub(crate) struct CheckArgs {
     /// Test plans (JMX).
-    #[arg(required_unless_present = "supported")]
+    #[arg(required_unless_present = "supported", value_name = "PLAN")]
     pub(crate) plans: Vec<PathBuf>,
-    /// As JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     /// Only verdicts and findings, no outlines.

@@ -61,10 +61,10 @@ pub(crate) struct CompareArgs {
     /// Every measure of every label with its interval.
     #[arg(long)]
     details: bool,
-    /// As JSON.
+    /// Print the result as JSON.
     #[arg(long, conflicts_with_all = ["csv", "form"])]
     json: bool,
-    /// As one CSV table.
+    /// Print the result as one CSV table.
     #[arg(long, conflicts_with_all = ["form", "power"])]
     csv: bool,
     /// Instead of comparing, say how many runs of what length would show a difference of this size, from runs of one

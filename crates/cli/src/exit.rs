@@ -27,18 +27,33 @@ pub(crate) enum Exit {
     ModelFails = 9,
 }
 
-/// The table for `--help`.
-pub(crate) const TABLE: &str = "Exit codes:
-  0  done; for a run: it came to its end, whatever its samples said
+/// The table for `--help` of what makes runs.
+pub(crate) const RUN_TABLE: &str = "Exit codes:
+  0  the run came to its end, whatever its samples said
   1  the program or the system failed
   2  the command line cannot be understood
   3  the plan is refused before the first request
-  4  the run was stopped before its end (Ctrl-C, SIGTERM, stop port); what was measured is written
+  4  the run was stopped before its end (Ctrl-C, SIGTERM, stop port); what was
+     measured is written
   5  the run came to its end, but not all results could be written
-  6  the run came to its end (or `judge` was done), but a threshold was not kept
-  7  a threshold that was not kept stopped the run; what was measured is written
-  8  compare, trend: something got worse by more than the margin
-  9  model: a station is saturated, or measurements reject the model";
+  6  the run came to its end, but a threshold was not kept
+  7  a threshold that was not kept stopped the run; what was measured is written";
+
+/// That of `judge`.
+pub(crate) const JUDGE_TABLE: &str = "Exit codes:
+  0  every threshold was kept
+  1  the program or the system failed
+  2  the command line cannot be understood
+  3  an input cannot be read
+  5  a file that was asked for could not be written
+  6  a threshold was not kept";
+
+/// That of what reads results and makes something of them.
+pub(crate) const READ_TABLE: &str = "Exit codes:
+  0  done
+  1  the program or the system failed
+  2  the command line cannot be understood
+  3  an input cannot be read";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

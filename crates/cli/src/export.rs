@@ -14,12 +14,15 @@ use busyhour_export::{
     export_parquet, follow,
 };
 use busyhour_record::{
-    InputFacts, Manifest, RunDir, Snapshot, SnapshotError, SnapshotSender, read_snapshots, snapshot_channel,
+    InputFacts, Manifest, ReadSettings, RecordReading, ResultsError, ResultsInput, RunDir, Snapshot,
+    SnapshotSender, read_snapshots, run_start_ms, snapshot_channel,
 };
-use busyhour_report::run_dir_hint;
+use busyhour_report::{record_reading, run_dir_hint};
 use clap::{Args, ValueEnum};
 
-use crate::exit::{Exit, TABLE, complain, hinted, say};
+use crate::exit::{Exit, READ_TABLE, complain, hinted, say};
+use crate::inputs::{Inputs, is_stdin, tell_unfinished};
+use crate::results_args::ResultsArgs;
 use crate::run::chain;
 
 /// Seconds that an export may be behind before it loses some: a database may be gone for a while.
@@ -292,14 +295,14 @@ enum Format {
 #[command(after_help = format!(
     "Examples:\n  busyhour export busyhour-runs/shop-20260101-120000 --to csv -o seconds.csv\n  \
      busyhour export results.jtl --to hgrm --label checkout -o checkout.hgrm\n  \
-     busyhour export results.jtl.gz --to parquet -o samples.parquet\n  \
-     busyhour export results.jtl --to influx -o 'http://127.0.0.1:8086/write?db=jmeter'\n  \
-     busyhour export results.jtl --to graphite -o tcp://127.0.0.1:2003\n\n{TABLE}"
+     busyhour export generator-*.jtl.gz --to parquet -o samples.parquet\n  \
+     busyhour export run.jtl --to influx -o 'http://127.0.0.1:8086/write?db=jmeter'\n  \
+     busyhour export results.jtl --to graphite -o tcp://127.0.0.1:2003\n\n{READ_TABLE}"
 ))]
 pub(crate) struct ExportArgs {
-    /// A run directory, or a result file in JMeter's CSV or XML format.
-    #[arg(value_name = "DIR|FILE")]
-    source: PathBuf,
+    /// Run directories, and result files in JMeter's CSV or XML format; several are those of one test; - is standard input.
+    #[arg(required = true, value_name = "FILE|DIR")]
+    inputs: Vec<PathBuf>,
     /// What to make of it.
     #[arg(long)]
     to: Format,
@@ -316,6 +319,8 @@ pub(crate) struct ExportArgs {
     /// What databases call the run (default: the plan's or the file's name).
     #[arg(long, value_name = "NAME")]
     export_name: Option<String>,
+    #[command(flatten, next_help_heading = "Reading results")]
+    results: ResultsArgs,
 }
 
 pub(crate) fn main(args: &ExportArgs) -> Exit {
@@ -331,13 +336,6 @@ pub(crate) fn main(args: &ExportArgs) -> Exit {
 }
 
 fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
-    let source = &args.source;
-    if !source.exists() {
-        return Err((
-            Exit::Refused,
-            format!("there is no run directory and no result file {}", source.display()),
-        ));
-    }
     let url = args.output.as_deref().filter(|output| output.contains("://"));
     if url.is_some() && !matches!(args.to, Format::Influx | Format::Graphite) {
         return Err((Exit::Usage, "only influx and graphite are sent to a URL; give a file".into()));
@@ -345,25 +343,33 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     if args.label.is_some() && args.to != Format::Hgrm {
         return Err((Exit::Usage, "--label is for --to hgrm; the other formats hold all labels".into()));
     }
-    let plan = plan_name(source)?;
-    let name = args.export_name.clone().unwrap_or(plan);
+    let options = args.results.options().map_err(|message| (Exit::Usage, message))?;
+    let inputs = Inputs::kept(&args.inputs)?;
+    tell_unfinished(&args.inputs, "exported");
+    let name = match &args.export_name {
+        Some(name) => name.clone(),
+        None => plan_name(&args.inputs[0])?,
+    };
+    let reading = record_reading(&inputs.all, &options)
+        .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))?;
     if args.to == Format::Parquet {
-        return parquet(source, args.output.as_deref(), &name).map(|()| args.output.clone());
+        return parquet(&inputs.all, &reading, args.output.as_deref(), &name).map(|()| args.output.clone());
     }
-    let wall_anchor_ms = wall_anchor_ms(source)?;
+    let wall_anchor_ms = run_start_ms(&inputs.all, &reading.read).map_err(|error| unreadable(&error))?;
+    // It has been found, and need not be looked for again.
+    let read = ReadSettings { start_ms: Some(wall_anchor_ms), ..reading.read };
+    let reading = RecordReading { read, ..reading };
     let origin = Origin { wall_anchor_ms };
     let target = args.output.clone().unwrap_or_else(|| "standard output".into());
     let mut exporter = exporter(args, url, origin, &name).map_err(|message| (Exit::Internal, message))?;
     let mut failure = None;
-    let read = read_snapshots(source, |snapshot: Snapshot| {
+    let read = read_snapshots(&inputs.all, &reading, |snapshot: Snapshot| {
         if failure.is_none() {
             failure = exporter.second(&snapshot).err();
         }
     })
     .map_err(|error| unreadable(&error))?;
-    if read.end.cut_at.is_some() {
-        tell_cut(&source.display().to_string());
-    }
+    read.inputs.iter().for_each(tell_what_is_missing);
     let failure = failure.or_else(|| exporter.finish().err());
     match failure {
         // Whoever reads the output has seen enough.
@@ -380,6 +386,9 @@ fn is_broken_pipe(error: &ExportError) -> bool {
 
 /// What a run was of.
 fn plan_name(source: &Path) -> Result<String, (Exit, String)> {
+    if is_stdin(source) {
+        return Ok("results".into());
+    }
     if source.is_dir() {
         let plan = manifest(source)?.plan;
         return Ok(if plan.name.is_empty() { plan.path } else { plan.name });
@@ -387,32 +396,28 @@ fn plan_name(source: &Path) -> Result<String, (Exit, String)> {
     Ok(source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default())
 }
 
-/// When a run began.
-fn wall_anchor_ms(source: &Path) -> Result<i64, (Exit, String)> {
-    if source.is_dir() {
-        return Ok(manifest(source)?.wall_anchor_ms);
-    }
-    let first = busyhour_record::first_start_ms(source).map_err(|error| unreadable(&error))?;
-    Ok(first.unwrap_or(0))
-}
-
 fn manifest(dir: &Path) -> Result<Manifest, (Exit, String)> {
     let manifest = RunDir::open(dir).read_manifest();
     manifest.map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))
 }
 
-fn unreadable(error: &SnapshotError) -> (Exit, String) {
-    (Exit::Refused, hinted(chain(error), error.hint()))
+fn unreadable(error: &ResultsError) -> (Exit, String) {
+    (Exit::Refused, hinted(format!("cannot read {}", chain(error)), error.source.hint()))
 }
 
 /// Writes the samples of a run as an Apache Parquet file.
-fn parquet(source: &Path, output: Option<&str>, name: &str) -> Result<(), (Exit, String)> {
+fn parquet(
+    inputs: &[ResultsInput],
+    reading: &RecordReading,
+    output: Option<&str>,
+    name: &str,
+) -> Result<(), (Exit, String)> {
     let Some(path) = output else {
         if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
             let text = "a Parquet file is nothing for a terminal: name one, -o samples.parquet";
             return Err((Exit::Usage, text.into()));
         }
-        let exported = export_parquet(source, || Ok(std::io::stdout()), name, "standard output");
+        let exported = export_parquet(inputs, reading, || Ok(std::io::stdout()), name, "standard output");
         return match exported {
             Ok(exported) => {
                 exported.found.iter().for_each(tell_what_is_missing);
@@ -428,7 +433,7 @@ fn parquet(source: &Path, output: Option<&str>, name: &str) -> Result<(), (Exit,
         began.set(true);
         Ok(file)
     };
-    match export_parquet(source, create, name, path) {
+    match export_parquet(inputs, reading, create, name, path) {
         Ok(exported) => {
             exported.found.iter().for_each(tell_what_is_missing);
             say(&format!("{} samples", exported.rows));
@@ -462,7 +467,11 @@ fn tell_cut(name: &str) {
 
 /// What became of an export that failed.
 fn refusal(error: &ExportError) -> (Exit, String) {
-    let exit = if matches!(error, ExportError::Samples(_)) { Exit::Refused } else { Exit::Internal };
+    let exit = match error {
+        ExportError::Samples(_) => Exit::Refused,
+        ExportError::Settings(_) => Exit::Usage,
+        _ => Exit::Internal,
+    };
     (exit, hinted(chain(error), error.hint()))
 }
 

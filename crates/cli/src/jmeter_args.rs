@@ -7,7 +7,7 @@ use busyhour_compile::ProxyOption;
 use busyhour_record::ResultsInput;
 use clap::{CommandFactory as _, Parser};
 
-use crate::exit::{Exit, TABLE, complain, print, say};
+use crate::exit::{Exit, RUN_TABLE, complain, print, say};
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
 use crate::run_request::{FlagSettings, RunRequest};
@@ -338,7 +338,7 @@ fn help() -> String {
         let what = option.get_help().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(out, "  {:<38}  {what}", format!("--{long}{value}"));
     }
-    let _ = writeln!(out, "\n{TABLE}");
+    let _ = writeln!(out, "\n{RUN_TABLE}");
     out
 }
 

@@ -1,102 +1,125 @@
 //! `busyhour judge`: thresholds on a run that was made before, by whatever tool.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Meaning, Subject, ThresholdReport};
 use busyhour_record::RunDir;
-use busyhour_report::{Look, judge_record, run_dir_hint, summarise, summarise_jtl, threshold_table};
+use busyhour_report::{Look, ResultsOptions, judge_results, run_dir_hint, threshold_table};
 use clap::Args;
 
-use crate::exit::{Exit, TABLE, complain, hinted, print, say};
+use crate::exit::{Exit, JUDGE_TABLE, complain, hinted, print, say};
+use crate::inputs::{Inputs, names, tell_unfinished};
 use crate::progress;
+use crate::report;
+use crate::results_args::ResultsArgs;
 use crate::run::chain;
 use crate::thresholds::{ThresholdArgs, Thresholds};
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
-    "Examples:\n  busyhour judge busyhour-runs/shop-20260101-120000 --threshold 'p95 of checkout < 800ms'\n  \
-     busyhour judge results.jtl --thresholds thresholds.toml --junit thresholds.xml\n\n{TABLE}"
+    "Examples:\n  busyhour judge busyhour-runs/shop-20260101-120000\n  \
+     busyhour judge results.jtl --threshold 'p95 of checkout < 800ms'\n  \
+     busyhour judge results.jtl --thresholds thresholds.toml --junit thresholds.xml\n  \
+     busyhour judge generator-*.jtl.gz --threshold 'errors < 1%'\n  \
+     busyhour judge results.jtl --steady auto --threshold 'p99 of each < 2s'\n\n{JUDGE_TABLE}"
 ))]
 pub(crate) struct JudgeArgs {
-    /// A run directory, or a result file in JMeter's CSV or XML format.
-    #[arg(value_name = "DIR|FILE", required_unless_present = "schema")]
-    source: Option<PathBuf>,
+    /// Run directories, and result files in JMeter's CSV or XML format; several are those of one test; - is standard input.
+    #[arg(value_name = "FILE|DIR", required_unless_present = "schema")]
+    inputs: Vec<PathBuf>,
     /// Print the JSON schema of what --thresholds-json writes.
     #[arg(long)]
     schema: bool,
     #[command(flatten)]
     thresholds: ThresholdArgs,
+    #[command(flatten, next_help_heading = "Reading results")]
+    results: ResultsArgs,
 }
 
 pub(crate) fn main(args: JudgeArgs) -> Exit {
-    let JudgeArgs { source, thresholds, schema } = args;
-    let Some(source) = source.filter(|_| !schema) else {
+    if args.schema {
         print(&format!("{:#}\n", ThresholdReport::schema()));
         return Exit::Completed;
-    };
-    let mut thresholds = match thresholds.read() {
+    }
+    let mut thresholds = match args.thresholds.read() {
         Ok(thresholds) => thresholds,
         Err(message) => return complain(Exit::Usage, &message),
     };
-    match judge(&source, &mut thresholds) {
+    let options = match args.results.options() {
+        Ok(options) => options,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
+    match judge(&args.inputs, &options, &mut thresholds) {
         Ok(summary) => {
-            tell_what_is_missing(&source, &summary);
-            tell(&source, &thresholds, &summary)
+            tell_what_is_missing(&args.inputs, &summary);
+            tell(&args.inputs, &thresholds, &summary)
         }
         Err((exit, message)) => complain(exit, &message),
     }
 }
 
-/// The summary of what lies at `source` with its thresholds judged.
-fn judge(source: &Path, thresholds: &mut Thresholds) -> Result<Summary, (Exit, String)> {
-    if !source.exists() {
-        return Err((
-            Exit::Refused,
-            format!("there is no run directory and no result file {}", source.display()),
-        ));
-    }
-    let is_dir = source.is_dir();
-    if is_dir && thresholds.criteria.is_empty() {
-        let manifest = RunDir::open(source)
-            .read_manifest()
-            .map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))?;
-        for text in &manifest.thresholds {
-            let criterion = Criterion::parse(text, Meaning::Require).map_err(|error| {
-                (Exit::Refused, format!("the manifest's threshold `{text}` cannot be read: {error}"))
-            })?;
-            thresholds.criteria.push(criterion);
+/// The summary of what lies at `paths` with its thresholds judged.
+fn judge(
+    paths: &[PathBuf],
+    options: &ResultsOptions,
+    thresholds: &mut Thresholds,
+) -> Result<Summary, (Exit, String)> {
+    let inputs = Inputs::kept(paths)?;
+    if thresholds.criteria.is_empty() {
+        for dir in paths.iter().filter(|path| path.is_dir()) {
+            add_own(&RunDir::open(dir), &mut thresholds.criteria)?;
         }
     }
     if thresholds.criteria.is_empty() {
         let text = "there are no thresholds to judge by: give --threshold CRITERION or --thresholds FILE";
         return Err((Exit::Usage, text.to_owned()));
     }
-    let mut summary = if is_dir { summarise(&RunDir::open(source)) } else { summarise_jtl(source) }
-        .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))?;
-    let judged = judge_record(source, &summary, thresholds.criteria.clone());
-    summary.thresholds = judged.map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))?;
-    Ok(summary)
+    let criteria = thresholds.criteria.clone();
+    report::with_progress(inputs.all, |inputs, progress| judge_results(inputs, options, criteria, progress))
+        .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))
+}
+
+/// Adds the thresholds that a run was judged by when it was made, but for those that are there already: the generators of
+/// one test have the same.
+fn add_own(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, String)> {
+    let manifest =
+        dir.read_manifest().map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))?;
+    for text in &manifest.thresholds {
+        let criterion = Criterion::parse(text, Meaning::Require).map_err(|error| {
+            (Exit::Refused, format!("the manifest's threshold `{text}` cannot be read: {error}"))
+        })?;
+        if !criteria.iter().any(|known| known.portable() == criterion.portable()) {
+            criteria.push(criterion);
+        }
+    }
+    Ok(())
 }
 
 /// What was judged may be less than the run.
-fn tell_what_is_missing(source: &Path, summary: &Summary) {
-    let source = source.display();
+fn tell_what_is_missing(paths: &[PathBuf], summary: &Summary) {
+    let inputs = &summary.run.inputs;
+    tell_unfinished(paths, "judged");
     if summary.run.record_cut {
-        say(&format!(
-            "warning: {source} is cut off or damaged at its end; judged is what stands before that"
-        ));
+        let text = "cut off or damaged at its end; judged is what stands before that";
+        let cut: Vec<_> =
+            inputs.iter().filter(|input| input.cut_off).map(|input| input.name.as_str()).collect();
+        let named = if cut.is_empty() { names(paths) } else { cut.join(", ") };
+        say(&format!("warning: {named} is {text}"));
     }
-    for input in summary.run.inputs.iter().filter(|input| input.bad_rows > 0) {
+    for input in inputs.iter().filter(|input| input.bad_rows > 0) {
         let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
         say(&format!(
-            "warning: rows of {source} that cannot be read and are left out: {}{first}",
-            input.bad_rows
+            "warning: rows of {} that cannot be read and are left out: {}{first}",
+            input.name, input.bad_rows
         ));
+    }
+    if let Some(window) = &summary.window {
+        say(&format!("judged is a part of the run: {}", window.words));
     }
 }
 
-fn tell(source: &Path, thresholds: &Thresholds, summary: &Summary) -> Exit {
+fn tell(paths: &[PathBuf], thresholds: &Thresholds, summary: &Summary) -> Exit {
     let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
     let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
@@ -108,7 +131,7 @@ fn tell(source: &Path, thresholds: &Thresholds, summary: &Summary) -> Exit {
              on average; a run directory has nanoseconds",
         );
     }
-    let (written, failed) = thresholds.write(source, summary);
+    let (written, failed) = thresholds.write(&names(paths), summary);
     for path in written {
         say(&format!("wrote {}", path.display()));
     }

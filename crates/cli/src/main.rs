@@ -9,6 +9,7 @@ mod demo;
 mod exit;
 mod export;
 mod forecast;
+mod inputs;
 mod java_properties;
 mod jmeter_args;
 mod judge;

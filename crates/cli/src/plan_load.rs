@@ -19,8 +19,8 @@ use crate::quantities::{rate_per_s, seconds};
     requests in the system. N and Z that grow together keep N/Z; Q/Z shrinks, and with it what the system under test \
     can do to the rate at which it is asked (Principle A of Brady & Gunther, arXiv 1607.05356).\n\n\
     Examples:\n  busyhour plan-load --rate 20 --response 0.05\n  busyhour plan-load --rate 20 --response 50ms --think 10\n  \
-    busyhour plan-load --rate 1200/min --response 50ms --users 400 --think-law exponential\n  \
-    busyhour plan-load --rate 20 --demands 0.05,0.04,0.03 --users 100,200,400,600,800,1000"
+    busyhour plan-load --rate 1200/min --response 50ms --think-law exponential\n  \
+    busyhour plan-load --rate 20 --demands 0.05,0.04,0.03 --users 100,200,400,800"
 )]
 pub(crate) struct PlanLoadArgs {
     /// Wanted rate: requests per second, or with /s, /min, /h.
@@ -44,7 +44,7 @@ pub(crate) struct PlanLoadArgs {
     /// Seed of the simulations.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// As JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

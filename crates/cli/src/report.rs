@@ -1,17 +1,18 @@
 //! `busyhour report`: what came of a test, from any result files of it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_record::{ApdexLimits, ReadSettings, ResultsFrom, ResultsInput, RunDir, SaveConfig};
+use busyhour_record::{ApdexLimits, ReadSettings, ResultsInput, RunDir, SaveConfig};
 use busyhour_report::{
-    LogLoad, Look, ReportError, ResultsOptions, end_of_run, html_report, summarise_results,
+    LogLoad, Look, ReportError, ResultsOptions, ResultsPart, end_of_run, html_report, summarise_results,
 };
 use clap::Args;
 
 use crate::exit::{Exit, complain, print, say};
+use crate::inputs::{Inputs, is_stdin};
 use crate::progress::columns;
 use crate::reading::ReadingProgress;
 use crate::results_args::ResultsArgs;
@@ -61,10 +62,13 @@ pub(crate) fn main(args: &ReportArgs) -> Exit {
         let text = format!("{} is a directory: name the file to write", folder.display());
         return complain(Exit::Usage, &text);
     }
-    if args.inputs.iter().filter(|path| is_stdin(path)).count() > 1 {
-        return complain(Exit::Usage, "standard input can be read once: say - once");
-    }
-    let summary = match read(args.inputs.iter().map(|path| input(path)).collect(), &options) {
+    // A part of the time may take a second reading.
+    let once = options.part == ResultsPart::Whole;
+    let inputs = match if once { Inputs::once(&args.inputs) } else { Inputs::kept(&args.inputs) } {
+        Ok(inputs) => inputs,
+        Err((exit, message)) => return complain(exit, &message),
+    };
+    let summary = match read(inputs.all, &options) {
         Ok(summary) => summary,
         Err(error) => return refuse(&error),
     };
@@ -133,12 +137,20 @@ pub(crate) fn apdex_limits(properties: &HashMap<String, String>) -> Result<Apdex
 
 /// Reads the inputs, and shows how far that is.
 pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReportError> {
+    with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
+}
+
+/// Reads `inputs` by `summarise`, and shows how far that is.
+pub(crate) fn with_progress<T>(
+    inputs: Vec<ResultsInput>,
+    summarise: impl FnOnce(Vec<ResultsInput>, &mut dyn FnMut(u64, Option<u64>)) -> T,
+) -> T {
     let name = match &inputs[..] {
         [one] => one.name.clone(),
         several => format!("{} inputs", several.len()),
     };
     let mut progress = ReadingProgress::new(&name);
-    let summary = summarise_results(inputs, options, &mut |bytes, of| progress.show(bytes, of));
+    let summary = summarise(inputs, &mut |bytes, of| progress.show(bytes, of));
     progress.clear();
     summary
 }
@@ -154,17 +166,6 @@ pub(crate) fn refuse(error: &ReportError) -> Exit {
     }
     say(&diagnostic.to_string());
     Exit::Refused
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-fn input(path: &Path) -> ResultsInput {
-    if !is_stdin(path) {
-        return ResultsInput::path(path);
-    }
-    ResultsInput { name: "standard input".into(), from: ResultsFrom::Stream(Box::new(std::io::stdin())) }
 }
 
 /// How standard output looks.

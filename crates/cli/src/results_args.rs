@@ -1,4 +1,4 @@
-//! What `report`, `compare` and `trend` are told about results: which part of them counts, how files are read, which clock.
+//! What `report`, `judge`, `export`, `compare` and `trend` are told about results: which part of them counts, how files are read, which clock.
 
 use std::path::PathBuf;
 

@@ -513,7 +513,7 @@ fn finish(
             Err(error) => complain_of(&error),
         }
     }
-    let (paths, failures) = request.thresholds.write(dir.path(), &summary);
+    let (paths, failures) = request.thresholds.write(&dir.path().display().to_string(), &summary);
     written.extend(paths.iter().map(|path| path.display().to_string()));
     for error in &failures {
         say(&format!("warning: {error}"));

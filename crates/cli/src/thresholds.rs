@@ -9,8 +9,8 @@ use busyhour_analysis::thresholds::{
     Criterion, CriterionError, Judge, Meaning, StopOrder, ThresholdReport, ThresholdResult,
 };
 use busyhour_diagnostic::{Diagnostic, Span};
-use busyhour_record::{RunDir, SnapshotSender, snapshot_channel};
-use busyhour_report::{run_measures, summary_markdown, thresholds_junit};
+use busyhour_record::{RecordReading, ResultsInput, RunDir, SnapshotSender, snapshot_channel};
+use busyhour_report::{judge_record, run_measures, summary_markdown, thresholds_junit};
 use clap::Args;
 use serde::Deserialize;
 use toml::Spanned;
@@ -220,16 +220,19 @@ impl Watch {
         let lost = self.lost.load(std::sync::atomic::Ordering::Relaxed);
         match judge.filter(|_| lost == 0) {
             Some(judge) => Ok(judge.finish(&run_measures(summary))),
-            None => busyhour_report::judge_record(dir.path(), summary, criteria.to_vec())
-                .map_err(|error| format!("the thresholds could not be judged: {}", chain(&error))),
+            None => {
+                let record = [ResultsInput::path(dir.path())];
+                judge_record(&record, &RecordReading::default(), summary, criteria.to_vec())
+                    .map_err(|error| format!("the thresholds could not be judged: {}", chain(&error)))
+            }
         }
     }
 }
 
 impl Thresholds {
     /// Writes what the command line asked for; the files that were written, or what went wrong with them.
-    pub(crate) fn write(&self, source: &Path, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
-        let report = ThresholdReport::new(source.display().to_string(), summary.thresholds.clone());
+    pub(crate) fn write(&self, source: &str, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
+        let report = ThresholdReport::new(source.to_owned(), summary.thresholds.clone());
         let (mut written, mut failed) = (Vec::new(), Vec::new());
         let mut note = |path: &Path, result: Result<(), String>| match result {
             Ok(()) => written.push(path.to_owned()),

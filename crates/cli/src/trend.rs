@@ -44,7 +44,7 @@ pub(crate) struct TrendArgs {
     fail_on: FailOn,
     #[command(flatten)]
     compared: ComparedArgs,
-    /// As JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     /// Seed of the permutations.

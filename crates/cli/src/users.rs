@@ -22,7 +22,7 @@ use crate::quantities::{seconds, window};
     [[page]]\n  name = \"Home\"\n  objects = [\"010_Home\", \"012_Home_jpg\"]\n  visits = 4    # optional: how often one pass of the script visits it\n\n\
     Without visits pages are counted in the log. Labels that belong to no page: ignore = [\"Login\"].\n\n\
     Examples:\n  busyhour users --jtl results.jtl --pages map.toml\n  \
-    busyhour users --jtl 1800.csv 1830.csv --think 10,20,30,40,50 --pages map.toml --window 120,1200"
+    busyhour users --jtl 1800.csv 1830.csv --pages map.toml --window 120,1200"
 )]
 pub(crate) struct UsersArgs {
     /// Result files (JTL in CSV or XML) or run directories.
@@ -40,7 +40,7 @@ pub(crate) struct UsersArgs {
     /// Round λ and R to two digits before calculating, as the published tables do.
     #[arg(long)]
     compat_rounding: bool,
-    /// As JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

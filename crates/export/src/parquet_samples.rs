@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use busyhour_record::{
-    GroupName, InputFacts, Labels, ReadSettings, Results, ResultsInput, RunNames, Sample, SampleFlags,
-    SampleKind,
+    GroupName, InputFacts, Labels, ReadSettings, RecordReading, Results, ResultsInput, RunNames, Sample,
+    SampleFlags, SampleKind, run_start_ms,
 };
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType as Stored, Int32Type, Int64Type};
@@ -29,8 +28,8 @@ const GROUP_ROWS: usize = 122_880;
 /// Bytes of different texts after which a row group is closed: its rows are held in memory.
 const GROUP_TEXT: usize = 16 << 20;
 
-/// Writes the samples of the run directory or result file at `path` into what `create` makes once they were looked at, and
-/// messages call `target`; `name` is what the file's metadata call the run.
+/// Writes the samples of `inputs`, a run directory or result files, or the part of them that `reading` names, into what
+/// `create` makes once they were looked at, and messages call `target`; `name` is what the file's metadata call the run.
 ///
 /// Samples of all kinds are rows, those before the measured part of a run and results inside others among them: the columns
 /// `kind` and `warmup` tell. Memory is bounded by the rows and texts of a row group.
@@ -38,12 +37,13 @@ const GROUP_TEXT: usize = 16 << 20;
 /// # Errors
 /// The samples cannot be read, or the file cannot be written.
 pub fn export_parquet<W: Write + Send>(
-    path: &Path,
+    inputs: &[ResultsInput],
+    reading: &RecordReading,
     create: impl FnOnce() -> io::Result<W>,
     name: &str,
     target: &str,
 ) -> Result<ExportedSamples, ExportError> {
-    export_grouped(path, create, name, target, GROUP_ROWS)
+    export_grouped(inputs, reading, create, name, target, GROUP_ROWS)
 }
 
 /// What was written.
@@ -56,22 +56,26 @@ pub struct ExportedSamples {
 }
 
 fn export_grouped<W: Write + Send>(
-    path: &Path,
+    inputs: &[ResultsInput],
+    reading: &RecordReading,
     create: impl FnOnce() -> io::Result<W>,
     name: &str,
     target: &str,
     group_rows: usize,
 ) -> Result<ExportedSamples, ExportError> {
     let wrong = |error| ExportError::Io { target: target.to_owned(), source: cause(error) };
-    let facts = Facts::look(path)?;
-    let results = open(path)?;
+    let facts = Facts::look(inputs, &reading.read)?;
+    let start_ms = reading.window_s.map(|_| run_start_ms(inputs, &reading.read)).transpose()?;
+    let results = open(inputs, &ReadSettings { start_ms, ..reading.read.clone() })?;
+    let window = reading.window_s.map(|window| results.instants(window));
     let origin_ns = results.wall_anchor_ms().saturating_mul(1_000_000);
     let labels = results.labels().clone();
     let writer = create().map_err(|source| ExportError::Io { target: target.to_owned(), source })?;
     let mut file = SamplesFile::new(writer, facts, labels, origin_ns, name, group_rows).map_err(wrong)?;
     let mut failure = None;
     let mut row = |sample: &Sample<'_>| {
-        if failure.is_none() {
+        let counts = window.is_none_or(|(from, to)| (from..to).contains(&sample.start));
+        if counts && failure.is_none() {
             failure = file.sample(sample).err();
         }
     };
@@ -82,9 +86,9 @@ fn export_grouped<W: Write + Send>(
     }
 }
 
-fn open(path: &Path) -> Result<Results, ExportError> {
-    let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
-    Ok(Results::open(vec![ResultsInput::path(path)], &settings)?)
+fn open(inputs: &[ResultsInput], read: &ReadSettings) -> Result<Results, ExportError> {
+    let settings = ReadSettings { all_columns: true, ..read.clone() };
+    Ok(Results::open(ResultsInput::all_again(inputs)?, &settings)?)
 }
 
 /// The system's word, when it was the system that said no.
@@ -120,9 +124,16 @@ struct Measured {
 }
 
 impl Facts {
-    fn look(path: &Path) -> Result<Facts, ExportError> {
-        let results = open(path)?;
+    fn look(inputs: &[ResultsInput], read: &ReadSettings) -> Result<Facts, ExportError> {
+        let results = open(inputs, read)?;
         let one_clock = results.one_clock();
+        if !one_clock && results.tick_ns() > 1 {
+            return Err(ExportError::Settings(
+                "result files and run directories cannot stand in one Parquet file: intended starts are known of the \
+                 latter only; make a file of each"
+                    .into(),
+            ));
+        }
         let mut measured = Measured::default();
         let mut look = |sample: &Sample<'_>| {
             measured.connect |= sample.connect_ns > 0;

@@ -43,6 +43,16 @@ impl ArrivalRecord {
         }
     }
 
+    /// The same with its instants moved.
+    pub(crate) fn moved(&self, moved: impl Fn(Nanos) -> Nanos) -> ArrivalRecord {
+        let fate = match self.fate {
+            Fate::Dropped => Fate::Dropped,
+            Fate::Begun { at } => Fate::Begun { at: moved(at) },
+            Fate::Waited { until } => Fate::Waited { until: moved(until) },
+        };
+        ArrivalRecord { scheduled: moved(self.scheduled), fate, ..*self }
+    }
+
     /// Appends the record to `out`; `before` is the scheduled time of the one before it there (0 for the first).
     pub(crate) fn pack(&self, out: &mut Vec<u8>, before: u64) {
         let (fate, began) = match self.fate {

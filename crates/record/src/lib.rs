@@ -115,9 +115,9 @@ pub use sample::{DataType, LabelId, Nanos, Sample, SampleFlags};
 pub use samples_file::{FileNames, SAMPLES_VERSION, SamplesEnd, SamplesError, SamplesReader};
 pub use slowest::{SLOWEST_MAX, SlowRequest};
 pub use snapshot::{
-    CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OutcomeTimes, RunOver, SecondArrivals, SecondUsers,
-    Snapshot, SnapshotError, SnapshotReceiver, SnapshotRow, SnapshotSender, SnapshotSource, TimeCounts,
-    first_start_ms, read_snapshots, snapshot_channel,
+    CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OutcomeTimes, RecordReading, RunOver, SecondArrivals,
+    SecondUsers, Snapshot, SnapshotReceiver, SnapshotRow, SnapshotSender, SnapshotSource, TimeCounts,
+    read_snapshots, run_start_ms, snapshot_channel,
 };
 pub use starts::SecondCounts;
 pub use time_histogram::TimeHistogram;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use channel::{RunOver, SnapshotReceiver, SnapshotSender, snapshot_channel};
 pub(crate) use maker::SnapshotMaker;
-pub use of_record::{SnapshotError, SnapshotSource, first_start_ms, read_snapshots};
+pub use of_record::{RecordReading, SnapshotSource, read_snapshots, run_start_ms};
 pub use time_counts::TimeCounts;
 
 use crate::live_arrivals::LiveArrivals;

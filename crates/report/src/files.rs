@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Meaning};
 use busyhour_record::{
-    LogError, Manifest, ResultsError, ResultsInput, RunDir, RunDirError, SamplesError, SnapshotError,
+    LogError, Manifest, RecordReading, ResultsError, ResultsInput, RunDir, RunDirError, SamplesError,
 };
 
 use crate::page::html_report;
@@ -23,8 +23,6 @@ pub enum ReportError {
     NotEmpty(PathBuf),
     /// The record of samples cannot be read.
     Samples(SamplesError),
-    /// The seconds of the run cannot be read.
-    Seconds(SnapshotError),
     /// The record of samples cannot be put in order.
     Log(LogError),
     /// Results cannot be read.
@@ -68,7 +66,7 @@ impl std::fmt::Display for ReportError {
             ReportError::NotEmpty(path) => {
                 write!(f, "cannot write a report into {}: the folder is not empty", path.display())
             }
-            ReportError::Samples(_) | ReportError::Seconds(_) | ReportError::Log(_) => {
+            ReportError::Samples(_) | ReportError::Log(_) => {
                 f.write_str("cannot read the run's record")
             }
             ReportError::Results(error) => write!(f, "cannot read {}", error.name),
@@ -86,7 +84,6 @@ impl std::error::Error for ReportError {
             ReportError::RunDir(error) => std::error::Error::source(error),
             ReportError::NotEmpty(_) | ReportError::Stream => None,
             ReportError::Samples(error) => Some(error),
-            ReportError::Seconds(error) => Some(error),
             ReportError::Log(error) => Some(error),
             ReportError::Results(error) => Some(&error.source),
         }
@@ -124,7 +121,8 @@ pub(crate) fn add_thresholds(
     let read = |text: &String| Criterion::parse(text, Meaning::Require).ok();
     let criteria: Vec<_> = manifest.thresholds.iter().filter_map(read).collect();
     if !criteria.is_empty() {
-        summary.thresholds = judge_record(dir.path(), summary, criteria).map_err(ReportError::Seconds)?;
+        let inputs = [ResultsInput::path(dir.path())];
+        summary.thresholds = judge_record(&inputs, &RecordReading::default(), summary, criteria)?;
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ pub use page::{
     WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report, live_html, what_if_html,
 };
 pub use progress::{Progress, progress_line};
-pub use results::{ResultsOptions, ResultsPart, summarise_results};
+pub use results::{ResultsOptions, ResultsPart, judge_results, record_reading, summarise_results};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};
 pub use table::{Look, end_of_run};

@@ -3,10 +3,11 @@
 use busyhour_analysis::arrivals::{
     ArrivalTally, ArrivalVerdict, Asked, Circumstances, Resolution, Scope, TallySettings, judge,
 };
+use busyhour_analysis::thresholds::Criterion;
 use busyhour_analysis::{RunFacts, SteadyPart, Summary, WindowHow, steady_part};
 use busyhour_record::{
-    AddUpSettings, ApdexLimits, ReadSettings, Replay, Results, ResultsError, ResultsFrom, ResultsInput,
-    RunDir,
+    AddUpSettings, ApdexLimits, ReadSettings, RecordReading, Replay, Results, ResultsError, ResultsFrom,
+    ResultsInput, RunDir,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -14,6 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::files::{ReportError, add_arrivals, add_thresholds};
 use crate::log_arrivals::LogLoad;
 use crate::start_order::StartOrder;
+use crate::thresholds::judge_record;
 
 /// Seed of the simulations inside tests: the same results have the same verdict each time.
 const SEED: u64 = 0;
@@ -53,6 +55,51 @@ pub fn summarise_results(
     options: &ResultsOptions,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Summary, ReportError> {
+    summarised(inputs, options, progress).map(|(summary, _)| summary)
+}
+
+/// The summary of `inputs`, as [`summarise_results`] makes it, with `criteria` judged on the same part of them.
+///
+/// # Errors
+/// An input cannot be read, or is a stream: they are read more than once.
+pub fn judge_results(
+    inputs: Vec<ResultsInput>,
+    options: &ResultsOptions,
+    criteria: Vec<Criterion>,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Summary, ReportError> {
+    let again = ResultsInput::all_again(&inputs)?;
+    let (mut summary, reading) = summarised(inputs, options, progress)?;
+    summary.thresholds = judge_record(&again, &reading, &summary, criteria)?;
+    Ok(summary)
+}
+
+/// What of `inputs` counts by `options`, for those who read their samples themselves.
+///
+/// # Errors
+/// An input cannot be read, or is a stream where it has to be read more than once.
+pub fn record_reading(
+    inputs: &[ResultsInput],
+    options: &ResultsOptions,
+) -> Result<RecordReading, ReportError> {
+    let read = options.read.clone();
+    Ok(match options.part {
+        ResultsPart::Whole => RecordReading { read, window_s: None },
+        ResultsPart::Window(from_s, to_s) => RecordReading { read, window_s: Some((from_s, to_s)) },
+        ResultsPart::Steady => {
+            let (steady, start_ms) = find_steady(ResultsInput::all_again(inputs)?, &read)?;
+            let read = ReadSettings { start_ms: Some(start_ms), ..read };
+            RecordReading { read, window_s: steady.window_s }
+        }
+    })
+}
+
+/// The summary, and how the samples that it is of are read once more.
+fn summarised(
+    inputs: Vec<ResultsInput>,
+    options: &ResultsOptions,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<(Summary, RecordReading), ReportError> {
     let again = |inputs: &[ResultsInput]| inputs.iter().map(ResultsInput::again).collect::<Option<Vec<_>>>();
     let next = again(&inputs);
     let run = match &inputs[..] {
@@ -90,6 +137,8 @@ pub fn summarise_results(
         }
         (true, None) => return Err(ReportError::Stream),
     };
+    let read = ReadSettings { start_ms: Some(reading.replay.wall_anchor_ms), ..options.read.clone() };
+    let again = RecordReading { read, window_s: window };
     let mut summary = Summary::new(facts(&reading.replay), &reading.replay.totals);
     if let Some(steady) = steady {
         summary.tell_window(WindowHow::Steady, steady.words);
@@ -105,7 +154,7 @@ pub fn summarise_results(
             summary.add_arrivals(verdict);
         }
     }
-    Ok(summary)
+    Ok((summary, again))
 }
 
 /// The steady part of `inputs`, in seconds from the start of the run, which is the second value, in ms since 1970.

@@ -1,26 +1,26 @@
 //! Thresholds: how those of a run fared, for the terminal and as Markdown.
 
-use std::path::Path;
-
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Judge, RunMeasures, ThresholdResult};
-use busyhour_record::{SnapshotError, read_snapshots};
+use busyhour_record::{RecordReading, ResultsError, ResultsInput, read_snapshots};
 
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::table::{Look, printable};
 
-/// How the run at `path` (a run directory or a result file), summed up in `summary`, fares by `criteria`.
+/// How the run of `inputs` (a run directory, or result files), or the part of it that `reading` names, fares by
+/// `criteria`; `summary` is of the same.
 ///
 /// # Errors
 /// Its record cannot be read.
 pub fn judge_record(
-    path: &Path,
+    inputs: &[ResultsInput],
+    reading: &RecordReading,
     summary: &Summary,
     criteria: Vec<Criterion>,
-) -> Result<Vec<ThresholdResult>, SnapshotError> {
+) -> Result<Vec<ThresholdResult>, ResultsError> {
     let stopper = criteria.iter().position(|criterion| summary.run.stopped_by == Some(criterion.portable()));
     let mut judge = Judge::new(criteria);
-    read_snapshots(path, |snapshot| {
+    read_snapshots(inputs, reading, |snapshot| {
         // The run is over: nothing can be stopped any more.
         let _ = judge.second(&snapshot);
     })?;

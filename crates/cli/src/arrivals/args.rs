@@ -17,7 +17,7 @@ const SIZES_MAX: usize = 10_000;
     mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are linear between neighbours \
     (type 7 of Hyndman and Fan).\n\n\
     Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1200 1800.csv 1830.csv 1900.csv\n  \
-    busyhour arrivals --window 120,1200 --by-threads 1,2,5,10,...,200 --plot plots 1830.csv\n  \
+    busyhour arrivals --by-threads 1,2,...,200 --plot plots 1830.csv\n  \
     busyhour arrivals --json busyhour-runs/plan-20260101-120000\n\n\
     Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a log cannot be \
     read or has nothing that counts (the others are shown)"
@@ -54,10 +54,10 @@ pub(crate) struct ArrivalsArgs {
     /// Read percentiles off as the web-generator-toolkit does.
     #[arg(long)]
     compat_percentiles: bool,
-    /// As JSON.
+    /// Print the result as JSON.
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// As one CSV table.
+    /// Print the result as one CSV table.
     #[arg(long)]
     pub(crate) csv: bool,
     /// Write plots into this directory: SVG files, and arrivals.html with all of them.

@@ -44,7 +44,7 @@ pub(crate) struct CompareModelArgs {
     /// Solve also what has no product form, as if it had.
     #[arg(long)]
     approximate: bool,
-    /// As JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -54,7 +54,7 @@ pub(crate) struct FitArgs {
     /// Write the model as FILE.toml, the page as FILE.html, or everything as FILE.json; may be given several times.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     output: Vec<PathBuf>,
-    /// As JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     /// Seed of bootstrap and simulations.

@@ -18,7 +18,7 @@ fn what_cannot_be_understood_is_2() {
         ("run plan.jmx -J =x", "without a name"),
         ("run plan.jmx -q missing.properties", "missing.properties"),
         ("run plan.jmx -p missing.properties", "missing.properties"),
-        ("check", "PLANS"),
+        ("check", "<PLAN>"),
         ("check plan.jmx -J =x", "without a name"),
         ("demo --users 0", "--users"),
         ("demo-server airline", "ticket-monster"),
@@ -171,5 +171,29 @@ fn help_is_a_result() {
         let ended = room.type_in(line).expect(0);
         assert!(ended.stderr.is_empty() && !ended.stdout.is_empty(), "{}", ended.all());
         assert!(ended.stdout.lines().all(|line| line.chars().count() <= 110), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn help_fits_into_80_columns_and_examples_can_be_copied() {
+    let room = Room::new();
+    let help = room.run(["--help"]).expect(0).stdout;
+    let verbs =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // Words that go on are further in.
+    let verbs =
+        verbs.filter(|line| !line.starts_with("    ")).filter_map(|line| line.split_whitespace().next());
+    let verbs: Vec<String> = verbs.map(str::to_owned).collect();
+    assert!(verbs.len() > 10, "{verbs:?}");
+    for verb in verbs.iter().filter(|verb| *verb != "help") {
+        let help = room.run([verb.as_str(), "--help"]).expect(0).stdout;
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{verb}: {line}");
+        }
+        let mut examples = help.lines().skip_while(|line| !line.starts_with("Examples")).skip(1).peekable();
+        assert!(examples.peek().is_some() || verb == "model", "{verb} has no examples");
+        for line in examples.take_while(|line| !line.is_empty() && line.starts_with("  ")) {
+            assert!(line.contains("busyhour "), "{verb}: this goes on from the line before: {line}");
+        }
     }
 }

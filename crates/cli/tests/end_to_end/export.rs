@@ -11,7 +11,7 @@ use crate::program::{Room, wait_for};
 use crate::servers::Server;
 
 /// Bodies of the requests that came to a port, each answered with 204.
-fn database() -> (u16, Arc<Mutex<Vec<String>>>) {
+pub(crate) fn database() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let came: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -8,7 +8,11 @@ fn exported(jtl: &str, group_rows: usize) -> (Vec<Row>, usize) {
     let (from, to) = (dir.path().join("results.jtl"), dir.path().join("samples.parquet"));
     std::fs::write(&from, jtl).unwrap();
     let create = || std::fs::File::create(&to);
-    let rows = export_grouped(&from, create, "shop", "samples.parquet", group_rows).unwrap().rows;
+    let inputs = [ResultsInput::path(from)];
+    let rows =
+        export_grouped(&inputs, &RecordReading::default(), create, "shop", "samples.parquet", group_rows)
+            .unwrap()
+            .rows;
     let reader = SerializedFileReader::new(std::fs::File::open(&to).unwrap()).unwrap();
     let metadata = reader.metadata();
     assert_eq!(metadata.file_metadata().num_rows(), rows as i64);
@@ -98,8 +102,9 @@ fn a_run_directory_has_both_clocks_in_nanoseconds() {
     }
     assert_eq!(recorder.finish().total.samples, 1);
     let to = temp.path().join("samples.parquet");
-    let rows =
-        export_parquet(dir.path(), || std::fs::File::create(&to), "Plan", "samples.parquet").unwrap().rows;
+    let (inputs, whole) = ([ResultsInput::path(dir.path())], RecordReading::default());
+    let create = || std::fs::File::create(&to);
+    let rows = export_parquet(&inputs, &whole, create, "Plan", "samples.parquet").unwrap().rows;
     assert_eq!(rows, 1);
     let reader = SerializedFileReader::new(std::fs::File::open(&to).unwrap()).unwrap();
     let row = reader.get_row_iter(None).unwrap().next().unwrap().unwrap();
@@ -123,7 +128,9 @@ fn what_cannot_be_read_makes_no_file() {
     let (from, to) = (dir.path().join("results.jtl"), dir.path().join("samples.parquet"));
     std::fs::write(&from, "this is no result file\n").unwrap();
     let create = || std::fs::File::create(&to);
-    let error = export_parquet(&from, create, "shop", "samples.parquet").unwrap_err();
+    let inputs = [ResultsInput::path(&from)];
+    let error =
+        export_parquet(&inputs, &RecordReading::default(), create, "shop", "samples.parquet").unwrap_err();
     assert!(matches!(error, ExportError::Samples(_)), "{error:?}");
     assert!(!to.exists());
     std::fs::write(&from, JTL).unwrap();

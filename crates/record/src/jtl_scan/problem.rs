@@ -61,7 +61,7 @@ pub enum LogError {
     #[error("the directory holds no samples.bhs, so it is no run directory")]
     NoRun,
     /// A pipe or a device.
-    #[error("it is no file: a log is read a second time when its rows stand far out of order")]
+    #[error("it is no file, and may have to be read a second time")]
     NoFile,
     /// Neither names of columns nor rows of a known form.
     #[error("line 1, column 1: neither names of JMeter's columns nor a row that begins with a time stamp")]

@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 pub use facts::{BAD_ROWS_NAMED, InputFacts};
 pub use unpack::Packing;
 
+use crate::arrival::ArrivalRecord;
 use crate::book::{Book, BookSettings};
 use crate::config::SaveConfig;
 use crate::jtl_scan::LogError;
@@ -72,6 +73,17 @@ impl ResultsInput {
             }
             ResultsFrom::Stream(_) => None,
         }
+    }
+
+    /// All of them once more.
+    ///
+    /// # Errors
+    /// One is a stream, which can be read once.
+    pub fn all_again(inputs: &[ResultsInput]) -> Result<Vec<ResultsInput>, ResultsError> {
+        let again = |input: &ResultsInput| {
+            input.again().ok_or_else(|| ResultsError { name: input.name.clone(), source: LogError::NoFile })
+        };
+        inputs.iter().map(again).collect()
     }
 }
 
@@ -133,8 +145,8 @@ pub struct ResultsEnd {
 /// Who is told what is read.
 pub(crate) struct Hears<'h> {
     pub(crate) sample: &'h mut dyn FnMut(&Sample<'_>),
-    /// When an arrival of an open workload was scheduled.
-    pub(crate) scheduled: &'h mut dyn FnMut(Nanos),
+    /// An arrival of an open workload; its group is numbered as its own record has it.
+    pub(crate) arrival: &'h mut dyn FnMut(&ArrivalRecord),
 }
 
 impl Results {
@@ -190,6 +202,29 @@ impl Results {
         self.sources.iter().all(|source| source.run_anchor_ns().is_none())
     }
 
+    /// Whether the start of the run is known before everything is read.
+    pub(crate) const fn start_is_known(&self) -> bool {
+        self.start_known
+    }
+
+    /// The start of the run, as far as it is known, from the origin.
+    pub(crate) const fn start(&self) -> Nanos {
+        Nanos::from_secs(self.start_s)
+    }
+
+    /// The instants of a window in seconds from the start of the run, as far as that is known.
+    #[must_use]
+    pub fn instants(&self, (from_s, to_s): (f64, f64)) -> (Nanos, Nanos) {
+        let at = |s: f64| self.start() + (s * 1e9).round() as u64;
+        (at(from_s), at(to_s))
+    }
+
+    /// The coarsest step of the inputs' clocks in ns.
+    #[must_use]
+    pub fn tick_ns(&self) -> u64 {
+        self.sources.iter().map(|source| source.facts.form.tick_ns()).max().unwrap_or(1)
+    }
+
     /// Calls `see` with every sample, and `progress` now and then with the bytes read so far.
     ///
     /// # Errors
@@ -199,10 +234,11 @@ impl Results {
         see: &mut dyn FnMut(&Sample<'_>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<ResultsEnd, ResultsError> {
-        self.read_all(&mut Hears { sample: see, scheduled: &mut |_| {} }, progress)
+        self.read_hearing(&mut Hears { sample: see, arrival: &mut |_| {} }, progress)
     }
 
-    fn read_all(
+    /// Tells arrivals, too.
+    pub(crate) fn read_hearing(
         mut self,
         hears: &mut Hears<'_>,
         progress: &mut dyn FnMut(u64),
@@ -221,7 +257,7 @@ impl Results {
                     let users_all = sample.users_all.saturating_add(others);
                     (hears.sample)(&Sample { users_all, group: groups.number(at, sample.group), ..*sample });
                 };
-                let mut hears = Hears { sample: &mut sample, scheduled: &mut *hears.scheduled };
+                let mut hears = Hears { sample: &mut sample, arrival: &mut *hears.arrival };
                 source.advance(self.origin_ns, until, &mut hears)
             } else {
                 source.advance(self.origin_ns, until, hears)
@@ -270,9 +306,8 @@ impl Results {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Replay, ResultsError> {
         let start_s = self.start_s;
-        let at = |s: f64| Nanos::from_secs(start_s) + (s * 1e9).round() as u64;
         let one_clock = self.one_clock();
-        let window = settings.window_s.map(|(from_s, to_s)| (at(from_s), at(to_s)));
+        let window = settings.window_s.map(|window| self.instants(window));
         let (origin_ms, start_known) = (self.wall_anchor_ms(), self.start_known);
         let book = Book::new(self.labels.clone(), BookSettings { one_clock, apdex: settings.apdex, window });
         let book = std::cell::RefCell::new(book);
@@ -286,8 +321,8 @@ impl Results {
                 book.recycle(second);
             }
         };
-        let mut scheduled = |at| book.borrow_mut().offer(at);
-        let end = self.read_all(&mut Hears { sample: &mut sample, scheduled: &mut scheduled }, progress)?;
+        let mut arrival = |arrival: &ArrivalRecord| book.borrow_mut().offer(arrival.scheduled);
+        let end = self.read_hearing(&mut Hears { sample: &mut sample, arrival: &mut arrival }, progress)?;
         let mut book = book.into_inner();
         book.close_all();
         let mut totals = book.finish(Vec::new());

@@ -36,7 +36,7 @@ impl RunSamples {
         let names = self.reader.labels().clone();
         let (labels, ids) = (&self.labels, &mut self.ids);
         let mut told = (0, Nanos::ZERO, 0);
-        let Hears { sample: see, scheduled } = hears;
+        let Hears { sample: see, arrival: hear } = hears;
         let mut each = |sample: &Sample<'_>| {
             let at = sample.label.0 as usize;
             if ids.len() <= at {
@@ -58,7 +58,7 @@ impl RunSamples {
             see(&Sample { label, intended, start, end, ..*sample });
         };
         let more = self.reader.next_segment(&mut |_, sample| each(sample), &mut |_, arrival| {
-            scheduled(moved(arrival.scheduled))
+            hear(&arrival.moved(moved));
         })?;
         Ok(more.then_some(told))
     }

@@ -1,133 +1,114 @@
-//! The seconds of a run from its record, or from a result file.
+//! The seconds of a run from its record, or from result files.
 
-use std::path::Path;
+use std::cell::RefCell;
 
 use super::{Snapshot, SnapshotMaker};
-use crate::jtl_scan::LogForm;
+use crate::arrival::ArrivalRecord;
 use crate::labels::Labels;
 use crate::live_arrivals::RecentStarts;
 use crate::recorder::RunNames;
-use crate::results::{ReadSettings, Results, ResultsError, ResultsInput};
-use crate::run_dir::RunDir;
-use crate::sample::{Nanos, Sample};
-use crate::samples_file::{SamplesEnd, SamplesError, SamplesReader};
+use crate::results::{Hears, InputFacts, ReadSettings, Results, ResultsError, ResultsInput};
+use crate::sample::{Nanos, Sample, SampleFlags};
 use crate::totals::SampleKind;
 
 /// How long a second is kept open after its end: rows come in the order of their ends but for what cores hand over
 /// late.
 const GRACE_NS: u64 = 2_000_000_000;
 
+/// Which part of results is read, and how: for those who make of it what other programs read, or judge it.
+#[derive(Debug, Clone, Default)]
+pub struct RecordReading {
+    /// How results are read; all columns are, whatever it says.
+    pub read: ReadSettings,
+    /// In seconds from the start of the run: samples that start, and arrivals that were scheduled, from the first on and
+    /// before the second. `None` for all. Seconds keep their numbers.
+    pub window_s: Option<(f64, f64)>,
+}
+
 /// Where snapshots were read from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SnapshotSource {
     /// The names in it.
     pub names: RunNames,
-    /// What second 0 counts from, in ms since 1970.
+    /// What second 0 counts from, in ms since 1970: the start of the run.
     pub wall_anchor_ms: i64,
-    /// How the record ended.
-    pub end: SamplesEnd,
+    /// What was found in each input.
+    pub inputs: Vec<InputFacts>,
     /// Samples that stood so far from their place in the order of ends that they are in a later second.
     pub late_samples: u64,
 }
 
-/// A record that snapshots cannot be read from.
-#[derive(Debug, thiserror::Error)]
-pub enum SnapshotError {
-    /// A run directory's.
-    #[error("cannot read the run's samples")]
-    Samples(#[from] SamplesError),
-    /// A result file's.
-    #[error("cannot read the result file")]
-    Rows(#[from] ResultsError),
-}
-
-impl SnapshotError {
-    /// What to do about it; empty when nothing is to be advised.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            SnapshotError::Samples(_) => "",
-            SnapshotError::Rows(error) => error.source.hint(),
-        }
-    }
-}
-
-/// Makes the snapshots of the run at `path` again, a run directory or a result file in JMeter's CSV or XML format, and
-/// hands them to `see` in their order.
+/// Makes the snapshots of a run again from `inputs`, a run directory or result files in JMeter's CSV or XML format, and
+/// hands them to `see` in their order. Several are those of several generators of one run.
 ///
 /// # Errors
-/// The record cannot be read. One whose tail is cut off can: see [`SnapshotSource::end`].
-pub fn read_snapshots(path: &Path, mut see: impl FnMut(Snapshot)) -> Result<SnapshotSource, SnapshotError> {
+/// An input cannot be read, or not twice. One whose tail is cut off can: see [`InputFacts::cut_at`].
+pub fn read_snapshots(
+    inputs: &[ResultsInput],
+    reading: &RecordReading,
+    mut see: impl FnMut(Snapshot),
+) -> Result<SnapshotSource, ResultsError> {
     let mut late_samples = 0;
     let mut see = |snapshot: Snapshot| {
         late_samples += snapshot.late_samples;
         see(snapshot);
     };
-    let (names, wall_anchor_ms, end) = if path.is_dir() {
-        let reader = SamplesReader::open(&RunDir::open(path).samples_path())?;
-        let labels = reader.labels().clone();
-        // Samples and arrivals are met in turns: both go to the same seconds.
-        let seconds = std::cell::RefCell::new((Seconds::new(labels), &mut see));
-        let (end, names, _) = reader.read_with_arrivals(
-            |_, sample| {
-                let (seconds, see) = &mut *seconds.borrow_mut();
-                seconds.sample(sample, see);
-            },
-            |_, arrival| {
-                let (seconds, see) = &mut *seconds.borrow_mut();
-                seconds.maker.arrival(arrival, see);
-                if let Some(began) = arrival.began() {
-                    seconds.starts.session(began);
-                }
-            },
-        )?;
-        let (seconds, see) = seconds.into_inner();
-        seconds.finish(see);
-        (names.names, names.wall_anchor_ms, end)
-    } else {
-        // Rows are in the order of their ends: which one started first is known at the end only.
-        let first_ms = first_start_ms(path)?;
-        let results = open(path)?;
-        let first_ms = first_ms.unwrap_or(results.wall_anchor_ms());
-        let first_ns = u64::try_from(first_ms - results.wall_anchor_ms()).unwrap_or(0) * 1_000_000;
-        let mut seconds = Seconds::new(results.labels().clone());
-        if results.one_clock() {
-            seconds.starts = RecentStarts::with_tick_ns(LogForm::Xml.tick_ns());
+    // Rows are in the order of their ends: which one started first is known at the end only.
+    let wall_anchor_ms = run_start_ms(inputs, &reading.read)?;
+    let settings = ReadSettings { all_columns: true, start_ms: Some(wall_anchor_ms), ..reading.read.clone() };
+    let results = Results::open(ResultsInput::all_again(inputs)?, &settings)?;
+    let start = results.start();
+    let window = reading.window_s.map(|window| results.instants(window));
+    let counts = |at: Nanos| window.is_none_or(|(from, to)| (from..to).contains(&at));
+    let starts = RecentStarts::with_tick_ns(results.tick_ns());
+    let seconds = Seconds { starts, ..Seconds::new(results.labels().clone()) };
+    // Samples and arrivals are met in turns: both go to the same seconds.
+    let seconds = RefCell::new((seconds, &mut see));
+    let moved = |at: Nanos| at - start.0;
+    let mut sample = |sample: &Sample<'_>| {
+        if counts(sample.start) {
+            let (seconds, see) = &mut *seconds.borrow_mut();
+            let (intended, start, end) = (moved(sample.intended), moved(sample.start), moved(sample.end));
+            seconds.sample(&Sample { intended, start, end, ..*sample }, see);
         }
-        let mut row = |sample: &Sample<'_>| {
-            let (intended, start, end) =
-                (sample.intended - first_ns, sample.start - first_ns, sample.end - first_ns);
-            seconds.sample(&Sample { intended, start, end, ..*sample }, &mut see);
-        };
-        let read = results.read(&mut row, &mut |_| {})?;
-        let samples = read.inputs.iter().map(|input| input.samples).sum();
-        let cut_at = read.inputs.iter().find_map(|input| input.cut_at);
-        let (first, end, names) = (first_ms, SamplesEnd { samples, cut_at }, read.names);
-        seconds.finish(&mut see);
-        (names, first, end)
     };
-    Ok(SnapshotSource { names, wall_anchor_ms, end, late_samples })
+    let mut arrival = |arrival: &ArrivalRecord| {
+        if counts(arrival.scheduled) {
+            let (seconds, see) = &mut *seconds.borrow_mut();
+            let arrival = arrival.moved(moved);
+            seconds.maker.arrival(&arrival, see);
+            if let Some(began) = arrival.began() {
+                seconds.starts.session(began);
+            }
+        }
+    };
+    let end = results.read_hearing(&mut Hears { sample: &mut sample, arrival: &mut arrival }, &mut |_| {})?;
+    let (seconds, see) = seconds.into_inner();
+    seconds.finish(see);
+    Ok(SnapshotSource { names: end.names, wall_anchor_ms, inputs: end.inputs, late_samples })
 }
 
-/// When the first sample of a result file started, in ms since 1970: what second 0 of its snapshots counts from; `None`
-/// without rows.
+/// The start of the run that `inputs` are of, in ms since 1970, as [`Results::add_up`] finds it: what second 0 of its
+/// snapshots counts from.
 ///
 /// # Errors
-/// The file cannot be read.
-pub fn first_start_ms(path: &Path) -> Result<Option<i64>, SnapshotError> {
-    let results = open(path)?;
-    let anchor_ms = results.wall_anchor_ms();
+/// An input cannot be read.
+pub fn run_start_ms(inputs: &[ResultsInput], read: &ReadSettings) -> Result<i64, ResultsError> {
+    let results = Results::open(ResultsInput::all_again(inputs)?, read)?;
+    if results.start_is_known() {
+        return Ok(results.start_ms());
+    }
+    let (origin_ms, supposed_ms) = (results.wall_anchor_ms(), results.start_ms());
     let mut first: Option<Nanos> = None;
     let mut earlier = |sample: &Sample<'_>| {
-        first = Some(first.map_or(sample.start, |first| first.min(sample.start)));
+        let counts = |flag| !sample.flags.contains(flag);
+        if counts(SampleFlags::LISTENERS_ONLY) && counts(SampleFlags::WARMUP) {
+            first = Some(first.map_or(sample.start, |first| first.min(sample.start)));
+        }
     };
     results.read(&mut earlier, &mut |_| {})?;
-    Ok(first.map(|first| anchor_ms.saturating_add_unsigned(first.0 / 1_000_000)))
-}
-
-fn open(path: &Path) -> Result<Results, ResultsError> {
-    let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
-    Results::open(vec![ResultsInput::path(path)], &settings)
+    // In whole seconds from the origin, which the first row set.
+    Ok(first.map_or(supposed_ms, |first| origin_ms.saturating_add_unsigned(first.second() * 1_000)))
 }
 
 /// What the recorder's thread does with samples for those who follow a run, without its thread.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    ArrivalRecord, CsvOutput, Fate, Labels, Nanos, Recorder, RecorderConfig, RunTotals, Sample, SampleFlags,
-    SaveConfig, Which,
+    AddUpSettings, ArrivalRecord, CsvOutput, Fate, Labels, Nanos, ReadSettings, Recorder, RecorderConfig,
+    Results, ResultsInput, RunTotals, Sample, SampleFlags, SaveConfig, Which,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -116,14 +116,19 @@ fn seconds_add_up_to_the_run_while_it_goes_on_and_from_its_record() {
     assert_eq!(live[2].arrivals, Some(arrivals));
 
     let mut again = Vec::new();
-    let source = read_snapshots(folder.path(), |snapshot| again.push(snapshot)).unwrap();
+    let source =
+        read_snapshots(&[ResultsInput::path(folder.path())], &RecordReading::default(), |snapshot| {
+            again.push(snapshot);
+        })
+        .unwrap();
     check(&again, &totals);
     assert_eq!((source.wall_anchor_ms, source.late_samples), (1_700_000_000_000, 0));
     assert_eq!(again[2].arrivals, Some(arrivals));
 
     // The log in whole milliseconds, counted from the first start, has one clock and no arrivals.
     let mut rows = Vec::new();
-    read_snapshots(&jtl, |snapshot| rows.push(snapshot)).unwrap();
+    read_snapshots(&[ResultsInput::path(&jtl)], &RecordReading::default(), |snapshot| rows.push(snapshot))
+        .unwrap();
     assert_eq!(rows.iter().map(|snapshot| snapshot.total().samples).sum::<u64>(), 90);
     assert!(rows.iter().all(|snapshot| snapshot.arrivals.is_none()));
 }
@@ -175,4 +180,85 @@ fn snapshots_travel_as_json() {
         let text = serde_json::to_string(&snapshot).unwrap();
         assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), snapshot);
     }
+}
+
+/// Result files of two generators, in the order of ends: the run begins with a row that is not the first of either.
+fn two_logs(folder: &std::path::Path) -> [ResultsInput; 2] {
+    const START_MS: u64 = 1_700_000_000_000;
+    let rows = |rows: &[(u64, u64)]| {
+        let row = |(at, elapsed): &(u64, u64)| format!("{},{elapsed},home,200,true,3\n", START_MS + at);
+        let head = "timeStamp,elapsed,label,responseCode,success,allThreads\n".to_owned();
+        head + &rows.iter().map(row).collect::<String>()
+    };
+    let file = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        ResultsInput::path(path)
+    };
+    [
+        file("a.jtl", rows(&[(2_700, 10), (2_750, 20), (100, 5_000), (6_000, 30)])),
+        file("b.jtl", rows(&[(2_650, 10), (3_900, 15), (7_100, 10)])),
+    ]
+}
+
+#[test]
+fn seconds_of_several_logs_count_from_where_the_report_has_them_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = two_logs(folder.path());
+    let read = ReadSettings::default();
+    let replay = Results::open(ResultsInput::all_again(&inputs).unwrap(), &read)
+        .unwrap()
+        .add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})
+        .unwrap();
+    let start_ms = run_start_ms(&inputs, &read).unwrap();
+    assert_eq!(start_ms, replay.wall_anchor_ms);
+
+    let mut seconds = Vec::new();
+    let source =
+        read_snapshots(&inputs, &RecordReading::default(), |snapshot| seconds.push(snapshot)).unwrap();
+    assert_eq!((source.wall_anchor_ms, source.inputs.len()), (start_ms, 2));
+    let told: Vec<(u64, u64)> = seconds
+        .iter()
+        .map(|snapshot| (snapshot.second, snapshot.total().samples))
+        .filter(|(_, samples)| *samples > 0)
+        .collect();
+    let reported: Vec<(u64, u64)> = replay
+        .totals
+        .seconds
+        .iter()
+        .filter(|point| point.requests > 0)
+        .map(|point| (point.second, point.requests))
+        .collect();
+    assert_eq!(told, reported);
+    // The users of both generators are users of one test.
+    assert_eq!(seconds.iter().filter_map(|snapshot| snapshot.users).map(|users| users.max).max(), Some(6));
+}
+
+#[test]
+fn a_window_takes_what_starts_in_it_and_seconds_keep_their_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = two_logs(folder.path());
+    let start_ms = run_start_ms(&inputs, &ReadSettings::default()).unwrap();
+    let from_s = (1_700_000_003_000 - start_ms) as f64 / 1e3;
+    let reading = RecordReading { window_s: Some((from_s, from_s + 3.5)), ..RecordReading::default() };
+    let mut seconds = Vec::new();
+    read_snapshots(&inputs, &reading, |snapshot| seconds.push(snapshot)).unwrap();
+    let starts = [3_900 + 15, 6_000 + 30].map(|end| (1_700_000_000_000 + end - start_ms as u64) / 1_000);
+    let told: Vec<u64> = seconds
+        .iter()
+        .filter(|snapshot| snapshot.total().samples > 0)
+        .map(|snapshot| snapshot.second)
+        .collect();
+    assert_eq!(told, starts);
+}
+
+#[test]
+fn a_stream_is_refused_because_it_is_read_twice() {
+    let stream = ResultsInput {
+        name: "standard input".into(),
+        from: crate::ResultsFrom::Stream(Box::new(std::io::empty())),
+    };
+    let error = read_snapshots(&[stream], &RecordReading::default(), |_| {}).unwrap_err();
+    assert_eq!(error.name, "standard input");
+    assert!(matches!(error.source, crate::LogError::NoFile), "{error:?}");
 }
