@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use busyhour_compile::{BackendKind, BackendListener};
 use busyhour_export::{
     BackendSettings, Clock, CsvExporter, ExportError, Exporter, Followed, GraphiteExporter, HistogramForm,
-    HistogramLogExporter, HttpPost, InfluxExporter, Origin, OtlpExporter, PercentileExporter,
+    HistogramLogExporter, HttpPost, InfluxExporter, NowMs, Origin, OtlpExporter, PercentileExporter,
     RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, UdpText, UserCounts, WriteText,
     export_parquet, follow,
 };
@@ -77,6 +77,7 @@ impl Exports {
         listeners: &[BackendListener],
         plan: &str,
         origin: Origin,
+        now_ms: &NowMs,
         users: &UserCounts,
     ) -> Result<(Exports, Vec<SnapshotSender>), String> {
         let (mut exports, mut senders) = (Exports::default(), Vec::new());
@@ -90,11 +91,15 @@ impl Exports {
         }
         if let Some(url) = &args.remote_write {
             let form = if args.native_histograms { HistogramForm::Native } else { HistogramForm::Classic };
-            let exporter = RemoteWriteExporter::new(url, origin, name, form);
+            let exporter = RemoteWriteExporter::new(url, origin, name, form, Arc::clone(now_ms));
             exports.follow("remote write", Box::new(exporter), &mut senders)?;
         }
         if let Some(url) = &args.otlp {
-            exports.follow("otlp", Box::new(OtlpExporter::new(url, origin, name)), &mut senders)?;
+            exports.follow(
+                "otlp",
+                Box::new(OtlpExporter::new(url, origin, name, Arc::clone(now_ms))),
+                &mut senders,
+            )?;
         }
         if let Some(url) = &args.influx {
             let settings = settings(INFLUX_INTERVAL_S, users);

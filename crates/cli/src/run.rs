@@ -12,7 +12,7 @@ use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_engine::clock::Clock;
 use busyhour_engine::run::{Level, Properties, RunShared, Stop};
 use busyhour_engine::runner::{self, RunReport};
-use busyhour_export::{Origin, UserCounts};
+use busyhour_export::{NowMs, Origin, UserCounts};
 use busyhour_http::TlsPolicy;
 use busyhour_plan::TestPlan;
 use busyhour_record::{
@@ -92,6 +92,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         &started.backends,
         plan.map_or("run", String::as_str),
         origin,
+        &now_ms(&started.shared),
         &user_counts(&started.shared),
     )
     .map_err(|text| Refusal(Exit::Usage, text))?;
@@ -211,6 +212,12 @@ fn user_counts(shared: &Arc<RunShared>) -> UserCounts {
     use std::sync::atomic::Ordering::Relaxed;
     let shared = Arc::clone(shared);
     Arc::new(move || Some((shared.started.load(Relaxed), shared.finished.load(Relaxed))))
+}
+
+/// The run's clock, for those who are told while it goes on.
+fn now_ms(shared: &Arc<RunShared>) -> NowMs {
+    let clock = shared.clock.clone();
+    Arc::new(move || i64::try_from(clock.wall_ms(clock.now())).unwrap_or(i64::MAX))
 }
 
 /// What became of a run's results.

@@ -1,5 +1,7 @@
 //! Exporting a run while it goes on.
 
+use std::sync::Arc;
+
 use busyhour_record::{Snapshot, SnapshotReceiver};
 
 use crate::{ExportError, Exporter};
@@ -24,16 +26,13 @@ impl Origin {
     #[must_use]
     pub fn known_ms(&self, snapshot: &Snapshot, now_ms: i64) -> i64 {
         let end_ms = self.end_ms(snapshot.second);
-        // Stamps go up, whatever the machine's clock does meanwhile.
+        // Stamps go up, whatever the clock says.
         if snapshot.whole { end_ms } else { now_ms.clamp(end_ms - 999, end_ms) }
     }
 }
 
-/// What the machine's clock says, in ms since 1970.
-pub(crate) fn now_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
+/// What the run's clock says, in ms since 1970.
+pub type NowMs = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// How an export went.
 #[derive(Debug, Default)]
@@ -83,7 +82,7 @@ mod tests {
         assert_eq!(stamp(2, true, 0), 13_000);
         // The run ended 400 ms into its fourth second.
         assert_eq!(stamp(3, false, 13_400), 13_400);
-        // It is told late, or the machine's clock was set back.
+        // It is told late; a clock that stands.
         assert_eq!((stamp(3, false, 99_000), stamp(3, false, 7_000)), (14_000, 13_001));
     }
 }

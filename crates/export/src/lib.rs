@@ -43,7 +43,7 @@ pub use backend::{BackendSettings, SamplerFilter, UserCounts};
 pub use csv_seconds::CsvExporter;
 pub use error::ExportError;
 pub use exposition::{Exposition, ExpositionExporter, exposition_text};
-pub use follow::{Followed, Origin, follow};
+pub use follow::{Followed, NowMs, Origin, follow};
 pub use graphite::GraphiteExporter;
 pub use histograms::{Clock, HistogramLogExporter, PercentileExporter};
 pub use http_server::{HttpAnswer, HttpHandler, HttpRequest, HttpServer};

@@ -7,7 +7,6 @@ use rand::rngs::OsRng;
 
 use crate::csv_seconds::kind;
 use crate::exponential::ExponentialCounts;
-use crate::follow::now_ms;
 use crate::histograms::Clock;
 use crate::metrics::ARRIVALS_HELP;
 use crate::otlp_messages::{
@@ -16,7 +15,7 @@ use crate::otlp_messages::{
     ScopeMetrics, Sum, any_value, metric,
 };
 use crate::totals::RunSoFar;
-use crate::{ExportError, Exporter, HttpPost, Origin};
+use crate::{ExportError, Exporter, HttpPost, NowMs, Origin};
 
 /// The values since the start of the run, not those since the last request.
 const CUMULATIVE: i32 = 2;
@@ -34,6 +33,7 @@ const RETRIED: [u16; 4] = [429, 502, 503, 504];
 pub struct OtlpExporter {
     post: HttpPost,
     origin: Origin,
+    now_ms: NowMs,
     resource: Vec<KeyValue>,
     run: RunSoFar,
     /// What the server could not take when it was last sent. The next second holds it, too; after the last there is none.
@@ -44,7 +44,7 @@ impl OtlpExporter {
     /// Sends to `url`, or to `/v1/metrics` there when it has no path; `name` is the value of the resource attribute
     /// `busyhour.run`.
     #[must_use]
-    pub fn new(url: &str, origin: Origin, name: &str) -> Self {
+    pub fn new(url: &str, origin: Origin, name: &str, now_ms: NowMs) -> Self {
         let mut resource = vec![
             text("service.name", "busyhour"),
             text("service.version", env!("CARGO_PKG_VERSION")),
@@ -53,14 +53,14 @@ impl OtlpExporter {
         // Runs of the same name at the same time would be taken for one.
         resource.extend(instance_id().map(|id| text("service.instance.id", &id)));
         let post = HttpPost::new(with_path(url), Vec::new());
-        Self { post, origin, resource, run: RunSoFar::default(), unsent: None }
+        Self { post, origin, now_ms, resource, run: RunSoFar::default(), unsent: None }
     }
 
     fn request(&self, snapshot: &Snapshot) -> ExportRequest {
         let ns = |ms: i64| u64::try_from(ms).unwrap_or(0).saturating_mul(1_000_000);
         let span = Span {
             from_ns: ns(self.origin.wall_anchor_ms),
-            to_ns: ns(self.origin.known_ms(snapshot, now_ms())),
+            to_ns: ns(self.origin.known_ms(snapshot, (self.now_ms)())),
         };
         let scope = Scope { name: "busyhour".into(), version: env!("CARGO_PKG_VERSION").into() };
         // Receivers complain of metrics without a point.

@@ -7,15 +7,15 @@ use prost::Message;
 
 use crate::exponential::ExponentialCounts;
 use crate::exposition::bound_text;
-use crate::follow::now_ms;
 use crate::metrics::{Metric, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets, families};
 use crate::totals::RunSoFar;
-use crate::{ExportError, Exporter, HttpPost, Origin};
+use crate::{ExportError, Exporter, HttpPost, NowMs, Origin};
 
 /// Sends, second by second, the series that a scrape of [`crate::Exposition`] shows, with a label `run`.
 pub struct RemoteWriteExporter {
     post: HttpPost,
     origin: Origin,
+    now_ms: NowMs,
     name: String,
     histograms: HistogramForm,
     run: RunSoFar,
@@ -119,15 +119,15 @@ pub struct BucketSpan {
 impl RemoteWriteExporter {
     /// Sends to `url`; `name` is the value of the label `run`.
     #[must_use]
-    pub fn new(url: &str, origin: Origin, name: &str, histograms: HistogramForm) -> Self {
+    pub fn new(url: &str, origin: Origin, name: &str, histograms: HistogramForm, now_ms: NowMs) -> Self {
         let headers = [("Content-Encoding", "snappy"), ("X-Prometheus-Remote-Write-Version", "0.1.0")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let post = HttpPost::new(url, headers);
-        Self { post, origin, name: name.to_owned(), histograms, run: RunSoFar::default() }
+        Self { post, origin, now_ms, name: name.to_owned(), histograms, run: RunSoFar::default() }
     }
 
     fn request(&self, snapshot: &Snapshot) -> WriteRequest {
-        let at_ms = self.origin.known_ms(snapshot, now_ms());
+        let at_ms = self.origin.known_ms(snapshot, (self.now_ms)());
         let mut series = Series { at_ms, run: &self.name, all: Vec::new() };
         for family in families(&self.run, &self.name) {
             for metric in &family.metrics {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use busyhour_export::{
     BackendSettings, Clock, CsvExporter, ExportError, Exporter, Exposition, GraphiteExporter, HistogramForm,
-    HistogramLogExporter, HttpPost, InfluxExporter, Origin, OtlpExporter, PercentileExporter,
+    HistogramLogExporter, HttpPost, InfluxExporter, NowMs, Origin, OtlpExporter, PercentileExporter,
     RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, TimeSeries, WriteRequest, follow,
 };
 use busyhour_record::{
@@ -15,6 +15,11 @@ use busyhour_record::{
 };
 
 const ORIGIN: Origin = Origin { wall_anchor_ms: 1_700_000_000_000 };
+
+/// A clock on which every second has gone by.
+fn later() -> NowMs {
+    Arc::new(|| i64::MAX)
+}
 
 fn times(passed_ms: &[u64], failed_ms: &[u64]) -> OutcomeTimes {
     let of = |ms: &[u64]| TimeCounts::from_ns(ms.iter().map(|ms| ms * 1_000_000));
@@ -301,6 +306,7 @@ fn remote_write_is_what_prometheus_reads() {
         ORIGIN,
         "Shop",
         HistogramForm::Classic,
+        later(),
     ));
     let came = came.lock().unwrap();
     assert_eq!(came.len(), 2);
@@ -335,7 +341,7 @@ fn written(body: &[u8]) -> WriteRequest {
 fn native_histograms_hold_every_time_in_its_bucket() {
     let (address, came) = receiver("204 No Content");
     let url = format!("http://{address}/api/v1/write");
-    export(&mut RemoteWriteExporter::new(&url, ORIGIN, "Shop", HistogramForm::Native));
+    export(&mut RemoteWriteExporter::new(&url, ORIGIN, "Shop", HistogramForm::Native, later()));
     let came = came.lock().unwrap();
     let request = written(&came[1].1);
     let name = |series: &TimeSeries| series.labels[0].value.clone();
@@ -372,7 +378,7 @@ fn native_histograms_hold_every_time_in_its_bucket() {
 #[test]
 fn otlp_is_posted_each_second() {
     let (address, came) = receiver("200 OK");
-    export(&mut OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop"));
+    export(&mut OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop", later()));
     let came = came.lock().unwrap();
     assert_eq!(came.len(), 2);
     assert!(came[0].0.starts_with("post /v1/metrics http/1.1\r\n"));
@@ -392,7 +398,7 @@ fn otlp_is_posted_each_second() {
 #[test]
 fn otlp_has_no_metric_without_a_point() {
     let (address, came) = receiver("200 OK");
-    let mut exporter = OtlpExporter::new(&format!("http://{address}/v1/metrics"), ORIGIN, "Shop");
+    let mut exporter = OtlpExporter::new(&format!("http://{address}/v1/metrics"), ORIGIN, "Shop", later());
     exporter.second(&Snapshot { whole: true, ..Snapshot::default() }).unwrap();
     let came = came.lock().unwrap();
     assert!(!came[0].1.windows(16).any(|part| part == b"busyhour.samples"), "nothing has ended yet");
@@ -402,14 +408,14 @@ fn otlp_has_no_metric_without_a_point() {
 fn otlp_tells_what_a_collector_refused_and_sends_the_last_second_again() {
     // Field 1 of the answer: 3 points were refused, "no room".
     let (address, _) = answering("200 OK", b"\x0a\x0b\x08\x03\x12\x07no room");
-    let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop");
+    let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop", later());
     let told = exporter.second(&run()[0]).unwrap_err().to_string();
     assert_eq!(told, format!("http://{address}/v1/metrics refused 3 of the values: no room"));
     exporter.finish().unwrap();
 
     for (status, times) in [("503 Service Unavailable", 3), ("400 Bad Request", 2)] {
         let (address, came) = answering(status, b"word");
-        let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop");
+        let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop", later());
         for second in run() {
             assert!(exporter.second(&second).is_err());
         }
