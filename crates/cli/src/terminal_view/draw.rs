@@ -70,7 +70,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
             .spacing(2)
             .areas(figures);
     figures_table(frame, load, "Load", [13, 8, SO_FAR], &load_rows(shown));
-    figures_table(frame, response, "Response, ms", [12, 5, 9], &response_rows(shown));
+    figures_table(frame, response, "Response, ms", [12, 6, 8], &response_rows(shown));
     doubts(frame, told, shown);
     spark(frame, rates, shown);
     heat_map(frame, heat, shown);
