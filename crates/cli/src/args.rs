@@ -184,6 +184,7 @@ pub(crate) struct DemoArgs {
     after_help = "ticket-monster is a ticket shop; probe answers ok to everything and notes when each request came: the moment it \
     learnt that the request's first byte can be read, in nanoseconds of the monotonic clock. It says what it saw when it ends.\n\n\
     Examples:\n  busyhour demo-server ticket-monster --port 8080 --full\n  \
+    busyhour demo-server --backend \"2 x exponential(4ms)\"\n  \
     busyhour demo-server probe --port 0 --stamps stamps.txt --stall 2s@10s"
 )]
 pub(crate) struct ServerArgs {
@@ -205,6 +206,10 @@ pub(crate) struct ServerArgs {
     /// Begin with 100 venues and 100 events.
     #[arg(long)]
     pub(crate) full: bool,
+    /// Shop: each answer waits for one of several connections to a backend, which it takes for a time that passes on the clock
+    /// and costs no CPU: 5ms, exponential(5ms), "2 x exponential(5ms)".
+    #[arg(long, value_name = "[N x] LAW", value_parser = crate::backend_notation::backend)]
+    pub(crate) backend: Option<busyhour_demo::BackendOptions>,
     /// Probe: accept and answer nothing for LENGTH, AFTER the first request (2s@10s); may be given several times.
     #[arg(long, value_name = "LENGTH@AFTER", value_parser = crate::probe::stall)]
     pub(crate) stall: Vec<Stall>,

@@ -110,12 +110,12 @@ fn start_shop() -> Result<Shop, String> {
 
 pub(crate) fn server(args: &ServerArgs) -> Exit {
     let is_probe = args.server == "probe";
-    let shop_flags = args.db.is_some() || args.strict || args.small || args.full;
+    let shop_flags = args.db.is_some() || args.strict || args.small || args.full || args.backend.is_some();
     let probe_flags = !args.stall.is_empty() || args.delay.is_some() || args.stamps.is_some();
     if is_probe && shop_flags {
         return complain(
             Exit::Usage,
-            "--db, --strict, --small and --full are for ticket-monster, not for the probe",
+            "--db, --strict, --small, --full and --backend are for ticket-monster, not for the probe",
         );
     }
     if !is_probe && probe_flags {
@@ -185,6 +185,7 @@ fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, ar
         database: args.db.clone(),
         data_set,
         strict: args.strict,
+        backend: args.backend,
         ..ShopOptions::default()
     };
     let (stop, stopped) = tokio::sync::oneshot::channel();

@@ -2,6 +2,7 @@
 
 mod args;
 mod arrivals;
+mod backend_notation;
 mod check;
 mod columns;
 mod compare;

@@ -25,6 +25,9 @@ pub enum DemoError {
         /// The version of this program.
         expected: i64,
     },
+    /// The backend's connections could not be opened.
+    #[error("cannot open the connections to the backend")]
+    Backend(#[source] std::io::Error),
     /// The listening socket could not be handed to the runtime, or the runtime not be built.
     #[error("cannot serve on {address:?}")]
     Listener {

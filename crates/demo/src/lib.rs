@@ -24,6 +24,7 @@
 //! # let _ = port;
 //! ```
 
+mod backend;
 mod error;
 mod http;
 mod options;
@@ -31,6 +32,7 @@ mod probe;
 mod server;
 mod shop;
 
+pub use backend::{BackendOptions, BackendTime};
 pub use error::DemoError;
 pub use options::{BASE_PATH, ShopOptions};
 pub use probe::{Probe, ProbeOptions, ProbeRecord, ProbeStopper, STAMPS_MAX, STAMPS_VERSION, Stall};

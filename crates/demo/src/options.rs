@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use crate::DataSet;
+use crate::{BackendOptions, DataSet};
 
 /// The path below which the shop's REST interface lives.
 pub const BASE_PATH: &str = "/ticket-monster/rest";
@@ -30,6 +30,8 @@ pub struct ShopOptions {
     pub strict: bool,
     /// Scheme and authority for `Location`, such as `http://shop.example:8080`; `None` takes the request's `Host`.
     pub public_url: Option<String>,
+    /// What each answer waits for before it is sent; `None` answers at once.
+    pub backend: Option<BackendOptions>,
 }
 
 impl Default for ShopOptions {
@@ -41,6 +43,7 @@ impl Default for ShopOptions {
             data_set: None,
             strict: false,
             public_url: None,
+            backend: None,
         }
     }
 }

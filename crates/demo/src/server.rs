@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::backend::Backend;
 use crate::http::connection;
 use crate::shop::{SharedShop, Shop};
 use crate::{DemoError, ShopOptions};
@@ -44,14 +45,15 @@ pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
 /// `current_thread` runtime is the one the shop is made for. `options.address` is not looked at.
 ///
 /// # Errors
-/// When the database cannot be opened. A connection that fails only ends itself.
+/// When the database or the backend cannot be opened. A connection that fails only ends itself.
 pub async fn serve(
     listener: TcpListener,
     options: ShopOptions,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), DemoError> {
     let local = listener.local_addr().map_err(|source| DemoError::Listener { address: None, source })?;
-    let shop = Arc::new(SharedShop::new(Shop::open(&options, local)?));
+    let backend = options.backend.map(Backend::open).transpose().map_err(DemoError::Backend)?;
+    let shop = Arc::new(SharedShop::new(Shop::open(&options, local)?, backend));
     let (closing, closed) = watch::channel(false);
     let mut tasks = JoinSet::new();
     tasks.spawn(run_bot(shop.clone(), closed.clone()));

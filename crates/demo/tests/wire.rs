@@ -2,7 +2,7 @@
 
 mod support;
 
-use busyhour_demo::{DataSet, ShopOptions};
+use busyhour_demo::{BackendOptions, BackendTime, DataSet, ShopOptions};
 use support::{Client, TestShop, booking, inject};
 
 const MEDIA: &str = r#"{"id":1,"mediaType":"IMAGE","url":"http://127.0.0.1:8080/ticket-monster/resources/img/splash-ticketmonster.png"}"#;
@@ -283,4 +283,27 @@ fn what_is_no_request_is_answered_and_given_up() {
     client.send(b"GET /ticket-monster/rest/events/count HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     let old = client.receive(false);
     assert_eq!((old.text(), old.head.len()), (r#"{"count":1}"#, 134));
+}
+
+#[test]
+fn a_backend_holds_answers_up_and_changes_none() {
+    let connections = std::num::NonZeroUsize::MIN;
+    let time = BackendTime::Constant(std::time::Duration::from_micros(200));
+    let backend = Some(BackendOptions { connections, time });
+    let held =
+        TestShop::open(ShopOptions { data_set: Some(DataSet::SMALL), backend, ..ShopOptions::default() });
+    let (_at_once, mut client) = filled(DataSet::SMALL);
+    let wanted: Vec<Vec<u8>> =
+        ["shows?maxResults=3", "events/2", "nothing"].iter().map(|path| client.get(path).body).collect();
+    // Three clients at a time wait for the one connection, and each gets what it has asked for.
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut client = held.client();
+                for (path, wanted) in ["shows?maxResults=3", "events/2", "nothing"].iter().zip(&wanted) {
+                    assert_eq!(&client.get(path).body, wanted, "{path}");
+                }
+            });
+        }
+    });
 }

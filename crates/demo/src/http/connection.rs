@@ -59,6 +59,7 @@ async fn converse(
             Step::Answered { consumed, stays, rest } => {
                 continued = false;
                 inbound.drain(..consumed);
+                shop.pass_backend().await;
                 if rest.is_some() || !stays || inbound.is_empty() || outbound.len() > GATHERED_BYTES_MAX {
                     write_all(&mut stream, &outbound, rest.as_deref().unwrap_or_default()).await?;
                     outbound.clear();

@@ -25,6 +25,7 @@ use self::bot::Bot;
 use self::cache::Cache;
 use self::fault::Fault;
 use self::seats::SeatMaps;
+use crate::backend::Backend;
 use crate::http::answer::Answer;
 use crate::http::request::Request;
 use crate::{DemoError, ShopOptions};
@@ -103,12 +104,20 @@ impl Shop {
 #[derive(Debug)]
 pub(crate) struct SharedShop {
     shop: Mutex<Shop>,
+    backend: Option<Backend>,
 }
 
 impl SharedShop {
     /// Shares a shop.
-    pub(crate) fn new(shop: Shop) -> Self {
-        Self { shop: Mutex::new(shop) }
+    pub(crate) fn new(shop: Shop, backend: Option<Backend>) -> Self {
+        Self { shop: Mutex::new(shop), backend }
+    }
+
+    /// Waits for what stands behind the shop, if anything does.
+    pub(crate) async fn pass_backend(&self) {
+        if let Some(backend) = &self.backend {
+            backend.pass().await;
+        }
     }
 
     /// Answers one request. Requests are answered one after the other: this is what makes first fit well defined.

@@ -155,6 +155,11 @@ pub fn run(words: &[String]) -> Result<()> {
     let port = process::free_port()?;
     let mut server = Command::new(&program);
     server.args(["demo-server", "ticket-monster", "--full", "--port", &port.to_string()]);
+    server.args(options.backend.iter().flat_map(|law| ["--backend", law]));
+    match &options.backend {
+        Some(law) => println!("behind the shop: {law}"),
+        None => println!("the shop is limited by its processor"),
+    }
     let shop = process::serve(server, &cores, &runs.join("shop.log"), port)?;
     let url = format!("http://127.0.0.1:{port}{}", options.request);
     let mut load = Load { shop, program, fitter, url, cores, runs, circumstances: HashMap::new() };

@@ -1,0 +1,170 @@
+//! What stands behind the shop: a pool of connections to something slow.
+//!
+//! A shop that answers from memory is limited by its processor alone, and how fast that is changes on many machines from
+//! minute to minute. With a backend each answer is held up by a connection of a pool, for a time that passes on the clock
+//! and takes no processor: a system whose capacity, connections over mean time, is known exactly, to try capacity
+//! models on.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use tokio::sync::oneshot;
+
+/// Seed of the first connection's times; the next ones have the next numbers.
+const SEED: u64 = 0x0BAC_0E2D;
+
+/// How long an answer takes a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendTime {
+    /// Always so long.
+    Constant(Duration),
+    /// Exponential with this mean.
+    Exponential(Duration),
+}
+
+impl BackendTime {
+    fn draw(self, random: &mut impl Rng) -> Duration {
+        match self {
+            BackendTime::Constant(time) => time,
+            // 1 − u is in (0, 1].
+            BackendTime::Exponential(mean) => mean.mul_f64(-(1.0 - random.random::<f64>()).ln()),
+        }
+    }
+}
+
+/// The pool behind a shop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackendOptions {
+    /// How many answers it works on at once; others wait, first come, first served.
+    pub connections: NonZeroUsize,
+    /// How long each takes.
+    pub time: BackendTime,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    queue: VecDeque<oneshot::Sender<()>>,
+    is_closed: bool,
+}
+
+#[derive(Debug, Default)]
+struct Pool {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+impl Pool {
+    fn with<T>(&self, work: impl FnOnce(&mut Waiting) -> T) -> T {
+        work(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The next answer in the queue, and whether it had to be waited for; `None` when the pool is closed.
+    fn next(&self) -> Option<(oneshot::Sender<()>, bool)> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut was_idle = false;
+        loop {
+            if waiting.is_closed {
+                return None;
+            }
+            if let Some(next) = waiting.queue.pop_front() {
+                return Some((next, was_idle));
+            }
+            was_idle = true;
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// One connection. A thread of its own sleeps to some 50 µs, where the shop's runtime rounds up to a millisecond.
+    fn work(&self, time: BackendTime, mut random: StdRng) {
+        let mut end = Instant::now();
+        while let Some((answered, was_idle)) = self.next() {
+            // Who waited is served from the end of the one before on: that the thread woke late is not added up.
+            let begin = if was_idle { Instant::now() } else { end };
+            end = begin + time.draw(&mut random);
+            std::thread::sleep(end.saturating_duration_since(Instant::now()));
+            // Nobody waits any more when the client is gone.
+            let _ = answered.send(());
+        }
+    }
+}
+
+/// A pool at work.
+#[derive(Debug)]
+pub(crate) struct Backend {
+    pool: Arc<Pool>,
+}
+
+impl Backend {
+    /// Opens the connections.
+    pub(crate) fn open(options: BackendOptions) -> std::io::Result<Backend> {
+        let backend = Backend { pool: Arc::default() };
+        for (number, seed) in (1..=options.connections.get()).zip(SEED..) {
+            let (pool, random) = (Arc::clone(&backend.pool), StdRng::seed_from_u64(seed));
+            std::thread::Builder::new()
+                .name(format!("backend-{number}"))
+                .spawn(move || pool.work(options.time, random))?;
+        }
+        Ok(backend)
+    }
+
+    /// Waits for a connection and until it is done.
+    pub(crate) async fn pass(&self) {
+        let (answered, answer) = oneshot::channel();
+        self.pool.with(|waiting| waiting.queue.push_back(answered));
+        self.pool.changed.notify_one();
+        // The pool is closed with the shop: then the connection is, too.
+        let _ = answer.await;
+    }
+}
+
+impl Drop for Backend {
+    fn drop(&mut self) {
+        self.pool.with(|waiting| waiting.is_closed = true);
+        self.pool.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_the_mean_and_variability_that_was_asked_for() {
+        let mut random = StdRng::seed_from_u64(1);
+        let mean = Duration::from_millis(5);
+        assert_eq!(BackendTime::Constant(mean).draw(&mut random), mean);
+        let times: Vec<f64> = (0..20_000)
+            .map(|_| BackendTime::Exponential(mean).draw(&mut random).as_secs_f64() / 0.005)
+            .collect();
+        let n = times.len() as f64;
+        let mean = times.iter().sum::<f64>() / n;
+        let scv = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / n / mean.powi(2);
+        assert!((mean - 1.0).abs() < 0.03 && (scv - 1.0).abs() < 0.06, "{mean} {scv}");
+    }
+
+    #[tokio::test]
+    async fn no_more_are_served_at_once_than_there_are_connections() {
+        let time = Duration::from_millis(4);
+        let connections = NonZeroUsize::new(2).unwrap();
+        let backend =
+            Backend::open(BackendOptions { connections, time: BackendTime::Constant(time) }).unwrap();
+        let begin = Instant::now();
+        let passes = (0..6).map(|_| backend.pass());
+        futures_of(passes).await;
+        // Six through two: three after one another, and never less on any clock.
+        assert!(begin.elapsed() >= 3 * time, "{:?}", begin.elapsed());
+    }
+
+    async fn futures_of(passes: impl Iterator<Item = impl Future<Output = ()>>) {
+        let mut passes: Vec<_> = passes.map(Box::pin).collect();
+        std::future::poll_fn(|context| {
+            passes.retain_mut(|pass| pass.as_mut().poll(context).is_pending());
+            if passes.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+    }
+}
