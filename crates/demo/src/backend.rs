@@ -78,14 +78,16 @@ impl Pool {
         }
     }
 
-    /// One connection. A thread of its own sleeps to some 50 µs, where the shop's runtime rounds up to a millisecond.
+    /// One connection. A thread of its own wakes within some 50 µs, where the shop's runtime rounds up to a millisecond.
     fn work(&self, time: BackendTime, mut random: StdRng) {
         let mut end = Instant::now();
         while let Some((answered, was_idle)) = self.next() {
             // Who waited is served from the end of the one before on: that the thread woke late is not added up.
             let begin = if was_idle { Instant::now() } else { end };
             end = begin + time.draw(&mut random);
-            std::thread::sleep(end.saturating_duration_since(Instant::now()));
+            while let left @ 1.. = end.saturating_duration_since(Instant::now()).as_nanos() {
+                std::thread::park_timeout(Duration::from_nanos(u64::try_from(left).unwrap_or(u64::MAX)));
+            }
             // Nobody waits any more when the client is gone.
             let _ = answered.send(());
         }
