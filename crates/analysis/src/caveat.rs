@@ -326,6 +326,14 @@ impl Caveat {
 }
 
 /// Whether some of the inputs ended before all the others began.
+/// How much longer mean response times are than mean service times, in ms, where that is worth a word: below a millisecond, or a
+/// twentieth of what is measured, waiting before the start changes no conclusion.
+#[must_use]
+pub fn late_ms(response_ms: f64, service_ms: f64) -> Option<f64> {
+    let late_ms = response_ms - service_ms;
+    (late_ms > 1.0 && late_ms > service_ms / 20.0).then_some(late_ms)
+}
+
 fn not_together(inputs: &[InputFound]) -> bool {
     let mut spans: Vec<(f64, f64)> = inputs.iter().filter_map(|input| input.span_s).collect();
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -415,11 +423,10 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     if facts.one_clock {
         found.push(Caveat::OneClock);
     }
-    let late_ms = total.response.mean_ms() - total.service.mean_ms();
-    // Below a millisecond, or a twentieth of what is measured, lateness changes no conclusion.
-    if late_ms > 1.0 && late_ms > total.service.mean_ms() / 20.0 {
-        found.push(Caveat::LateStarts { mean_ms: late_ms });
-    }
+    found.extend(
+        late_ms(total.response.mean_ms(), total.service.mean_ms())
+            .map(|mean_ms| Caveat::LateStarts { mean_ms }),
+    );
     if total.samples > 0 && total.errors * 20 >= total.samples {
         found.push(Caveat::ManyErrors { percent: total.errors as f64 * 100.0 / total.samples as f64 });
     }

@@ -34,7 +34,7 @@ mod web_log;
 mod window;
 
 pub use apdex::Apdex;
-pub use caveat::{Caveat, Told};
+pub use caveat::{Caveat, Told, late_ms};
 pub use comparison::Comparison;
 pub use facts::{InputFound, RunFacts};
 pub use over_time::{HeatMap, RowSeries};

@@ -103,6 +103,15 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
     if let Some(difference) = args.power {
         return plan(args, difference, &reading);
     }
+    // Behind -- everything is a run.
+    if let Some(option) = args.new.iter().find(|run| run.to_string_lossy().starts_with('-') && !run.exists())
+    {
+        let message = format!(
+            "there is no run {0}, and an option must stand before the runs: busyhour compare {0} … BASE… -- NEW…",
+            option.display()
+        );
+        return complain(Exit::Usage, &message);
+    }
     let (base, new) = match (&args.base[..], &args.new[..]) {
         ([base, new], []) => (std::slice::from_ref(base), std::slice::from_ref(new)),
         ([_], []) => {

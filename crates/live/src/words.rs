@@ -15,9 +15,6 @@ const UNKNOWN: &str = "–";
 /// Changes that are shown: the last ones.
 const CHANGES_SHOWN: usize = 20;
 
-/// Part of the response time beyond the service time that is worth a word.
-const LATE_MIN: f64 = 0.05;
-
 fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), show)
 }
@@ -135,12 +132,11 @@ pub fn caveats(course: &Course, unwritten: u64) -> Vec<String> {
         }
     }
     if let (Some(response), Some(service)) = (total.response.mean_ms(), total.service.mean_ms())
-        && response > 0.0
-        && (response - service) / response > LATE_MIN
+        && let Some(late_ms) = busyhour_analysis::late_ms(response, service)
     {
         doubts.push(format!(
             "{} % of the mean response time is waiting before requests started",
-            percent((response - service) / response * 100.0)
+            percent(late_ms / response * 100.0)
         ));
     }
     if unwritten > 0 {

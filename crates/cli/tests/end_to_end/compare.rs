@@ -309,6 +309,11 @@ fn what_cannot_be_compared_is_said() {
     for (line, code, said) in [
         ("compare before.jtl", 2, "busyhour compare BASE NEW"),
         ("compare before.jtl before.jtl before.jtl", 2, "Put -- between them"),
+        (
+            "compare before.jtl -- before.jtl -o page.html",
+            2,
+            "an option must stand before the runs: busyhour compare -o",
+        ),
         ("compare before.jtl ./before.jtl -- before.jtl", 2, "named twice"),
         ("compare before.jtl none.jtl", 3, "none.jtl"),
         ("compare before.jtl empty.jtl", 3, "empty.jtl"),

@@ -1,4 +1,4 @@
-//! The page of a model whose parameters vary: lines over the first of them, and every point in tables.
+//! The page of a model whose parameters vary: lines over one of them, and every point in tables.
 
 mod plots;
 mod tables;
@@ -11,7 +11,7 @@ use super::document::{Document, Kind};
 use super::markup::{Section, capital, escape, figure};
 use super::model::MODEL_VERSION;
 use crate::numbers::counted;
-use plots::{SweepModel, labels, numbers, plots};
+use plots::{SweepModel, axis, labels, numbers, plots};
 use tables::{classes, stations};
 
 /// Caveats that are listed one by one.
@@ -20,7 +20,7 @@ const CAVEATS_MAX: usize = 10;
 /// Models whose parameters vary alike.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfPage {
-    /// The parameters that vary, by name; the first is the x axis.
+    /// The parameters that vary, by name.
     pub parameters: Vec<String>,
     /// The models: one, or several beside each other.
     pub models: Vec<WhatIfModel>,
@@ -136,6 +136,8 @@ fn shown(value: Option<WhatIfValue>, factor: f64) -> String {
 #[must_use]
 pub fn what_if_html(page: &WhatIfPage) -> String {
     let plots = plots(page);
+    let axis = axis(page);
+    let numbers = numbers(&labels(page, axis));
     let mut sections = Vec::new();
     for (id, title, plot) in [
         ("throughput", "Throughput", "x"),
@@ -164,10 +166,10 @@ pub fn what_if_html(page: &WhatIfPage) -> String {
         sections: &sections,
         model: &WhatIfPageModel {
             version: MODEL_VERSION,
-            parameter: page.parameters.first().map_or("", String::as_str),
-            labels: labels(page),
-            numbers: numbers(&labels(page)).map(|(numbers, _)| numbers),
-            unit: numbers(&labels(page)).map(|(_, unit)| unit).unwrap_or_default(),
+            parameter: page.parameters.get(axis).map_or("", String::as_str),
+            labels: labels(page, axis),
+            unit: numbers.as_ref().map(|(_, unit)| unit.clone()).unwrap_or_default(),
+            numbers: numbers.map(|(numbers, _)| numbers),
             plots: plots.into_iter().map(|(sweep, _)| sweep).collect(),
         },
     }

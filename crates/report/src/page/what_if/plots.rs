@@ -10,10 +10,19 @@ use super::{WhatIfClass, WhatIfFound, WhatIfPage, WhatIfStation, WhatIfValue};
 /// Lines of a plot; what is more stands in the tables only.
 const LINES_MAX: usize = 9;
 
-/// Values of the first parameter, each once.
-pub(super) fn labels(page: &WhatIfPage) -> Vec<String> {
+/// Which parameter is the x axis: of those that are numbers the one with the most values, so that names, such as strategies,
+/// become lines beside each other; the first one where all are names.
+pub(super) fn axis(page: &WhatIfPage) -> usize {
+    let values = |at: usize| numbers(&labels(page, at)).map_or(0, |(numbers, _)| numbers.len());
+    // Of several alike the first.
+    (0..page.parameters.len()).rev().max_by_key(|at| values(*at)).unwrap_or(0)
+}
+
+/// Values of a parameter, each once.
+pub(super) fn labels(page: &WhatIfPage, parameter: usize) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
-    for value in page.models.iter().flat_map(|model| &model.points).filter_map(|point| point.values.first()) {
+    let points = page.models.iter().flat_map(|model| &model.points);
+    for value in points.filter_map(|point| point.values.get(parameter)) {
         if !labels.contains(value) {
             labels.push(value.clone());
         }
@@ -45,7 +54,8 @@ struct Line {
 type Taken = Vec<(String, Option<WhatIfValue>, Option<f64>)>;
 
 pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
-    let over = page.parameters.first().map(|name| escape(name)).unwrap_or_default();
+    let axis = axis(page);
+    let over = page.parameters.get(axis).map(|name| escape(name)).unwrap_or_default();
     let by_class = |of: fn(&WhatIfClass) -> (Option<WhatIfValue>, Option<f64>)| {
         move |found: &WhatIfFound| -> Taken {
             let one = |class: &WhatIfClass| {
@@ -60,7 +70,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, String)> {
             found.stations.iter().map(|station| (station.name.clone(), of(station), None)).collect()
         }
     };
-    let is_line = numbers(&labels(page)).is_some();
+    let is_line = numbers(&labels(page, axis)).is_some();
     let throughput = lines(page, by_class(|class| (class.throughput_per_s, class.throughput_bound_per_s)));
     let response = lines(page, by_class(|class| (class.response_s, class.response_bound_s)));
     let utilization = lines(page, by_station(|station| station.utilization));
@@ -166,14 +176,18 @@ fn sweep(
 
 /// One line per model, combination of the other parameters and part.
 fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> {
-    let labels = labels(page);
+    let axis = axis(page);
+    let labels = labels(page, axis);
+    let is_other = |at: &usize| *at != axis;
     let mut keys: Vec<(usize, Vec<String>, String)> = Vec::new();
     let mut lines: Vec<Line> = Vec::new();
     for (model, data) in page.models.iter().enumerate() {
         for point in &data.points {
             let Ok(found) = &point.found else { continue };
-            let others = point.values.get(1..).unwrap_or_default().to_vec();
-            let label = point.values.first().and_then(|value| labels.iter().position(|label| label == value));
+            let others: Vec<String> =
+                (0..point.values.len()).filter(is_other).map(|at| point.values[at].clone()).collect();
+            let label =
+                point.values.get(axis).and_then(|value| labels.iter().position(|label| label == value));
             for (part, value, bound) in taken(found) {
                 let key = (model, others.clone(), part);
                 let at = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
@@ -202,7 +216,8 @@ fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> 
         name.extend(parts.then(|| part.clone()));
         if others {
             // The last name of a path says what it is: `servers 4`.
-            name.extend(page.parameters.iter().skip(1).zip(values).map(|(parameter, value)| {
+            let parameters = (0..page.parameters.len()).filter(is_other).map(|at| &page.parameters[at]);
+            name.extend(parameters.zip(values).map(|(parameter, value)| {
                 format!("{} {value}", parameter.rsplit('.').next().unwrap_or_default())
             }));
         }
@@ -212,7 +227,7 @@ fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> 
     lines
 }
 
-/// A plot over the first parameter.
+/// A plot over one of the parameters.
 #[derive(Serialize)]
 pub(super) struct SweepModel {
     pub(super) plot: &'static str,
@@ -235,6 +250,28 @@ pub(super) struct SweepLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strategies_are_lines_over_users() {
+        let point = |strategy: &str, users: &str| super::super::WhatIfPoint {
+            values: vec![strategy.to_owned(), users.to_owned()],
+            found: Err("not asked".into()),
+        };
+        let points =
+            vec![point("random", "50"), point("random", "100"), point("jsq", "50"), point("jsq", "100")];
+        let model = super::super::WhatIfModel {
+            name: "two".into(),
+            methods: Vec::new(),
+            caveats: Vec::new(),
+            points,
+        };
+        let parameters = vec!["outside.strategy".to_owned(), "users.users".to_owned()];
+        let page = WhatIfPage { parameters, models: vec![model] };
+        assert_eq!((axis(&page), labels(&page, 1)), (1, vec!["50".to_owned(), "100".to_owned()]));
+        // Names alone: the first.
+        let names = WhatIfPage { parameters: vec!["a".into(), "b".into()], models: Vec::new() };
+        assert_eq!(axis(&names), 0);
+    }
 
     #[test]
     fn values_of_one_unit_are_numbers() {

@@ -13,8 +13,9 @@ const ROWS_SHOWN: usize = 30;
 /// The head of a table: what the rows are of, then numbers with their terms.
 fn table_head(page: &WhatIfPage, of: &str, columns: &[(&str, &str)]) -> String {
     let mut head = String::from("<thead><tr>");
-    for parameter in &page.parameters {
-        let _ = write!(head, "<th scope=\"col\" data-sort=\"{}\">{}</th>", sort_of(page), escape(parameter));
+    for (at, parameter) in page.parameters.iter().enumerate() {
+        let _ =
+            write!(head, "<th scope=\"col\" data-sort=\"{}\">{}</th>", sort_of(page, at), escape(parameter));
     }
     if page.models.len() > 1 {
         head += "<th scope=\"col\" class=\"text\" data-sort=\"text\">model</th>";
@@ -26,8 +27,8 @@ fn table_head(page: &WhatIfPage, of: &str, columns: &[(&str, &str)]) -> String {
     head + "</tr></thead>"
 }
 
-fn sort_of(page: &WhatIfPage) -> &'static str {
-    if numbers(&labels(page)).is_some() { "number" } else { "text" }
+fn sort_of(page: &WhatIfPage, parameter: usize) -> &'static str {
+    if numbers(&labels(page, parameter)).is_some() { "number" } else { "text" }
 }
 
 /// The cells that say which point a row is of.
