@@ -325,7 +325,6 @@ impl Caveat {
     }
 }
 
-/// Whether some of the inputs ended before all the others began.
 /// How much longer mean response times are than mean service times, in ms, where that is worth a word: below a millisecond, or a
 /// twentieth of what is measured, waiting before the start changes no conclusion.
 #[must_use]
@@ -334,6 +333,7 @@ pub fn late_ms(response_ms: f64, service_ms: f64) -> Option<f64> {
     (late_ms > 1.0 && late_ms > service_ms / 20.0).then_some(late_ms)
 }
 
+/// Whether some of the inputs ended before all the others began.
 fn not_together(inputs: &[InputFound]) -> bool {
     let mut spans: Vec<(f64, f64)> = inputs.iter().filter_map(|input| input.span_s).collect();
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
