@@ -106,8 +106,11 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         self.ending.store(true, Ordering::Relaxed);
-        // What it has read is not left to the shell.
-        if let Some(reader) = self.reader.take() {
+        // What it has read is not left to the shell. After a panic the terminal hands out whole lines only, and the thread may wait
+        // for the end of one for ever: then it ends with the program.
+        if let Some(reader) = self.reader.take()
+            && TAKEN.load(Ordering::SeqCst)
+        {
             let _ = reader.join();
         }
         give_back();
