@@ -207,7 +207,7 @@ pub(crate) struct ServerArgs {
     #[arg(long)]
     pub(crate) full: bool,
     /// Shop: each answer waits for one of several connections to a backend, which it takes for a time that passes on the clock
-    /// and costs no CPU: 5ms, exponential(5ms), "2 x exponential(5ms)".
+    /// and costs no CPU: constant(5ms), exponential(5ms), "2 x exponential(5ms)".
     #[arg(long, value_name = "[N x] LAW", value_parser = crate::backend_notation::backend)]
     pub(crate) backend: Option<busyhour_demo::BackendOptions>,
     /// Probe: accept and answer nothing for LENGTH, AFTER the first request (2s@10s); may be given several times.
