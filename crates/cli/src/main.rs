@@ -26,6 +26,7 @@ mod probe;
 mod progress;
 mod quantities;
 mod reading;
+mod redaction;
 mod replay_times;
 mod report;
 mod results_args;

@@ -30,6 +30,10 @@ pub(crate) struct OwnArgs {
     /// Accept only servers whose certificates the usual roots vouch for (JMeter accepts all).
     #[arg(long)]
     verify_tls: bool,
+    /// Store passwords, tokens, keys, cookies and Authorization headers of the command line and the properties in the run
+    /// directory instead of "[redacted]".
+    #[arg(long)]
+    keep_secrets: bool,
     #[command(flatten)]
     thresholds: ThresholdArgs,
     #[command(flatten)]
@@ -49,6 +53,7 @@ impl OwnArgs {
         request.cores = self.cores;
         request.allow_unsupported = self.allow_unsupported;
         request.verify_tls = self.verify_tls;
+        request.keep_secrets = self.keep_secrets;
         request.thresholds = self.thresholds.read()?;
         request.exports = self.exports;
         request.live = self.live;

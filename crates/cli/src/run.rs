@@ -1,6 +1,5 @@
 //! Making a run: from a request to a run directory and a result.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +27,7 @@ use crate::live::{Live, Steered, View};
 use crate::log_file::LogFile;
 use crate::notes::{missed_starts, notes};
 use crate::progress::{self, Display};
+use crate::redaction;
 use crate::run_request::RunRequest;
 use crate::settings::{self, Settings};
 use crate::stop_signals::Asked;
@@ -124,6 +124,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     };
     let (recorder, writers) =
         Recorder::start(config).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
+    make_private(&dir);
     let mut display = display(request, &settings, length);
     if request.as_jmeter {
         let wall = jiff::Zoned::now().strftime("%Y %b %d %H:%M:%S %Z").to_string();
@@ -314,13 +315,26 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
     }
     let cores = request.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     forecast::limits(&started, cores);
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let stored_value = |name: &str, value: &str| {
+        if request.keep_secrets { value.to_owned() } else { redaction::property(name, value) }
+    };
+    let plan_name = if request.keep_secrets { plan_name } else { redaction::url(&plan_name) };
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         busyhour: env!("CARGO_PKG_VERSION").into(),
         plan: PlanFile { path: plan_name, name, sha256: plan_hash(&bytes) },
         seed,
-        command_line: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        properties: settings.given.clone().into_iter().collect::<BTreeMap<_, _>>(),
+        command_line: if request.keep_secrets {
+            arguments.collect()
+        } else {
+            redaction::command_line(arguments)
+        },
+        properties: settings
+            .given
+            .iter()
+            .map(|(name, value)| (name.clone(), stored_value(name, value)))
+            .collect(),
         machine: Machine::this(started.names.hostname.clone()),
         wall_anchor_ms: wall_ms,
         notes: notes(&findings),
@@ -349,6 +363,13 @@ pub(crate) fn understand(
     let (compiled, more) = busyhour_compile::compile(&plan, options);
     findings.extend(more);
     (plan, compiled, findings)
+}
+
+/// Other users of the machine must not read what plans, logs and results contain.
+fn make_private(dir: &RunDir) {
+    if let Err(error) = dir.make_files_private() {
+        say(&format!("warning: other users may be able to read the run directory: {}", chain(&error)));
+    }
 }
 
 /// JMeter's `-f` takes an old report away, too. Nothing but a report is removed.
@@ -520,6 +541,7 @@ fn finish(
             Err(error) => complain_of(&error),
         }
     }
+    make_private(dir);
     let (paths, failures) = request.thresholds.write(&dir.path().display().to_string(), &summary);
     written.extend(paths.iter().map(|path| path.display().to_string()));
     for error in &failures {

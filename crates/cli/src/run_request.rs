@@ -48,6 +48,8 @@ pub(crate) struct RunRequest {
     pub(crate) thresholds: Thresholds,
     /// How it is watched and changed while it goes on.
     pub(crate) live: crate::live::LiveArgs,
+    /// Store secrets of the command line and the properties in the run directory.
+    pub(crate) keep_secrets: bool,
     /// How long the run will take, if the caller knows.
     pub(crate) length_s: Option<u64>,
 }
@@ -61,6 +63,8 @@ pub(crate) struct FlagSettings {
     pub(crate) additional: Vec<PathBuf>,
     /// `-S`
     pub(crate) system_files: Vec<PathBuf>,
+    /// The command line is JMeter's: missing files of `-q` and `-S` are a warning.
+    pub(crate) as_jmeter: bool,
     /// `-J`
     pub(crate) jmeter: Vec<(String, String)>,
     /// `-D`

@@ -83,7 +83,7 @@ impl UrlPlan<'_> {
         let method =
             self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        let label = format!("{method} {path}");
+        let label = format!("{method} {}", crate::redaction::path(&path));
         let mut headers = Vec::new();
         for header in self.headers {
             let (name, value) = header

@@ -69,6 +69,14 @@ pub enum RunDirError {
     },
 }
 
+/// Makes a directory that only its owner may enter.
+fn create_private_dir(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
 impl From<RunDirError> for RecordError {
     fn from(error: RunDirError) -> RecordError {
         match error {
@@ -79,14 +87,21 @@ impl From<RunDirError> for RecordError {
 }
 
 impl RunDir {
-    /// Makes the directory `path` for a new run.
+    /// Makes the directory `path` for a new run. Only its owner may enter a directory that did not exist.
     ///
     /// # Errors
     /// It cannot be made, or holds a run already.
     pub fn create(path: impl Into<PathBuf>) -> Result<RunDir, RunDirError> {
         let dir = RunDir { path: path.into() };
-        std::fs::create_dir_all(&dir.path)
-            .map_err(|source| RunDirError::Io { path: dir.path.clone(), source })?;
+        let io = |path: &Path, source| RunDirError::Io { path: path.to_owned(), source };
+        if let Some(parent) = dir.path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            std::fs::create_dir_all(parent).map_err(|source| io(parent, source))?;
+        }
+        match create_private_dir(&dir.path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.path.is_dir() => {}
+            Err(source) => return Err(io(&dir.path, source)),
+        }
         if dir.manifest_path().exists() {
             return Err(RunDirError::Taken(dir.path));
         }
@@ -109,7 +124,7 @@ impl RunDir {
         loop {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
             let path = parent.join(format!("{name}-{stamp}{suffix}"));
-            match std::fs::create_dir(&path) {
+            match create_private_dir(&path) {
                 Ok(()) => return Ok(RunDir { path }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 10_000 => number += 1,
                 Err(source) => return Err(io(&path, source)),
@@ -169,6 +184,28 @@ impl RunDir {
     #[must_use]
     pub fn report_path(&self) -> PathBuf {
         self.path.join("report.html")
+    }
+
+    /// Lets only the owner read and write the files that the directory holds now (mode 0600): plans, logs and results may
+    /// contain secrets. Does nothing on systems without Unix permissions.
+    ///
+    /// # Errors
+    /// The system's: the directory cannot be read, or a file belongs to somebody else.
+    pub fn make_files_private(&self) -> Result<(), RunDirError> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let io = |path: &Path, source| RunDirError::Io { path: path.to_owned(), source };
+            for entry in std::fs::read_dir(&self.path).map_err(|source| io(&self.path, source))? {
+                let entry = entry.map_err(|source| io(&self.path, source))?;
+                if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                    let path = entry.path();
+                    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
+                        .map_err(|source| io(&path, source))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Writes `contents` to `path` whole or not at all: readers see the old file or the new one.

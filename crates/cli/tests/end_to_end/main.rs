@@ -22,6 +22,7 @@ mod models;
 mod open_load;
 mod planning;
 mod plans;
+mod privacy;
 mod program;
 mod rate_timers;
 mod reading_alike;
