@@ -51,7 +51,7 @@ const FLAGS: &[Flag] = &[
     flag('D', "systemproperty", Takes::Assignment, "set a system property"),
     flag('S', "systemPropertyFile", Takes::Value, "file of system properties"),
     flag('e', "reportatendofloadtests", Takes::Nothing, "make a report at the end; needs -o"),
-    flag('o', "reportoutputfolder", Takes::Value, "directory for index.html and statistics.json"),
+    flag('o', "reportoutputfolder", Takes::Value, "directory for index.html, statistics.json and content/"),
     flag('g', "reportonly", Takes::Value, "only make the report of this results file; needs -o"),
     flag('H', "proxyHost", Takes::Value, "proxy host"),
     flag('P', "proxyPort", Takes::Value, "proxy port"),
@@ -166,6 +166,7 @@ pub(crate) fn main(arguments: &[OsString]) -> Exit {
 fn parse(arguments: &[OsString]) -> Result<Parsed, String> {
     let mut parsed = Parsed::default();
     parsed.request.as_jmeter = true;
+    parsed.request.flags.as_jmeter = true;
     let options = OwnOptions::command();
     let mut own = vec![OsString::from("busyhour")];
     let mut rest = arguments.iter().skip(1);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use crate::exit::say;
 use crate::java_properties;
 use crate::run_request::FlagSettings;
 
@@ -29,10 +30,11 @@ pub(crate) struct Settings {
 /// Reads the files and applies the flags.
 pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, String> {
     let mut settings = Settings::default();
-    for file in flags.base.iter().chain(&flags.additional) {
-        for (name, value) in read(file)? {
-            settings.given.insert(name, value);
-        }
+    if let Some(file) = &flags.base {
+        settings.given.extend(read(file)?);
+    }
+    for file in &flags.additional {
+        settings.given.extend(read_additional(file, flags)?);
     }
     for (name, value) in &flags.jmeter {
         // A flag without a value takes the property away, as in JMeter.
@@ -43,7 +45,7 @@ pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, St
         }
     }
     for file in &flags.system_files {
-        settings.system.extend(read(file)?);
+        settings.system.extend(read_additional(file, flags)?);
     }
     settings.system.extend(flags.system.iter().cloned());
     // JMeter's functions find system properties among its own.
@@ -53,6 +55,18 @@ pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, St
         settings.jmeter.insert(name.to_owned(), value);
     }
     Ok(settings)
+}
+
+/// Reads a file of `-q` or `-S`. JMeter logs a warning when it is missing and starts the test all the same.
+fn read_additional(file: &Path, flags: &FlagSettings) -> Result<Vec<(String, String)>, String> {
+    if flags.as_jmeter && !file.exists() {
+        say(&format!(
+            "warning: the properties file {} does not exist; like JMeter, the run starts without it",
+            file.display()
+        ));
+        return Ok(Vec::new());
+    }
+    read(file)
 }
 
 fn read(file: &Path) -> Result<Vec<(String, String)>, String> {

@@ -11,7 +11,6 @@ use busyhour_record::{
 use crate::page::html_report;
 use crate::results::{ResultsOptions, summarise_results};
 use crate::run_arrivals::{RunLoad, judge_arrivals};
-use crate::statistics::statistics_json;
 use crate::thresholds::judge_record;
 
 /// A report cannot be made.
@@ -160,31 +159,4 @@ pub fn write_reports(dir: &RunDir, summary: &Summary) -> Result<[PathBuf; 2], Re
     RunDir::write_whole(&json, summary.to_json().as_bytes())?;
     RunDir::write_whole(&html, html_report(summary).as_bytes())?;
     Ok([json, html])
-}
-
-/// Checks that a dashboard can be written into `dir` (JMeter's `-e -o DIR`): it must be missing, or empty as JMeter
-/// wants it. To be called before the run, so that its end brings no surprise.
-///
-/// # Errors
-/// The directory holds something, is no directory, or cannot be made.
-pub fn prepare_dashboard(dir: &Path) -> Result<(), ReportError> {
-    let io = |source| RunDirError::Io { path: dir.to_owned(), source };
-    std::fs::create_dir_all(dir).map_err(io)?;
-    match std::fs::read_dir(dir).map_err(io)?.next() {
-        None => Ok(()),
-        Some(_) => Err(ReportError::NotEmpty(dir.to_owned())),
-    }
-}
-
-/// Writes JMeter's dashboard files into `dir`: `index.html` and `statistics.json`; gives their paths.
-///
-/// # Errors
-/// The system's.
-pub fn write_dashboard(dir: &Path, summary: &Summary) -> Result<[PathBuf; 2], ReportError> {
-    let io = |source| RunDirError::Io { path: dir.to_owned(), source };
-    std::fs::create_dir_all(dir).map_err(io)?;
-    let (html, json) = (dir.join("index.html"), dir.join("statistics.json"));
-    RunDir::write_whole(&html, html_report(summary).as_bytes())?;
-    RunDir::write_whole(&json, statistics_json(summary).as_bytes())?;
-    Ok([html, json])
 }

@@ -30,6 +30,7 @@ mod comparison_power;
 mod comparison_read;
 mod comparison_table;
 mod comparison_trend;
+mod dashboard;
 mod delivery;
 mod files;
 mod law_parts;
@@ -58,10 +59,8 @@ pub use comparison_power::power_table;
 pub use comparison_read::{RunReadError, RunReading, measure_run};
 pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
 pub use comparison_trend::trend_table;
-pub use files::{
-    ReportError, add_arrivals, prepare_dashboard, run_dir_hint, summarise, summarise_jtl, write_dashboard,
-    write_reports,
-};
+pub use dashboard::{prepare_dashboard, write_dashboard};
+pub use files::{ReportError, add_arrivals, run_dir_hint, summarise, summarise_jtl, write_reports};
 pub use load_points::{MeasuredLoad, measure_loads};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};

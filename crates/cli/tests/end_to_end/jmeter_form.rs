@@ -74,6 +74,27 @@ fn is_a_dashboard(dir: &Path, samples: u64) {
     let statistics = std::fs::read(dir.join("statistics.json")).unwrap();
     let statistics: serde_json::Value = serde_json::from_slice(&statistics).unwrap();
     assert_eq!(statistics["Total"]["sampleCount"].as_u64(), Some(samples));
+    // The pages that JMeter's dashboard has lead to sections of the one page.
+    for page in ["OverTime", "ResponseTimes", "Throughput", "CustomsGraphs"] {
+        let path = dir.join(format!("content/pages/{page}.html"));
+        let page = std::fs::read_to_string(&path).unwrap();
+        let targets: Vec<&str> =
+            page.split("../../index.html#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        assert!(targets.len() >= 2, "{page}");
+        let first = targets[0];
+        assert!(html.contains(&format!("id=\"{first}\"")), "{}: #{first}", path.display());
+    }
+    assert!(dir.join("sbadmin2-1.0.7/README.txt").is_file());
+}
+
+#[test]
+fn missing_additional_property_files_are_a_warning_as_in_jmeter() {
+    let bench = Bench::new("/");
+    bench.run("-q missing.properties -S gone.properties").expect(0).says(&[
+        "warning: the properties file missing.properties does not exist",
+        "gone.properties does not exist",
+    ]);
+    assert_eq!(bench.targets().len(), 2);
 }
 
 #[test]
@@ -105,7 +126,7 @@ fn flags_that_cannot_be_used_say_why() {
         ("-Z", "-Z"),
         ("stray", "stray"),
         ("-J =x", "without a name"),
-        ("-q missing.properties", "missing.properties"),
+        ("-p missing.properties", "missing.properties"),
         ("-H proxy.example", "-P"),
         ("-H proxy.example -P many", "many"),
         ("-l", "-l (--logfile) needs a value"),

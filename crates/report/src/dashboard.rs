@@ -1,0 +1,109 @@
+//! JMeter's dashboard folder (`-e -o DIR`): the files that scripts and links expect there.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use busyhour_analysis::Summary;
+use busyhour_record::{RunDir, RunDirError};
+
+use crate::files::ReportError;
+use crate::page::html_report;
+use crate::statistics::statistics_json;
+
+/// A page of JMeter's dashboard and the sections of `index.html` that answer the same questions.
+struct Page {
+    /// File below `content/pages`.
+    file: &'static str,
+    /// JMeter's title.
+    title: &'static str,
+    /// Sections of the report: id and heading. The first is where the page leads.
+    sections: &'static [(&'static str, &'static str)],
+}
+
+/// The pages below `content/pages`, named as JMeter 5.6.3 names them.
+const PAGES: &[Page] = &[
+    Page {
+        file: "OverTime.html",
+        title: "Over Time",
+        sections: &[
+            ("times", "Response time over time"),
+            ("rate", "Rate and errors"),
+            ("users", "Users"),
+            ("traffic", "Sent and received"),
+        ],
+    },
+    Page {
+        file: "ResponseTimes.html",
+        title: "Response Times",
+        sections: &[("distribution", "Distribution"), ("labels", "Labels"), ("slowest", "Slowest requests")],
+    },
+    Page {
+        file: "Throughput.html",
+        title: "Throughput",
+        sections: &[("rate", "Rate and errors"), ("labels", "Labels"), ("errors", "Errors")],
+    },
+    Page {
+        file: "CustomsGraphs.html",
+        title: "Customs Graphs",
+        sections: &[("times", "Response time over time")],
+    },
+];
+
+/// Name of the folder in which JMeter's dashboard has its style sheets and libraries.
+const STYLE_FOLDER: &str = "sbadmin2-1.0.7";
+
+const STYLE_README: &str = "index.html contains its styles and scripts, so it needs no file of this folder.\n\
+     The folder exists because scripts that archive or copy JMeter's dashboard name it.\n";
+
+/// Checks that a dashboard can be written into `dir`: it must be missing or, as JMeter requires, empty. Call it before the
+/// run, so that the end of the run brings no surprise.
+///
+/// # Errors
+/// The directory holds something, is no directory, or cannot be made.
+pub fn prepare_dashboard(dir: &Path) -> Result<(), ReportError> {
+    let io = |source| RunDirError::Io { path: dir.to_owned(), source };
+    std::fs::create_dir_all(dir).map_err(io)?;
+    match std::fs::read_dir(dir).map_err(io)?.next() {
+        None => Ok(()),
+        Some(_) => Err(ReportError::NotEmpty(dir.to_owned())),
+    }
+}
+
+/// Writes JMeter's dashboard files into `dir` and returns the paths of the two that people open: `index.html` and
+/// `statistics.json`. The pages below `content/pages` lead to the sections of `index.html`.
+///
+/// # Errors
+/// The system's.
+pub fn write_dashboard(dir: &Path, summary: &Summary) -> Result<[PathBuf; 2], ReportError> {
+    let create = |dir: PathBuf| match std::fs::create_dir_all(&dir) {
+        Ok(()) => Ok(dir),
+        Err(source) => Err(RunDirError::Io { path: dir, source }),
+    };
+    let pages = create(dir.join("content/pages"))?;
+    let styles = create(dir.join(STYLE_FOLDER))?;
+    let (html, json) = (dir.join("index.html"), dir.join("statistics.json"));
+    RunDir::write_whole(&html, html_report(summary).as_bytes())?;
+    RunDir::write_whole(&json, statistics_json(summary).as_bytes())?;
+    for page in PAGES {
+        RunDir::write_whole(&pages.join(page.file), page.html().as_bytes())?;
+    }
+    RunDir::write_whole(&styles.join("README.txt"), STYLE_README.as_bytes())?;
+    Ok([html, json])
+}
+
+impl Page {
+    fn html(&self) -> String {
+        let Page { title, sections, .. } = self;
+        let target = sections.first().map_or("", |(id, _)| id);
+        let mut links = String::new();
+        for (id, heading) in *sections {
+            let _ = write!(links, "<li><a href=\"../../index.html#{id}\">{heading}</a></li>");
+        }
+        format!(
+            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+             <meta http-equiv=\"refresh\" content=\"0; url=../../index.html#{target}\"></head>\
+             <body><p>The report is one page. The plots of JMeter's page \u{201c}{title}\u{201d} are in these sections:</p>\
+             <ul>{links}</ul></body></html>\n"
+        )
+    }
+}
