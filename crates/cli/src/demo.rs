@@ -185,6 +185,7 @@ fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, ar
         database: args.db.clone(),
         data_set,
         strict: args.strict,
+        idle_timeout: args.strict.then_some(busyhour_demo::ORIGINAL_IDLE_TIMEOUT),
         backend: args.backend,
         ..ShopOptions::default()
     };

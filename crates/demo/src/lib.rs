@@ -34,7 +34,7 @@ mod shop;
 
 pub use backend::{BackendOptions, BackendTime};
 pub use error::DemoError;
-pub use options::{BASE_PATH, ShopOptions};
+pub use options::{BASE_PATH, ORIGINAL_IDLE_TIMEOUT, ShopOptions};
 pub use probe::{Probe, ProbeOptions, ProbeRecord, ProbeStopper, STAMPS_MAX, STAMPS_VERSION, Stall};
 pub use server::{listen, run_blocking, serve};
 pub use shop::DataSet;

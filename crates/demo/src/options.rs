@@ -2,11 +2,15 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::{BackendOptions, DataSet};
 
 /// The path below which the shop's REST interface lives.
 pub const BASE_PATH: &str = "/ticket-monster/rest";
+
+/// How long the original's server keeps an idle connection.
+pub const ORIGINAL_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How a shop is set up.
 #[derive(Debug, Clone)]
@@ -21,17 +25,23 @@ pub struct ShopOptions {
     ///
     /// | case | default | strict |
     /// |---|---|---|
-    /// | `GET` of a missing `venues`, `events`, `shows`, `bookings` or `media` entity | 404 | 500 |
+    /// | `GET` of a missing `venues`, `events`, `shows`, or `bookings` entity | 404 | 500 |
     /// | invalid or unknown-reference entity on a create or update | 400 with the reasons | 500 |
     /// | duplicate entity, or one still in use | 409 with the reason | 500 |
     /// | booking of an unknown price or performance | 400 naming the id | 400 `{"errors":[null]}` |
     /// | booking at the price of another show | 400 naming the price | booked |
+    /// | `GET media/{id}` of an unknown media item | 404 | 200 with a placeholder of 180,634 bytes |
+    /// | booking with quantities 1 and 0 | 400 | the price with quantity 0 is ignored |
+    /// | unreadable JSON sent as `application/json;charset=utf-8` | `application/json` | the charset is repeated |
     /// | unreadable query parameter | 400 | 404 |
     pub strict: bool,
     /// Scheme and authority for `Location`, such as `http://shop.example:8080`; `None` takes the request's `Host`.
     pub public_url: Option<String>,
     /// What each answer waits for before it is sent; `None` answers at once.
     pub backend: Option<BackendOptions>,
+    /// A connection without a request for so long is closed; `None` keeps it open. The original's server closes after
+    /// [`ORIGINAL_IDLE_TIMEOUT`].
+    pub idle_timeout: Option<Duration>,
 }
 
 impl Default for ShopOptions {
@@ -44,6 +54,7 @@ impl Default for ShopOptions {
             strict: false,
             public_url: None,
             backend: None,
+            idle_timeout: None,
         }
     }
 }

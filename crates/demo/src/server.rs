@@ -53,7 +53,7 @@ pub async fn serve(
 ) -> Result<(), DemoError> {
     let local = listener.local_addr().map_err(|source| DemoError::Listener { address: None, source })?;
     let backend = options.backend.map(Backend::open).transpose().map_err(DemoError::Backend)?;
-    let shop = Arc::new(SharedShop::new(Shop::open(&options, local)?, backend));
+    let shop = Arc::new(SharedShop::new(Shop::open(&options, local)?, backend, options.idle_timeout));
     let (closing, closed) = watch::channel(false);
     let mut tasks = JoinSet::new();
     tasks.spawn(run_bot(shop.clone(), closed.clone()));

@@ -112,13 +112,26 @@ fn bookings_that_cannot_be_made_say_why() {
     let null = r#"{"errors":[null]}"#;
     assert_eq!(said(&strict.post("bookings", &wish(one, good, "77"))), (400, null));
     assert_eq!(said(&strict.post("bookings", &wish(one, r#""nobody""#, "1"))).0, 400);
+    // The original ignores a price with quantity 0 beside another one.
+    let none = r#"{"ticketPrice":2,"quantity":0}"#;
+    let both = wish(&format!("{one},{none}"), good, "1");
+    assert_eq!((client.post("bookings", &both).status, strict.post("bookings", &both).status), (400, 200));
+    assert_eq!(strict.post("bookings", &wish(none, good, "1")).status, 400);
+    // It repeats the charset of a body that it cannot read.
+    let utf8 = "Content-Type: application/json;charset=utf-8\r\n";
+    for (shop, content_type) in
+        [(&mut client, "application/json"), (&mut strict, "application/json;charset=utf-8")]
+    {
+        let reply = shop.ask("POST", "bookings", utf8, "{");
+        assert_eq!((reply.status, reply.header("Content-Type")), (400, Some(content_type)));
+    }
 }
 
 #[test]
 fn missing_things_are_missing_or_a_fault_of_the_original() {
     let (_shop, mut client) = small(false);
     let (_other, mut strict) = small(true);
-    for path in ["venues/99", "events/99", "shows/99", "bookings/99", "shows/performance/99", "media/99"] {
+    for path in ["venues/99", "events/99", "shows/99", "bookings/99", "shows/performance/99"] {
         assert_eq!((client.get(path).status, strict.get(path).status), (404, 500), "{path}");
     }
     for path in
@@ -129,6 +142,11 @@ fn missing_things_are_missing_or_a_fault_of_the_original() {
     assert_eq!((client.delete("bookings/99").status, strict.delete("bookings/99").status), (404, 404));
     assert_eq!(client.put("sections/99", "{}").status, 404);
     assert_eq!((client.get("venues?first=x").status, strict.get("venues?first=x").status), (400, 404));
+    let placeholder = strict.get("media/99");
+    assert_eq!(
+        (client.get("media/99").status, placeholder.status, placeholder.body.len()),
+        (404, 200, 180_634)
+    );
     let wrong_type = "Content-Type: text/plain\r\n";
     for shop in [&mut client, &mut strict] {
         assert_eq!(shop.ask("POST", "sections", wrong_type, "{}").status, 415);

@@ -279,10 +279,43 @@ fn what_is_no_request_is_answered_and_given_up() {
     assert_eq!((told.status, told.wire.len()), (100, 25));
     client.send(b"{}");
     assert_eq!(client.receive(false).text(), r#"{"errors":["may not be empty"]}"#);
+    // Also when the body came at once.
+    client.send(
+        format!(
+            "{head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{{}}"
+        )
+        .as_bytes(),
+    );
+    assert_eq!(client.receive(true).status, 100);
+    assert_eq!(client.receive(false).text(), r#"{"errors":["may not be empty"]}"#);
     // An HTTP/1.0 client reads to the end of the connection.
     client.send(b"GET /ticket-monster/rest/events/count HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     let old = client.receive(false);
     assert_eq!((old.text(), old.head.len()), (r#"{"count":1}"#, 134));
+}
+
+#[test]
+fn absolute_targets_and_the_root_are_understood() {
+    let (_shop, mut client) = filled(DataSet { venues: 1, events: 1 });
+    client
+        .send(b"GET http://shop.example:81/ticket-monster/rest/events/count HTTP/1.1\r\nHost: other\r\n\r\n");
+    assert_eq!(client.receive(false).text(), r#"{"count":1}"#);
+    client.send(b"GET http://shop.example:81/ticket-monster HTTP/1.1\r\nHost: other\r\n\r\n");
+    let moved = client.receive(false);
+    assert_eq!(
+        (moved.status, moved.header("Location")),
+        (302, Some("http://shop.example:81/ticket-monster/"))
+    );
+}
+
+#[test]
+fn idle_connections_are_closed_if_asked_for() {
+    let idle_timeout = Some(std::time::Duration::from_millis(20));
+    let shop = TestShop::open(ShopOptions { idle_timeout, ..ShopOptions::default() });
+    let mut stream = std::net::TcpStream::connect(shop.address).expect("a connection");
+    let mut rest = Vec::new();
+    std::io::Read::read_to_end(&mut stream, &mut rest).expect("the shop closes");
+    assert!(rest.is_empty());
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub(crate) enum Body {
     Empty,
     /// `application/json`: chunked, unless the connection is to be closed after it.
     Json(Bytes),
+    /// The same with the parameter `charset=utf-8`.
+    JsonUtf8(Bytes),
     /// Bytes of a type, with their length.
     Sized(&'static str, Bytes),
 }
@@ -52,6 +54,11 @@ impl Answer {
     /// 201 at an address.
     pub(crate) fn created(location: String) -> Self {
         Self { location: Some(location), ..Self::new(201, Body::Empty) }
+    }
+
+    /// 302 to an address.
+    pub(crate) fn moved(location: String) -> Self {
+        Self { location: Some(location), ..Self::new(302, Body::Empty) }
     }
 
     /// 204.
@@ -90,8 +97,11 @@ pub(crate) fn write(answer: &Answer, manner: Manner, out: &mut Vec<u8>) -> (bool
     match &answer.body {
         Body::Absent => {}
         Body::Empty => out.extend_from_slice(b"Content-Length: 0\r\n"),
-        Body::Json(_) => {
-            out.extend_from_slice(b"Content-Type: application/json\r\n");
+        Body::Json(_) | Body::JsonUtf8(_) => {
+            out.extend_from_slice(match answer.body {
+                Body::JsonUtf8(_) => b"Content-Type: application/json;charset=utf-8\r\n",
+                _ => b"Content-Type: application/json\r\n".as_slice(),
+            });
             // The original decides on chunks by what the *client* asked for, before it looks at the status.
             chunked = manner.keep_alive;
             if chunked {
@@ -112,11 +122,13 @@ pub(crate) fn write(answer: &Answer, manner: Manner, out: &mut Vec<u8>) -> (bool
         return (stays, None);
     }
     match &answer.body {
-        Body::Json(bytes) if chunked => append_chunks(out, bytes),
-        Body::Json(bytes) | Body::Sized(_, bytes) if bytes.len() <= COPIED_BYTES_MAX => {
+        Body::Json(bytes) | Body::JsonUtf8(bytes) if chunked => append_chunks(out, bytes),
+        Body::Json(bytes) | Body::JsonUtf8(bytes) | Body::Sized(_, bytes) => {
+            if bytes.len() > COPIED_BYTES_MAX {
+                return (stays, Some(bytes.clone()));
+            }
             out.extend_from_slice(bytes);
         }
-        Body::Json(bytes) | Body::Sized(_, bytes) => return (stays, Some(bytes.clone())),
         Body::Absent | Body::Empty => {}
     }
     (stays, None)
@@ -164,6 +176,7 @@ fn status_line(status: u16) -> &'static [u8] {
         200 => b"HTTP/1.1 200 OK\r\n",
         201 => b"HTTP/1.1 201 Created\r\n",
         204 => b"HTTP/1.1 204 No Content\r\n",
+        302 => b"HTTP/1.1 302 Moved Temporarily\r\n",
         400 => b"HTTP/1.1 400 Bad Request\r\n",
         404 => b"HTTP/1.1 404 Not Found\r\n",
         405 => b"HTTP/1.1 405 Method Not Allowed\r\n",

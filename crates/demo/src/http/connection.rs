@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::answer::{self, Answer, Body, Manner};
 use super::framing::{self, BodyLength, Broken, Head};
-use super::request::{Method, Request};
+use super::request::{self, Method, Request};
 use crate::shop::SharedShop;
 
 const READ_BYTES: usize = 4096;
@@ -23,6 +23,9 @@ const KEPT_BYTES_MAX: usize = 16 * 1024;
 /// How long, and how much, a client may still send into a connection that was given up.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Tells a client with `Expect: 100-continue` to send its body.
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// What became of the bytes at the start of the buffer.
 enum Step {
@@ -53,7 +56,7 @@ async fn converse(
         let step = if inbound.is_empty() {
             Step::More { wanted: false }
         } else {
-            answer_next(&inbound, shop, &mut outbound)
+            answer_next(&inbound, shop, continued, &mut outbound)
         };
         match step {
             Step::Answered { consumed, stays, rest } => {
@@ -71,7 +74,7 @@ async fn converse(
             Step::More { wanted } => {
                 if wanted && !continued {
                     continued = true;
-                    outbound.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+                    outbound.extend_from_slice(CONTINUE);
                 }
                 if !outbound.is_empty() {
                     write_all(&mut stream, &outbound, &[]).await?;
@@ -82,10 +85,18 @@ async fn converse(
                     give_back(&mut inbound);
                 }
                 inbound.reserve(READ_BYTES);
+                let is_idle = inbound.is_empty();
+                let idle_end = async {
+                    match shop.idle_timeout().filter(|_| is_idle) {
+                        Some(timeout) => tokio::time::sleep(timeout).await,
+                        None => std::future::pending().await,
+                    }
+                };
                 let read = tokio::select! {
                     biased;
                     read = stream.read_buf(&mut inbound) => read?,
                     _ = closed.changed() => return stream.shutdown().await,
+                    () = idle_end => return stream.shutdown().await,
                 };
                 if read == 0 {
                     return Ok(());
@@ -107,7 +118,8 @@ fn give_back(buffer: &mut Vec<u8>) {
     }
 }
 
-fn answer_next(inbound: &[u8], shop: &SharedShop, outbound: &mut Vec<u8>) -> Step {
+/// `continued`: the client has been told to send the body of this request.
+fn answer_next(inbound: &[u8], shop: &SharedShop, continued: bool, outbound: &mut Vec<u8>) -> Step {
     let head = match framing::head(inbound) {
         Ok(Some(head)) => head,
         Ok(None) => return Step::More { wanted: false },
@@ -130,6 +142,10 @@ fn answer_next(inbound: &[u8], shop: &SharedShop, outbound: &mut Vec<u8>) -> Ste
         },
     };
     let Some(request) = request_of(inbound, &head, body) else { return refuse(Broken::Malformed, outbound) };
+    if head.expects_continue && !continued {
+        // As the original does, also when the whole body is here already.
+        outbound.extend_from_slice(CONTINUE);
+    }
     let answer = shop.answer(&request);
     let manner = Manner { keep_alive: head.keep_alive, head_only: &inbound[head.method.clone()] == b"HEAD" };
     let (stays, rest) = answer::write(&answer, manner, outbound);
@@ -138,10 +154,12 @@ fn answer_next(inbound: &[u8], shop: &SharedShop, outbound: &mut Vec<u8>) -> Ste
 
 fn request_of<'a>(inbound: &'a [u8], head: &Head, body: &'a [u8]) -> Option<Request<'a>> {
     let text = |range: &Range<usize>| std::str::from_utf8(&inbound[range.clone()]).ok();
+    // RFC 9112, section 3.2.2: the host of an absolute target replaces the one of the header.
+    let (authority, target) = request::split_target(text(&head.target)?);
     Some(Request {
         method: Method::of(text(&head.method)?),
-        target: text(&head.target)?,
-        host: head.host.as_ref().and_then(text),
+        target,
+        host: authority.or_else(|| head.host.as_ref().and_then(text)),
         accept: head.accept.as_ref().and_then(text),
         content_type: head.content_type.as_ref().and_then(text),
         body,

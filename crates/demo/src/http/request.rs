@@ -48,6 +48,18 @@ pub(crate) struct Request<'a> {
     pub(crate) body: &'a [u8],
 }
 
+/// Splits a request target into its authority, if it is an absolute URL, and its path with the query.
+pub(crate) fn split_target(target: &str) -> (Option<&str>, &str) {
+    let Some((scheme, rest)) = target.split_once("://") else { return (None, target) };
+    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
+        return (None, target);
+    }
+    match rest.find('/') {
+        Some(at) => (Some(&rest[..at]), &rest[at..]),
+        None => (Some(rest), "/"),
+    }
+}
+
 impl<'a> Request<'a> {
     /// The path without the query.
     pub(crate) fn path(&self) -> &'a str {
@@ -69,6 +81,12 @@ impl<'a> Request<'a> {
         self.content_type.is_some_and(|sent| {
             sent.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
         })
+    }
+
+    /// Whether the type of the body names UTF-8.
+    pub(crate) fn names_utf8(&self) -> bool {
+        self.content_type
+            .is_some_and(|sent| sent.to_ascii_lowercase().replace(' ', "").contains(";charset=utf-8"))
     }
 
     /// Whether the client takes JSON.
@@ -101,6 +119,18 @@ mod tests {
         assert!(request(Some("application/json, text/plain, */*"), None).takes_json());
         assert!(request(Some("text/html, application/*;q=0.1"), None).takes_json());
         assert!(!request(Some("text/html"), None).takes_json());
+    }
+
+    #[test]
+    fn targets_can_be_absolute() {
+        for (target, split) in [
+            ("/a?u=http://x/y", (None, "/a?u=http://x/y")),
+            ("http://h:1/a?b", (Some("h:1"), "/a?b")),
+            ("HTTPS://h", (Some("h"), "/")),
+            ("*", (None, "*")),
+        ] {
+            assert_eq!(split_target(target), split, "{target}");
+        }
     }
 
     #[test]

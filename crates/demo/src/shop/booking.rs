@@ -41,6 +41,9 @@ pub(super) fn book(
             let (Some(price), Some(quantity)) = (request.ticket_price, request.quantity) else {
                 return Err(Fault::Booking(EMPTY));
             };
+            if quantity.0 == 0 && strict {
+                continue;
+            }
             if quantity.0 < 1 {
                 return Err(Fault::Booking(EMPTY));
             }

@@ -42,10 +42,14 @@ impl Fault {
         Self::Invalid(vec![why.into()])
     }
 
-    /// The answer to it.
-    pub(super) fn answer(self, strict: bool) -> Answer {
+    /// The answer to it. `names_utf8`: the request named the charset of its body, which the original repeats in its answer to
+    /// a body that it cannot read.
+    pub(super) fn answer(self, strict: bool, names_utf8: bool) -> Answer {
         let unless_strict = |status| if strict { 500 } else { status };
         match self {
+            Self::Malformed if strict && names_utf8 => {
+                Answer::new(400, Body::JsonUtf8(error_list(&[MALFORMED])))
+            }
             Self::Malformed => errors(400, &[MALFORMED]),
             Self::Parameter(_) if strict => Answer::new(404, Body::Empty),
             Self::Parameter(name) => errors(400, &[format!("the query parameter {name} must be a number")]),
@@ -73,11 +77,15 @@ fn plain(status: u16, why: &str, strict: bool) -> Answer {
 }
 
 fn errors<T: serde::Serialize>(status: u16, why: &[T]) -> Answer {
+    Answer::new(status, Body::Json(error_list(why)))
+}
+
+fn error_list<T: serde::Serialize>(why: &[T]) -> Bytes {
     let mut body = b"{\"errors\":".to_vec();
     // Text always has a JSON form, and a vector takes every byte.
     let _ = serde_json::to_writer(&mut body, why);
     body.push(b'}');
-    Answer::new(status, Body::Json(Bytes::from(body)))
+    Bytes::from(body)
 }
 
 impl From<rusqlite::Error> for Fault {

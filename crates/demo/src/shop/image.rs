@@ -4,9 +4,12 @@ use bytes::Bytes;
 
 /// Size of the original's picture.
 pub(super) const IMAGE_BYTES: usize = 192_829;
+/// Size of the picture that the original returns for media items that do not exist.
+const PLACEHOLDER_BYTES: usize = 180_634;
 
 const WIDTH: usize = 320;
 const HEIGHT: usize = 200;
+const PLACEHOLDER_HEIGHT: usize = 180;
 /// Longest stored block of a deflate stream (RFC 1951, 3.2.4).
 const STORED_BYTES_MAX: usize = 65_535;
 /// Modulus of Adler-32 (RFC 1950, 8.2).
@@ -15,27 +18,37 @@ const ADLER_MODULUS: u32 = 65_521;
 /// A PNG of exactly [`IMAGE_BYTES`] bytes, the same in every shop: an evening sky over a stage. It is stored
 /// uncompressed and filled up with a comment, so its size does not hang on how well anything compresses.
 pub(super) fn splash() -> Bytes {
-    let mut png = Vec::with_capacity(IMAGE_BYTES);
+    picture(IMAGE_BYTES, HEIGHT)
+}
+
+/// The same picture with fewer lines, [`PLACEHOLDER_BYTES`] bytes long.
+pub(super) fn placeholder() -> Bytes {
+    picture(PLACEHOLDER_BYTES, PLACEHOLDER_HEIGHT)
+}
+
+/// A PNG of `bytes` bytes and `height` lines.
+fn picture(bytes: usize, height: usize) -> Bytes {
+    let mut png = Vec::with_capacity(bytes);
     png.extend_from_slice(b"\x89PNG\r\n\x1a\n");
     let mut header = Vec::new();
     header.extend_from_slice(&(WIDTH as u32).to_be_bytes());
-    header.extend_from_slice(&(HEIGHT as u32).to_be_bytes());
+    header.extend_from_slice(&(height as u32).to_be_bytes());
     header.extend_from_slice(&[8, 2, 0, 0, 0]); // 8 bits per channel, RGB, no interlacing
     chunk(&mut png, b"IHDR", &header);
-    chunk(&mut png, b"IDAT", &stored(&pixels()));
+    chunk(&mut png, b"IDAT", &stored(&pixels(height)));
     let end_and_comment_bytes = 2 * 12;
     let mut comment = b"Comment\0".to_vec();
-    comment.resize(IMAGE_BYTES - png.len() - end_and_comment_bytes, b' ');
+    comment.resize(bytes - png.len() - end_and_comment_bytes, b' ');
     chunk(&mut png, b"tEXt", &comment);
     chunk(&mut png, b"IEND", &[]);
     Bytes::from(png)
 }
 
 /// Scan lines, each behind its filter byte.
-fn pixels() -> Vec<u8> {
-    let mut out = Vec::with_capacity(HEIGHT * (1 + 3 * WIDTH));
+fn pixels(height: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(height * (1 + 3 * WIDTH));
     let mut noise: u32 = 0x7469_636b;
-    for y in 0..HEIGHT {
+    for y in 0..height {
         out.push(0);
         for x in 0..WIDTH {
             // xorshift32 (Marsaglia 2003): a little grain, the same every time.
@@ -43,8 +56,8 @@ fn pixels() -> Vec<u8> {
             noise ^= noise >> 17;
             noise ^= noise << 5;
             let grain = (noise >> 29) as usize;
-            let glow = 120_usize.saturating_sub(x.abs_diff(WIDTH / 2)) * y / HEIGHT;
-            let star = if noise.is_multiple_of(997) && y < HEIGHT / 2 { 150 } else { 0 };
+            let glow = 120_usize.saturating_sub(x.abs_diff(WIDTH / 2)) * y / height;
+            let star = if noise.is_multiple_of(997) && y < height / 2 { 150 } else { 0 };
             let shade = |base: usize| u8::try_from(base + grain + star).unwrap_or(u8::MAX);
             out.extend_from_slice(&[
                 shade(20 + y / 3 + glow),
@@ -90,9 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_picture_has_the_size_of_the_original_and_is_a_png() {
-        let png = splash();
-        assert_eq!(png.len(), IMAGE_BYTES);
+    fn pictures_have_the_sizes_of_the_original_and_are_png() {
+        check_png(&splash(), IMAGE_BYTES);
+        check_png(&placeholder(), PLACEHOLDER_BYTES);
+    }
+
+    fn check_png(png: &[u8], bytes: usize) {
+        assert_eq!(png.len(), bytes);
         let mut rest = png.strip_prefix(b"\x89PNG\r\n\x1a\n").expect("signature");
         let mut kinds = Vec::new();
         while !rest.is_empty() {

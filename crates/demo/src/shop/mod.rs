@@ -17,6 +17,7 @@ mod service;
 
 use std::net::SocketAddr;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use bytes::Bytes;
 use rusqlite::Connection;
@@ -40,6 +41,8 @@ pub(crate) struct Shop {
     seats: SeatMaps,
     bot: Bot,
     image: Bytes,
+    /// What the original returns for media items that do not exist.
+    placeholder: Bytes,
     strict: bool,
     /// Scheme and authority in front of what was created.
     public_url: Option<String>,
@@ -61,6 +64,7 @@ impl Shop {
             seats,
             bot: Bot::default(),
             image: image::splash(),
+            placeholder: image::placeholder(),
             strict: options.strict,
             public_url: options.public_url.as_ref().map(|url| url.trim_end_matches('/').to_owned()),
             local,
@@ -69,7 +73,7 @@ impl Shop {
 
     /// Answers one request.
     fn answer(&mut self, request: &Request<'_>) -> Answer {
-        self.route(request).unwrap_or_else(|fault| fault.answer(self.strict))
+        self.route(request).unwrap_or_else(|fault| fault.answer(self.strict, request.names_utf8()))
     }
 
     /// Lets the bot book something, when it is running.
@@ -105,12 +109,18 @@ impl Shop {
 pub(crate) struct SharedShop {
     shop: Mutex<Shop>,
     backend: Option<Backend>,
+    idle_timeout: Option<Duration>,
 }
 
 impl SharedShop {
     /// Shares a shop.
-    pub(crate) fn new(shop: Shop, backend: Option<Backend>) -> Self {
-        Self { shop: Mutex::new(shop), backend }
+    pub(crate) fn new(shop: Shop, backend: Option<Backend>, idle_timeout: Option<Duration>) -> Self {
+        Self { shop: Mutex::new(shop), backend, idle_timeout }
+    }
+
+    /// How long a connection may be idle before it is closed.
+    pub(crate) fn idle_timeout(&self) -> Option<Duration> {
+        self.idle_timeout
     }
 
     /// Waits for what stands behind the shop, if anything does.

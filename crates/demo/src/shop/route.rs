@@ -12,6 +12,9 @@ use crate::http::request::{Method, Request};
 /// The picture the media items of the data sets name.
 const IMAGE_PATH: &str = "/ticket-monster/resources/img/splash-ticketmonster.png";
 
+/// The application's root: a client without the slash at the end is sent to the one with it.
+const CONTEXT_PATH: &str = "/ticket-monster";
+
 const LIST: &str = "GET, POST, OPTIONS, HEAD";
 const ITEM: &str = "GET, PUT, DELETE, OPTIONS, HEAD";
 const READ: &str = "GET, OPTIONS, HEAD";
@@ -25,6 +28,9 @@ impl Shop {
         let path = request.path();
         if path == IMAGE_PATH {
             return read_only(request, || Ok(Answer::new(200, Body::Sized("image/png", self.image.clone()))));
+        }
+        if path == CONTEXT_PATH {
+            return read_only(request, || Ok(Answer::moved(self.address_of(request, "/ticket-monster/"))));
         }
         let rest =
             path.strip_prefix(BASE_PATH).and_then(|rest| rest.strip_prefix('/')).ok_or(Fault::Missing)?;
@@ -49,6 +55,8 @@ impl Shop {
                 read_only(request, || {
                     if forge::exists(&self.connection, Entity::MediaItem, id)? {
                         Ok(Answer::new(200, Body::Sized("*/*", self.image.clone())))
+                    } else if self.strict {
+                        Ok(Answer::new(200, Body::Sized("*/*", self.placeholder.clone())))
                     } else {
                         Err(Fault::MissingService("media item", id))
                     }
@@ -60,6 +68,15 @@ impl Shop {
             ("bot", Some("messages")) => read_only_json(request, || Ok(Answer::json(self.bot.messages()))),
             ("bot", Some("status")) => self.bot_status(request),
             _ => Err(Fault::Missing),
+        }
+    }
+
+    /// The absolute address of a path, as the client of `request` can reach it.
+    fn address_of(&self, request: &Request<'_>, path: &str) -> String {
+        match (&self.public_url, request.host) {
+            (Some(url), _) => format!("{url}{path}"),
+            (None, Some(host)) => format!("http://{host}{path}"),
+            (None, None) => format!("http://{}{path}", self.local),
         }
     }
 
@@ -86,11 +103,7 @@ impl Shop {
                     self.seats.forget();
                 }
                 let path = request.path().trim_end_matches('/');
-                Ok(Answer::created(match (&self.public_url, request.host) {
-                    (Some(url), _) => format!("{url}{path}/{id}"),
-                    (None, Some(host)) => format!("http://{host}{path}/{id}"),
-                    (None, None) => format!("http://{}{path}/{id}", self.local),
-                }))
+                Ok(Answer::created(self.address_of(request, &format!("{path}/{id}"))))
             }
             method => other(method, LIST),
         }
