@@ -82,6 +82,13 @@ pub enum Caveat {
         /// How many.
         samples: u64,
     },
+    /// Matching, parsing or evaluating was given up because of a limit.
+    LimitExceeded {
+        /// The limit.
+        limit: String,
+        /// How often.
+        times: u64,
+    },
     /// A file lacks rows.
     OutputLost {
         /// Which.
@@ -232,6 +239,10 @@ impl fmt::Display for Caveat {
             Caveat::SamplesLost { samples } => {
                 write!(f, "{} made but not recorded", times(*samples, "sample was", "samples were"))
             }
+            Caveat::LimitExceeded { limit, times: count } => {
+                let count = times(*count, "time", "times");
+                write!(f, "the work on a text exceeded the limit of {limit} {count} and was given up")
+            }
             Caveat::OutputLost { file, error, lost } => {
                 write!(f, "{file} lacks {}: {error}", times(*lost, "row", "rows"))
             }
@@ -300,6 +311,9 @@ impl Caveat {
             Caveat::RecorderStalled { .. } => "write the results to a faster disk, or write fewer columns",
             Caveat::SamplesLost { .. } | Caveat::RecorderFailed { .. } => {
                 "do not use the counts of this run; report this as a fault of the program"
+            }
+            Caveat::LimitExceeded { .. } => {
+                "the log names the elements, which failed or used their default values; docs/limits.md describes the limits"
             }
             Caveat::OutputLost { .. } => {
                 "make room on the disk; the table and the summary are complete all the same"
@@ -390,6 +404,10 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     if generator.interrupted_samples > 0 {
         found.push(Caveat::Interrupted { samples: generator.interrupted_samples });
     }
+    found.extend(
+        (generator.exceeded_limits.iter())
+            .map(|(limit, times)| Caveat::LimitExceeded { limit: limit.clone(), times: *times }),
+    );
     if let Some(counts) = facts.arrivals.filter(|counts| counts.left_waiting > 0) {
         found.push(Caveat::ArrivalsLeft { arrivals: counts.left_waiting });
     }

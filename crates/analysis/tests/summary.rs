@@ -127,6 +127,13 @@ fn doubts_are_found() {
             Caveat::Interrupted { samples: 1 },
         ]
     );
+    let limits = [("XPath steps".to_owned(), 3)].into_iter().collect();
+    let gave_up = GeneratorFacts { exceeded_limits: limits, ..Default::default() };
+    let told = Summary::new(generator(gave_up), &calm).caveats;
+    assert_eq!(
+        told[0].message,
+        "the work on a text exceeded the limit of XPath steps 3 times and was given up"
+    );
     let lost = RecorderEvent::LostOutput { file: "x.jtl".into(), error: "No space left".into(), lost: 9 };
     let facts = RunFacts { recorder_events: vec![lost], ..RunFacts::default() };
     let told = Summary::new(facts, &calm).caveats;

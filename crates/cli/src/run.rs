@@ -462,6 +462,7 @@ fn outcome(
             recorder_stall_ns: sum(|core| core.stalled_ns),
             lost_samples: sum(|core| core.lost),
             interrupted_samples: sum(|core| core.interrupted),
+            exceeded_limits: exceeded_limits(&report.cores),
             memory_bytes_max: system::memory_bytes_max(),
             cpu_stolen: None,
         },
@@ -473,6 +474,15 @@ fn outcome(
         }),
         recorder_events: totals.events.clone(),
     }
+}
+
+/// How often each limit was exceeded, over all cores.
+fn exceeded_limits(cores: &[runner::CoreReport]) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for (limit, count) in cores.iter().flat_map(|core| &core.exceeded) {
+        *counts.entry(limit.name().to_owned()).or_default() += count;
+    }
+    counts
 }
 
 /// The open workloads that began.

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc as blocking;
 use std::thread;
 
+use busyhour_limits::Limit;
 use busyhour_record::{BatchWriter, Labels, Nanos};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
@@ -52,6 +53,8 @@ pub struct CoreReport {
     pub arrivals: ArrivalCounts,
     /// Samples lost because the recorder's thread was gone.
     pub lost: u64,
+    /// Limits that the work of its users exceeded, and how often.
+    pub exceeded: Vec<(Limit, u64)>,
 }
 
 /// What came of a run.
@@ -352,6 +355,7 @@ fn core_thread<P: Protocol>(
             lag_ns_max: core.lag_ns_max.get(),
             arrivals: core.arrivals(),
             lost,
+            exceeded: busyhour_limits::take(),
         }
     })
 }

@@ -179,6 +179,9 @@ pub struct GeneratorFacts {
     pub lost_samples: u64,
     /// Samples that were under way when the run was stopped, and are in no number.
     pub interrupted_samples: u64,
+    /// How often matching, parsing or evaluating was given up because of a limit, by the limit's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub exceeded_limits: BTreeMap<String, u64>,
     /// Largest resident memory in bytes; `None` where the system does not tell.
     pub memory_bytes_max: Option<u64>,
     /// Of the CPU time that this machine wanted during the run, the part (0..=1) in which the host of a virtual machine ran

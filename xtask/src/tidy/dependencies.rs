@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::metadata::Package;
+use super::metadata::{Package, VENDORED};
 use super::{Finding, licences};
 
 /// A name that is built in more versions than this costs every clean build and hides a stale dependency.
@@ -28,7 +28,7 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
         let place = format!("{} {}", package.name, package.version);
         match &package.source {
             None => findings.extend(check_member(package)),
-            Some(source) if source != CRATES_IO => {
+            Some(source) if source != CRATES_IO && source != VENDORED => {
                 findings
                     .push(Finding::new(&place, format!("comes from {source}; only crates.io is allowed")));
             }

@@ -18,24 +18,25 @@ const fn place(name: &'static str, may_use: &'static [&'static str]) -> Place {
 const HOUSE: &[Place] = &[
     // Floor 0: data that everything speaks of.
     place("diagnostic", &[]),
+    place("limits", &[]),
     place("record", &["diagnostic"]),
     place("stats", &[]),
     Place { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
-    place("engine", &["record", "arrivals", "diagnostic"]),
+    place("engine", &["record", "arrivals", "limits", "diagnostic"]),
     place("script", &[]),
-    place("oro", &[]),
-    place("xml", &[]),
+    place("oro", &["limits"]),
+    place("xml", &["limits"]),
     place("analysis", &["record", "stats", "arrivals"]),
     place("queueing", &["stats"]),
     place("simulation", &["queueing", "stats"]),
     // Floor 2: adapters, and the compiler that joins them to plans.
-    place("functions", &["engine", "script", "oro", "xml", "record", "diagnostic"]),
-    place("processors", &["engine", "script", "functions", "oro", "xml", "record", "diagnostic"]),
+    place("functions", &["engine", "script", "oro", "xml", "record", "limits", "diagnostic"]),
+    place("processors", &["engine", "script", "functions", "oro", "xml", "record", "limits", "diagnostic"]),
     place("http", &["engine", "oro", "record", "diagnostic"]),
     place("samplers", &["engine", "http", "record", "diagnostic"]),
-    place("websocket", &["engine", "http", "samplers", "record", "diagnostic"]),
+    place("websocket", &["engine", "http", "samplers", "oro", "record", "diagnostic"]),
     place(
         "compile",
         &[
@@ -49,6 +50,7 @@ const HOUSE: &[Place] = &[
             "websocket",
             "script",
             "record",
+            "limits",
             "diagnostic",
         ],
     ),

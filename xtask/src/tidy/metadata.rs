@@ -34,6 +34,9 @@ pub struct Package {
     pub manifest: String,
 }
 
+/// The source of packages in `vendor`: copies of published packages, with changes.
+pub const VENDORED: &str = "vendor";
+
 impl Package {
     /// Whether it belongs to the workspace.
     pub fn is_ours(&self) -> bool {
@@ -75,7 +78,8 @@ fn host() -> Result<String> {
 
 fn read(package: &Value) -> Result<Package> {
     let text = |key: &str| package[key].as_str().map(str::to_owned);
-    let source = text("source");
+    let is_vendored = text("manifest_path").is_some_and(|path| path.contains("/vendor/"));
+    let source = text("source").or_else(|| is_vendored.then(|| VENDORED.to_owned()));
     let manifest = match &source {
         Some(_) => String::new(),
         None => fs::read_to_string(text("manifest_path").context("a package without a manifest")?)?,

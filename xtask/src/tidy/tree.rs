@@ -17,7 +17,7 @@ pub struct File {
     pub text: String,
 }
 
-/// Everything that is in git or would be added by `git add .`.
+/// Everything that is in git or would be added by `git add .`, without copies of the packages of others.
 pub fn load(root: &Path) -> Result<Vec<File>> {
     let output = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
@@ -27,7 +27,7 @@ pub fn load(root: &Path) -> Result<Vec<File>> {
     ensure!(output.status.success(), "git ls-files failed:\n{}", String::from_utf8_lossy(&output.stderr));
     let names = String::from_utf8(output.stdout)?;
     let mut files = Vec::new();
-    for path in names.split_terminator('\0') {
+    for path in names.split_terminator('\0').filter(|path| !path.starts_with("vendor/")) {
         // A file that was deleted but not yet committed is still listed; a folder is another repository.
         if let Ok(bytes) = fs::read(root.join(path)) {
             files.push(File { path: path.to_owned(), text: String::from_utf8(bytes).unwrap_or_default() });

@@ -1,0 +1,100 @@
+//! Limits on the work that a plan and the texts of servers can ask for, and how often each was exceeded.
+//!
+//! A core runs many users on one thread, so work without a limit on a text that a server chose would hold up all of them.
+//! The code that gives up calls [`exceeded`]; the core takes the counts of its thread with [`take`] when it ends. The
+//! limits themselves are constants next to the code that they guard; `docs/limits.md` lists them.
+
+use std::cell::Cell;
+
+/// A limit on matching, parsing or evaluating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Steps of a regular expression with look-around or back-references.
+    RegexSteps,
+    /// Depth of an HTML page, or work to build its tree.
+    HtmlPage,
+    /// Steps of a CSS selector.
+    SelectorSteps,
+    /// Depth of an XML document.
+    XmlDepth,
+    /// Steps of an XPath expression.
+    XPathSteps,
+    /// Steps of a JSON path.
+    JsonPathSteps,
+    /// Steps of a JMESPath expression.
+    JmesPathSteps,
+    /// Length of all matches of an extractor together.
+    MatchBytes,
+    /// Steps, time or memory of a script.
+    Script,
+    /// Depth of functions that evaluate text as functions.
+    FunctionDepth,
+}
+
+/// All limits.
+pub const LIMITS: [Limit; 10] = [
+    Limit::RegexSteps,
+    Limit::HtmlPage,
+    Limit::SelectorSteps,
+    Limit::XmlDepth,
+    Limit::XPathSteps,
+    Limit::JsonPathSteps,
+    Limit::JmesPathSteps,
+    Limit::MatchBytes,
+    Limit::Script,
+    Limit::FunctionDepth,
+];
+
+impl Limit {
+    /// The name in result files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RegexSteps => "regular expression steps",
+            Self::HtmlPage => "HTML page size or depth",
+            Self::SelectorSteps => "CSS selector steps",
+            Self::XmlDepth => "XML document depth",
+            Self::XPathSteps => "XPath steps",
+            Self::JsonPathSteps => "JSON path steps",
+            Self::JmesPathSteps => "JMESPath steps",
+            Self::MatchBytes => "length of all matches",
+            Self::Script => "script steps or memory",
+            Self::FunctionDepth => "function depth",
+        }
+    }
+}
+
+thread_local! {
+    static COUNTS: [Cell<u64>; LIMITS.len()] = const { [const { Cell::new(0) }; LIMITS.len()] };
+}
+
+/// Counts that this thread gave up some work because of a limit.
+pub fn exceeded(limit: Limit) {
+    COUNTS.with(|counts| {
+        let count = &counts[limit as usize];
+        count.set(count.get() + 1);
+    });
+}
+
+/// The limits that this thread exceeded since the last call, and how often.
+pub fn take() -> Vec<(Limit, u64)> {
+    COUNTS.with(|counts| {
+        let all = LIMITS.into_iter().map(|limit| (limit, counts[limit as usize].take()));
+        all.filter(|(_, count)| *count > 0).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_the_thread_since_the_last_time() {
+        assert!(LIMITS.iter().enumerate().all(|(index, limit)| *limit as usize == index));
+        exceeded(Limit::Script);
+        exceeded(Limit::XPathSteps);
+        exceeded(Limit::Script);
+        std::thread::spawn(|| assert!(take().is_empty())).join().expect("no counts on another thread");
+        assert_eq!(take(), [(Limit::XPathSteps, 1), (Limit::Script, 2)]);
+        assert!(take().is_empty());
+    }
+}
