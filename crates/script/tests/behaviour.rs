@@ -65,6 +65,8 @@ fn endless_scripts_are_stopped() {
             .and_then(|script| script.evaluate(&mut User::new())),
         js("for (;;) {}", &mut User::new()),
         js("var s = 'abc'; for (;;) s += s", &mut User::new()),
+        js("/(a+)+$/.test(new Array(50000).join('a') + 'b')", &mut User::new()),
+        js("new Array(50000).join('a').replace(/(a*)*b/, '')", &mut User::new()),
     ] {
         assert!(matches!(outcome, Err(ScriptError::LimitReached { .. })), "{outcome:?}");
     }

@@ -113,7 +113,8 @@ fn stop_of(error: CaughtError<'_>) -> Stop {
     match error {
         CaughtError::Exception(exception) => {
             let message = exception.message().unwrap_or_default();
-            if message.contains("out of memory") {
+            // A text that doubles for ever reaches the longest text before the end of memory.
+            if message.contains("out of memory") || message.contains("string too long") {
                 return Stop::Limit;
             }
             let name: String = exception.as_object().get("name").unwrap_or_default();
