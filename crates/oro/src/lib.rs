@@ -4,16 +4,18 @@
 //! left: ORO counts UTF-16 units, so that `.` matches half of a character beyond U+FFFF there, and a combining mark
 //! counts as part of a word at `\b` here.
 
+mod backtrack;
 mod cached;
 mod translate;
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use regex_syntax::hir::{Hir, HirKind};
 
+use backtrack::{Program, STEPS_MAX, Slots, Steps};
 pub use cached::{Cached, cached};
 pub use translate::PatternError;
 
@@ -34,49 +36,85 @@ pub struct Pattern {
 #[derive(Clone, Debug)]
 enum Engine {
     Plain(regex::Regex),
-    Fancy(fancy_regex::Regex),
+    Backtracking(Arc<Program>),
 }
 
 /// Memory a compiled pattern may take, in bytes.
 const COMPILED_BYTES_MAX: usize = 32 << 20;
-/// Steps a pattern with look-ahead may take on one text.
-const BACKTRACK_STEPS_MAX: usize = 10_000_000;
 
 impl Engine {
     fn compile(text: &str, fancy: bool) -> Result<Self, PatternError> {
         if fancy {
-            fancy_regex::RegexBuilder::new(text)
-                .backtrack_limit(BACKTRACK_STEPS_MAX)
-                .delegate_size_limit(COMPILED_BYTES_MAX)
-                .build()
-                .map(Engine::Fancy)
-                .map_err(|error| PatternError::Unsupported(error.to_string()))
+            Program::compile(text).map(|program| Engine::Backtracking(Arc::new(program)))
         } else {
-            regex::RegexBuilder::new(text)
-                .size_limit(COMPILED_BYTES_MAX)
-                .build()
-                .map(Engine::Plain)
-                .map_err(|error| PatternError::Unsupported(error.to_string()))
+            plain(text).map(Engine::Plain).map_err(|error| PatternError::Unsupported(error.to_string()))
         }
     }
 }
 
-/// Why a search was given up.
+fn plain(text: &str) -> Result<regex::Regex, regex::Error> {
+    regex::RegexBuilder::new(text).size_limit(COMPILED_BYTES_MAX).build()
+}
+
+/// A pattern in the syntax that Rust's and Java's regular expressions have in common, with look-around and
+/// back-references, whose searches take a bounded number of steps.
+#[derive(Debug)]
+pub struct Finder(Engine);
+
+impl Finder {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// When it is malformed, not supported or too large.
+    pub fn compile(text: &str) -> Result<Self, PatternError> {
+        match plain(text) {
+            Ok(regex) => Ok(Self(Engine::Plain(regex))),
+            Err(_) => Engine::compile(text, true).map(Self),
+        }
+    }
+
+    /// Whether it matches somewhere in the text.
+    ///
+    /// # Errors
+    /// When the search takes too many steps.
+    pub fn is_match(&self, text: &str) -> Result<bool, SearchLimit> {
+        counted(self.0.contains(text))
+    }
+}
+
+/// Counts the limit when a search exceeded it.
+fn counted<T>(searched: Result<T, SearchLimit>) -> Result<T, SearchLimit> {
+    if searched.is_err() {
+        busyhour_limits::exceeded(busyhour_limits::Limit::RegexSteps);
+    }
+    searched
+}
+
+impl Engine {
+    fn contains(&self, text: &str) -> Result<bool, SearchLimit> {
+        match self {
+            Self::Plain(regex) => Ok(regex.is_match(text)),
+            Self::Backtracking(program) => Ok(program.search(text, 0, &mut Steps::full())?.is_some()),
+        }
+    }
+}
+
+/// The search took more steps than one search may take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern needs more than {BACKTRACK_STEPS_MAX} steps on this text")]
+#[error("the regular expression needs more than {STEPS_MAX} steps on this text")]
 pub struct SearchLimit;
 
 /// The groups of one match; number 0 is the whole.
 #[derive(Debug)]
 pub struct Groups<'m, 't> {
     text: &'t str,
-    found: Found<'m, 't>,
+    found: Found<'m>,
 }
 
 #[derive(Debug)]
-enum Found<'m, 't> {
+enum Found<'m> {
     Plain(&'m regex::CaptureLocations),
-    Fancy(&'m fancy_regex::Captures<'t>),
+    Backtracking(&'m Slots),
 }
 
 impl<'t> Groups<'_, 't> {
@@ -84,7 +122,7 @@ impl<'t> Groups<'_, 't> {
     pub fn get(&self, group: usize) -> Option<&'t str> {
         match &self.found {
             Found::Plain(locations) => locations.get(group).map(|(start, end)| &self.text[start..end]),
-            Found::Fancy(captures) => captures.get(group).map(|found| found.as_str()),
+            Found::Backtracking(slots) => slots.group(group).map(|(start, end)| &self.text[start..end]),
         }
     }
 
@@ -92,7 +130,7 @@ impl<'t> Groups<'_, 't> {
     pub fn whole(&self) -> std::ops::Range<usize> {
         match &self.found {
             Found::Plain(locations) => locations.get(0).map_or(0..0, |(start, end)| start..end),
-            Found::Fancy(captures) => captures.get(0).map_or(0..0, |found| found.range()),
+            Found::Backtracking(slots) => slots.group(0).map_or(0..0, |(start, end)| start..end),
         }
     }
 }
@@ -167,10 +205,7 @@ impl Pattern {
     /// # Errors
     /// When the search takes too many steps.
     pub fn contains(&self, text: &str) -> Result<bool, SearchLimit> {
-        self.with_local(|local| match &local.engine {
-            Engine::Plain(regex) => Ok(regex.is_match(text)),
-            Engine::Fancy(regex) => regex.is_match(text).map_err(|_| SearchLimit),
-        })
+        counted(self.with_local(|local| local.engine.contains(text)))
     }
 
     /// Whether the first match at the start of the text reaches to its end. As in ORO, `a|ab` does not match `ab`
@@ -185,12 +220,15 @@ impl Pattern {
             .as_ref();
         let end = match anchored.ok_or(SearchLimit)? {
             Engine::Plain(regex) => regex.find(text).map(|found| found.end()),
-            Engine::Fancy(regex) => regex.find(text).map_err(|_| SearchLimit)?.map(|found| found.end()),
+            Engine::Backtracking(program) => {
+                let found = program.search(text, 0, &mut Steps::full());
+                counted(found)?.and_then(|slots| slots.group(0).map(|(_, end)| end))
+            }
         };
         Ok(end == Some(text.len()))
     }
 
-    /// Visits the matches one after another until `visit` breaks.
+    /// Visits the matches one after another until `visit` breaks. All of them share one budget of steps.
     ///
     /// # Errors
     /// When the search takes too many steps.
@@ -199,25 +237,23 @@ impl Pattern {
         text: &'t str,
         mut visit: impl FnMut(&Groups<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), SearchLimit> {
-        self.with_local(|local| {
+        counted(self.with_local(|local| {
+            let mut steps = Steps::full();
             let mut from = 0;
             let mut last_end = None;
             while from <= text.len() {
-                let captures;
+                let slots;
                 let (found, start, end) = match (&local.engine, &mut local.locations) {
                     (Engine::Plain(regex), locations) => {
                         let locations = locations.get_or_insert_with(|| regex.capture_locations());
                         let Some(found) = regex.captures_read_at(locations, text, from) else { break };
                         (Found::Plain(locations), found.start(), found.end())
                     }
-                    (Engine::Fancy(regex), _) => {
-                        let Some(found) = regex.captures_from_pos(text, from).map_err(|_| SearchLimit)?
-                        else {
-                            break;
-                        };
-                        captures = found;
-                        let Some(whole) = captures.get(0) else { break };
-                        (Found::Fancy(&captures), whole.start(), whole.end())
+                    (Engine::Backtracking(program), _) => {
+                        let Some(found) = program.search(text, from, &mut steps)? else { break };
+                        slots = found;
+                        let Some((start, end)) = slots.group(0) else { break };
+                        (Found::Backtracking(&slots), start, end)
                     }
                 };
                 if start == end && last_end == Some(end) {
@@ -232,7 +268,7 @@ impl Pattern {
                 from = end;
             }
             Ok(())
-        })
+        }))
     }
 
     fn with_local<R>(&self, run: impl FnOnce(&mut Local) -> R) -> R {

@@ -2,7 +2,7 @@
 
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use fancy_regex::Regex;
+use busyhour_oro::Finder;
 
 use crate::binary;
 use crate::frame::{Frame, Kind};
@@ -90,7 +90,7 @@ pub(crate) struct Prepared {
 
 enum Test {
     Ping(PingKind, bool),
-    Text(Comparison, bool, String, Option<Regex>),
+    Text(Comparison, bool, String, Option<Finder>),
     Binary(Comparison, bool, Vec<u8>, Option<i32>),
 }
 
@@ -111,7 +111,7 @@ impl FrameFilter {
                 };
                 let regex = match pattern {
                     Some(pattern) => Some(
-                        Regex::new(&pattern)
+                        Finder::compile(&pattern)
                             .map_err(|error| format!("java.util.regex.PatternSyntaxException: {error}"))?,
                     ),
                     None => None,
@@ -155,7 +155,7 @@ impl Prepared {
     }
 }
 
-fn text_fits(comparison: Comparison, text: &str, value: &str, regex: Option<&Regex>) -> bool {
+fn text_fits(comparison: Comparison, text: &str, value: &str, regex: Option<&Finder>) -> bool {
     match comparison {
         Comparison::Plain => true,
         Comparison::Equals => text == value,

@@ -1,0 +1,362 @@
+//! From a pattern to the instructions of the backtracking matcher.
+
+use fancy_regex::{Assertion as Written, Expr, LookAround};
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
+
+use super::Inner;
+use crate::PatternError;
+
+/// Instructions that a pattern may have: `(a{1000}){1000}` would have a million.
+const INSNS_MAX: usize = 200_000;
+
+/// A set of characters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Set {
+    ascii: u128,
+    /// Sorted; both ends belong to it.
+    ranges: Box<[(char, char)]>,
+}
+
+impl Set {
+    fn new(ranges: impl Iterator<Item = (char, char)>) -> Self {
+        let ranges: Box<[(char, char)]> = ranges.collect();
+        let mut set = Self { ascii: 0, ranges };
+        for byte in 0..128_u8 {
+            let character = char::from(byte);
+            if set.ranges.iter().any(|(low, high)| (*low..=*high).contains(&character)) {
+                set.ascii |= 1 << byte;
+            }
+        }
+        set
+    }
+
+    pub(super) fn contains(&self, character: char) -> bool {
+        if character.is_ascii() {
+            return self.ascii >> (character as u32) & 1 == 1;
+        }
+        let behind = self.ranges.partition_point(|(low, _)| *low <= character);
+        behind > 0 && self.ranges[behind - 1].1 >= character
+    }
+}
+
+/// A condition on a place in the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Assertion {
+    StartText,
+    EndText,
+    StartLine,
+    EndLine,
+    WordBoundary,
+    NotWordBoundary,
+    WordStart,
+    WordEnd,
+}
+
+impl Assertion {
+    pub(super) fn holds(self, text: &str, at: usize) -> bool {
+        let is_word = |character: Option<char>| {
+            character.is_some_and(|found| regex_syntax::try_is_word_character(found).unwrap_or(false))
+        };
+        let before = || is_word(text[..at].chars().next_back());
+        let after = || is_word(text[at..].chars().next());
+        match self {
+            Self::StartText => at == 0,
+            Self::EndText => at == text.len(),
+            Self::StartLine => at == 0 || text.as_bytes()[at - 1] == b'\n',
+            Self::EndLine => at == text.len() || text.as_bytes()[at] == b'\n',
+            Self::WordBoundary => before() != after(),
+            Self::NotWordBoundary => before() == after(),
+            Self::WordStart => !before() && after(),
+            Self::WordEnd => before() && !after(),
+        }
+    }
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub(crate) enum Insn {
+    /// The match, or that of an inner part, is complete.
+    Done,
+    Text(Box<str>),
+    One(Set),
+    /// A repetition of one character.
+    Many {
+        set: Set,
+        min: usize,
+        max: usize,
+        greedy: bool,
+    },
+    Split {
+        first: usize,
+        second: usize,
+    },
+    Jump(usize),
+    /// Stores the position in a slot.
+    Save(usize),
+    /// Ends a loop whose pass matched nothing: it would match nothing for ever.
+    LeaveIfEmpty {
+        slot: usize,
+        exit: usize,
+    },
+    Assert(Assertion),
+    BackReference(usize),
+    /// What follows up to its [`Insn::Done`] is matched by itself; then `end` is next.
+    Inner {
+        kind: Inner,
+        end: usize,
+    },
+}
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(super) insns: Vec<Insn>,
+    pub(super) slots: usize,
+    /// Those of groups, which come first.
+    pub(super) group_slots: usize,
+    /// Only the start of the text needs to be tried.
+    pub(super) only_at_start: bool,
+}
+
+impl Program {
+    /// Compiles a pattern in the syntax of `fancy-regex`.
+    ///
+    /// # Errors
+    /// For what that library refuses, for what this matcher does not know, and for patterns that grow too large.
+    pub(crate) fn compile(text: &str) -> Result<Self, PatternError> {
+        let unsupported = |error: fancy_regex::Error| PatternError::Unsupported(error.to_string());
+        let tree = Expr::parse_tree(text).map_err(unsupported)?;
+        let mut count = Groups::default();
+        count.look_at(&tree.expr);
+        let group_slots = 2 * (count.0 + 1);
+        let mut compiler = Compiler { insns: Vec::new(), group: 0, slots: group_slots };
+        compiler.expr(&tree.expr)?;
+        compiler.add(Insn::Done)?;
+        let only_at_start = matches!(compiler.insns.first(), Some(Insn::Assert(Assertion::StartText)));
+        Ok(Self { insns: compiler.insns, slots: compiler.slots, group_slots, only_at_start })
+    }
+}
+
+/// Number of groups.
+#[derive(Default)]
+struct Groups(usize);
+
+impl Groups {
+    fn look_at(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Group(child) => {
+                self.0 += 1;
+                self.look_at(child);
+            }
+            Expr::Concat(parts) | Expr::Alt(parts) => parts.iter().for_each(|part| self.look_at(part)),
+            Expr::LookAround(child, _) | Expr::AtomicGroup(child) | Expr::Repeat { child, .. } => {
+                self.look_at(child);
+            }
+            // What else holds expressions is refused.
+            _ => {}
+        }
+    }
+}
+
+struct Compiler {
+    insns: Vec<Insn>,
+    /// Groups begun so far.
+    group: usize,
+    slots: usize,
+}
+
+fn unsupported<T>(what: &str) -> Result<T, PatternError> {
+    Err(PatternError::Unsupported(what.to_owned()))
+}
+
+impl Compiler {
+    fn add(&mut self, insn: Insn) -> Result<usize, PatternError> {
+        if self.insns.len() >= INSNS_MAX {
+            return unsupported("repetitions that make it too large");
+        }
+        self.insns.push(insn);
+        Ok(self.insns.len() - 1)
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Result<(), PatternError> {
+        match expr {
+            Expr::Empty => Ok(()),
+            Expr::Any { newline: true } => self.hir("(?s:.)"),
+            Expr::Any { newline: false } => self.hir("."),
+            Expr::Assertion(written) => self.assertion(*written),
+            Expr::Literal { val, casei: false } => self.add(Insn::Text(val.as_str().into())).map(drop),
+            Expr::Literal { val, casei: true } => val
+                .chars()
+                .try_for_each(|one| self.hir(&format!("(?i:{})", regex_syntax::escape(&one.to_string())))),
+            Expr::Delegate { inner, casei, .. } => {
+                self.hir(&if *casei { format!("(?i:{inner})") } else { inner.clone() })
+            }
+            Expr::Concat(parts) => parts.iter().try_for_each(|part| self.expr(part)),
+            Expr::Alt(parts) => self.alternatives(parts),
+            Expr::Group(child) => {
+                self.group += 1;
+                let group = self.group;
+                self.add(Insn::Save(2 * group))?;
+                self.expr(child)?;
+                self.add(Insn::Save(2 * group + 1)).map(drop)
+            }
+            Expr::LookAround(child, look) => self.inner(
+                match look {
+                    LookAround::LookAhead => Inner::Ahead { negative: false },
+                    LookAround::LookAheadNeg => Inner::Ahead { negative: true },
+                    LookAround::LookBehind => Inner::Behind { negative: false },
+                    LookAround::LookBehindNeg => Inner::Behind { negative: true },
+                },
+                child,
+            ),
+            Expr::AtomicGroup(child) => self.inner(Inner::Atomic, child),
+            Expr::Repeat { child, lo, hi, greedy } => self.repetition(child, *lo, *hi, *greedy),
+            Expr::Backref { group, casei: false } if 2 * group + 1 < self.slots => {
+                self.add(Insn::BackReference(*group)).map(drop)
+            }
+            _ => unsupported("a construct that this matcher does not know"),
+        }
+    }
+
+    fn assertion(&mut self, written: Written) -> Result<(), PatternError> {
+        let assertion = match written {
+            Written::StartText => Assertion::StartText,
+            Written::EndText => Assertion::EndText,
+            Written::StartLine { crlf: false } => Assertion::StartLine,
+            Written::EndLine { crlf: false } => Assertion::EndLine,
+            Written::StartLine { crlf: true } | Written::EndLine { crlf: true } => {
+                return unsupported("line ends of two characters");
+            }
+            Written::LeftWordBoundary => Assertion::WordStart,
+            Written::RightWordBoundary => Assertion::WordEnd,
+            Written::WordBoundary => Assertion::WordBoundary,
+            Written::NotWordBoundary => Assertion::NotWordBoundary,
+        };
+        self.add(Insn::Assert(assertion)).map(drop)
+    }
+
+    fn alternatives(&mut self, parts: &[Expr]) -> Result<(), PatternError> {
+        let mut jumps = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            if index + 1 == parts.len() {
+                self.expr(part)?;
+                break;
+            }
+            let split = self.add(Insn::Split { first: 0, second: 0 })?;
+            self.expr(part)?;
+            jumps.push(self.add(Insn::Jump(0))?);
+            self.insns[split] = Insn::Split { first: split + 1, second: self.insns.len() };
+        }
+        let end = self.insns.len();
+        for jump in jumps {
+            self.insns[jump] = Insn::Jump(end);
+        }
+        Ok(())
+    }
+
+    fn inner(&mut self, kind: Inner, child: &Expr) -> Result<(), PatternError> {
+        let start = self.add(Insn::Inner { kind, end: 0 })?;
+        self.expr(child)?;
+        let done = self.add(Insn::Done)?;
+        self.insns[start] = Insn::Inner { kind, end: done + 1 };
+        Ok(())
+    }
+
+    fn repetition(&mut self, child: &Expr, lo: usize, hi: usize, greedy: bool) -> Result<(), PatternError> {
+        let before = self.insns.len();
+        let group = self.group;
+        self.expr(child)?;
+        if let [Insn::One(set)] = &self.insns[before..] {
+            let many = Insn::Many { set: set.clone(), min: lo, max: hi, greedy };
+            self.insns.truncate(before);
+            return self.add(many).map(drop);
+        }
+        self.insns.truncate(before);
+        let after = self.group;
+        for _ in 0..lo {
+            self.group = group;
+            self.expr(child)?;
+        }
+        if hi == usize::MAX {
+            self.group = group;
+            self.endless(child, greedy)?;
+        } else {
+            let mut splits = Vec::new();
+            for _ in lo..hi {
+                splits.push(self.add(Insn::Jump(0))?);
+                self.group = group;
+                self.expr(child)?;
+            }
+            let end = self.insns.len();
+            for split in splits {
+                self.insns[split] = choice(split + 1, end, greedy);
+            }
+        }
+        self.group = after;
+        Ok(())
+    }
+
+    fn endless(&mut self, child: &Expr, greedy: bool) -> Result<(), PatternError> {
+        let slot = self.slots;
+        self.slots += 1;
+        let split = self.add(Insn::Jump(0))?;
+        self.add(Insn::Save(slot))?;
+        self.expr(child)?;
+        let leave = self.add(Insn::Jump(0))?;
+        self.add(Insn::Jump(split))?;
+        let exit = self.insns.len();
+        self.insns[split] = choice(split + 1, exit, greedy);
+        self.insns[leave] = Insn::LeaveIfEmpty { slot, exit };
+        Ok(())
+    }
+
+    /// A part that needs no backtracking, in the syntax of the `regex` crate.
+    fn hir(&mut self, text: &str) -> Result<(), PatternError> {
+        let hir = regex_syntax::parse(text).map_err(|error| PatternError::Unsupported(error.to_string()))?;
+        self.simple(&hir)
+    }
+
+    fn simple(&mut self, hir: &Hir) -> Result<(), PatternError> {
+        match hir.kind() {
+            HirKind::Empty => Ok(()),
+            HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
+                Ok(text) if text.chars().count() == 1 => {
+                    let set = Set::new(text.chars().map(|one| (one, one)));
+                    self.add(Insn::One(set)).map(drop)
+                }
+                Ok(text) => self.add(Insn::Text(text.into())).map(drop),
+                Err(_) => unsupported("bytes that are no text"),
+            },
+            HirKind::Class(Class::Unicode(class)) => {
+                let set = Set::new(class.iter().map(|range| (range.start(), range.end())));
+                self.add(Insn::One(set)).map(drop)
+            }
+            HirKind::Class(Class::Bytes(class)) => {
+                let ranges = class.iter().map(|range| (char::from(range.start()), char::from(range.end())));
+                let set = Set::new(ranges);
+                self.add(Insn::One(set)).map(drop)
+            }
+            HirKind::Look(look) => {
+                let assertion = match look {
+                    Look::Start => Assertion::StartText,
+                    Look::End => Assertion::EndText,
+                    Look::StartLF => Assertion::StartLine,
+                    Look::EndLF => Assertion::EndLine,
+                    Look::WordUnicode => Assertion::WordBoundary,
+                    Look::WordUnicodeNegate => Assertion::NotWordBoundary,
+                    _ => return unsupported("an assertion that this matcher does not know"),
+                };
+                self.add(Insn::Assert(assertion)).map(drop)
+            }
+            HirKind::Concat(parts) => parts.iter().try_for_each(|part| self.simple(part)),
+            HirKind::Repetition(_) | HirKind::Capture(_) | HirKind::Alternation(_) => {
+                unsupported("a construct that this matcher does not know")
+            }
+        }
+    }
+}
+
+/// Another pass of a loop, or what follows it.
+fn choice(pass: usize, exit: usize, greedy: bool) -> Insn {
+    if greedy { Insn::Split { first: pass, second: exit } } else { Insn::Split { first: exit, second: pass } }
+}
