@@ -9,6 +9,38 @@ fn name_end(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
+/// How deep parentheses and brackets may nest in an expression.
+const DEPTH_MAX: usize = 50;
+/// Signs and words that an expression may have.
+const TOKENS_MAX: usize = 1_000;
+
+/// Why an expression is too complex for the library, which reads and evaluates it by recursion.
+pub(super) fn too_complex(expression: &str) -> Option<String> {
+    let (mut depth, mut tokens) = (0_usize, 0);
+    let mut rest = expression;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' | '\'' => rest[1..].find(first).map_or(rest.len(), |end| end + 2),
+            _ if is_name_start(first) => name_end(rest),
+            _ => first.len_utf8(),
+        };
+        rest = &rest[length..];
+        match first {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEPTH_MAX {
+            return Some(format!("the expression nests parentheses and brackets deeper than {DEPTH_MAX}"));
+        }
+        tokens += usize::from(!first.is_whitespace() && !first.is_ascii_digit());
+        if tokens > TOKENS_MAX {
+            return Some(format!("the expression has more than {TOKENS_MAX} signs and words"));
+        }
+    }
+    None
+}
+
 /// The prefixes of an expression's names, each once.
 pub(super) fn prefixes_of(expression: &str) -> Vec<String> {
     let mut prefixes: Vec<String> = Vec::new();

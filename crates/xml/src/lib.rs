@@ -9,6 +9,7 @@ mod write;
 
 use std::borrow::Cow;
 
+use busyhour_limits::{Limit, exceeded};
 use uppsala::{Document, NodeId, NodeKind, Parser, QName};
 
 pub use complaint::complaint;
@@ -19,6 +20,9 @@ pub use write::{write_item, write_node};
 /// Stands in the names of elements with a prefix, where a document is read without regard to namespaces: such names
 /// have a local part, but no test of a name finds them by it.
 const NO_NAMESPACE: &str = "\u{1}";
+
+/// How deep elements may nest.
+const DEPTH_MAX: u32 = 500;
 
 /// A document that was read.
 pub struct XmlDocument<'t> {
@@ -65,10 +69,18 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// # Errors
 /// With the words of Java's parser when it is not well-formed.
 pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, String> {
-    let parser = Parser::with_namespace_aware(reading.namespaces).with_forbid_dtd(reading.no_doctype);
-    let mut tree = parser
-        .parse(text)
-        .map_err(|error| complaint(text, reading).unwrap_or_else(|| without_place(&error.to_string())))?;
+    let parser = Parser::with_namespace_aware(reading.namespaces)
+        .with_forbid_dtd(reading.no_doctype)
+        .with_max_depth(DEPTH_MAX);
+    let mut tree = parser.parse(text).map_err(|error| {
+        let message = error.to_string();
+        // The library tells its limit from other errors by its words only.
+        if message.contains("maximum depth") {
+            exceeded(Limit::XmlDepth);
+            return format!("the document nests elements deeper than {DEPTH_MAX}");
+        }
+        complaint(text, reading).unwrap_or_else(|| without_place(&message))
+    })?;
     defaults::add(&mut tree, text);
     if !reading.namespaces {
         forget_namespaces(&mut tree);

@@ -6,11 +6,12 @@ use std::rc::Rc;
 
 use sxd_document::{Package, dom};
 use sxd_xpath::nodeset::Node;
-use sxd_xpath::{Context, Factory, Value, XPath};
+use sxd_xpath::{Context, Factory, Value, XPath, budget};
 use uppsala::{Document, NodeId, NodeKind, QName};
 
 use super::XmlDocument;
-use super::expression::prefixes_of;
+use super::expression::{prefixes_of, too_complex};
+use busyhour_limits::{Limit, exceeded};
 
 /// What an expression gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,9 @@ pub enum Answer {
     /// A text.
     Text(String),
 }
+
+/// Steps that one evaluation may take: nodes that are looked at, or 16 bytes of text.
+const STEPS_MAX: u64 = 10_000_000;
 
 /// Expressions kept per thread.
 const KEPT_MAX: usize = 400;
@@ -42,10 +46,12 @@ fn kept_expression(text: &str) -> Kept {
         if kept.len() >= KEPT_MAX {
             kept.clear();
         }
-        let built = match Factory::new().build(text) {
+        let built = too_complex(text)
+            .map_or_else(|| Factory::new().build(text).map_err(|error| error.to_string()), Err);
+        let built = match built {
             Ok(Some(expression)) => Ok(expression),
             Ok(None) => Err("the expression is empty".to_owned()),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error),
         };
         let built = Rc::new(built);
         kept.insert(text.to_owned(), Rc::clone(&built));
@@ -62,6 +68,16 @@ pub fn evaluate(
     expression: &str,
     prefixes: &[(String, String)],
 ) -> Result<Answer, String> {
+    evaluate_within(document, expression, prefixes, STEPS_MAX)
+}
+
+/// The same with so many steps.
+pub(super) fn evaluate_within(
+    document: &XmlDocument<'_>,
+    expression: &str,
+    prefixes: &[(String, String)],
+    steps: u64,
+) -> Result<Answer, String> {
     let built = kept_expression(expression);
     let built = built.as_ref().as_ref().map_err(Clone::clone)?;
     let is_known = |wanted: &String| wanted == "xml" || prefixes.iter().any(|(prefix, _)| prefix == wanted);
@@ -75,7 +91,13 @@ pub fn evaluate(
     for (prefix, uri) in prefixes.iter().filter(|(prefix, _)| !prefix.is_empty()) {
         context.set_namespace(prefix, uri);
     }
-    let value = built.evaluate(&context, package.as_document().root()).map_err(|error| error.to_string())?;
+    budget::set(steps);
+    let value = built.evaluate(&context, package.as_document().root());
+    if budget::is_used_up() {
+        exceeded(Limit::XPathSteps);
+        return Err(format!("the XPath expression needs more than {steps} steps on this document"));
+    }
+    let value = value.map_err(|error| error.to_string())?;
     Ok(match value {
         Value::Nodeset(nodes) => {
             let mut found: Vec<(usize, NodeId)> =

@@ -1,3 +1,4 @@
+use super::query::evaluate_within;
 use super::*;
 
 fn found(xml: &str, namespaces: bool, expression: &str) -> String {
@@ -110,4 +111,134 @@ fn encodings_are_those_that_documents_name() {
         "é</a>"
     );
     assert_eq!(decode("<a>é</a>".as_bytes()), "<a>é</a>");
+}
+
+#[test]
+fn deep_documents_are_read_or_refused() {
+    for depth in [10, 400, 1_000, 100_000] {
+        for (open, close) in [("<a>", "</a>"), ("<a b='c'>x", "</a>"), ("<a>", "")] {
+            let text = format!("{}{}", open.repeat(depth), close.repeat(depth));
+            let read = read(&text, Reading { sorted: true, ..Reading::default() });
+            assert_eq!(read.is_ok(), depth <= 400 && !close.is_empty(), "{depth} {open}");
+            if let Ok(document) = read {
+                let mut out = String::new();
+                write_node(&document.tree, document.tree.root(), &mut out);
+                assert_eq!(write_item(&document, document.tree.root()).matches("<a").count(), depth);
+                assert_eq!(
+                    string_value(&document.tree, document.tree.root()).matches('x').count() % depth,
+                    0
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn long_and_nested_expressions_are_refused() {
+    let document = read("<a><a/></a>", Reading::default()).expect("well-formed");
+    for count in [10, 1_100, 100_000] {
+        for (start, part, end, closing) in [
+            ("", "(", "1", ")"),
+            ("", "a[", "1", "]"),
+            ("", "not(", "1", ")"),
+            ("", "-", "1", ""),
+            ("1", "+1", "", ""),
+            ("a", "|a", "", ""),
+            ("a", "/a", "", ""),
+            ("a", "//a", "", ""),
+            ("1", " or 1", "", ""),
+            ("(a)", "[1]", "", ""),
+            ("a", "[1]", "", ""),
+            ("concat(1", ",1", ")", ""),
+            ("'", "(", "'", ""),
+        ] {
+            let expression = format!("{start}{}{end}{}", part.repeat(count), closing.repeat(count));
+            let found = evaluate(&document, &expression, &[]);
+            assert_eq!(found.is_ok(), count == 10 || start == "'", "{count} {start}{part}: {found:?}");
+            assert_eq!(problem(&expression).is_some(), found.is_err());
+        }
+    }
+}
+
+#[test]
+fn hostile_documents_are_given_up() {
+    let steps = |text: &str, expression: &str| {
+        let document = read(text, Reading { sorted: true, ..Reading::default() }).expect("well-formed");
+        let found = evaluate_within(&document, expression, &document.declared, 100_000);
+        found.map(|_| ()).map_err(|why| why.contains("steps"))
+    };
+    let deep = format!("<r>{}x{}</r>", "<a>".repeat(120), "</a>".repeat(120)).repeat(5);
+    let deep = format!("<d>{deep}</d>");
+    assert_eq!(steps(&deep, "//a//b"), Ok(()));
+    assert_eq!(steps(&deep, "//a[.//a[.//a[.//a]]]"), Err(true));
+    let flat = format!("<d>{}</d>", "<a>some text</a>".repeat(600));
+    assert_eq!(steps(&flat, "//a[2]/text()"), Ok(()));
+    assert_eq!(steps(&flat, "//a/following-sibling::a[1]"), Err(true));
+    assert_eq!(steps(&flat, "//a/preceding::a"), Err(true));
+    assert_eq!(steps(&flat, "//a[. = //a]"), Err(true));
+    assert_eq!(steps(&flat, "//a[count(//a) > 3]"), Err(true));
+    assert_eq!(steps(&flat, "//a[(//a)[1]]"), Err(true));
+    // The budget of the next evaluation is full.
+    assert_eq!(steps(&flat, "count(//a)"), Ok(()));
+    let attributes: String = (0..5_000).map(|n| format!(" a{n}=''")).collect();
+    assert_eq!(steps(&format!("<d{attributes}/>"), "//@a7"), Ok(()));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
+
+    /// Expressions of all forms, nested and chained, over documents of all depths.
+    #[test]
+    fn any_evaluation_ends(expression in any_expression(), depth in 1..200_usize, width in 1..20_usize) {
+        let inner = "<b c='x'>y<a/></b>".repeat(width);
+        let text = format!("{}{inner}{}", "<a><b>z</b>".repeat(depth), "</a>".repeat(depth));
+        let document = read(&text, Reading { sorted: true, ..Reading::default() }).expect("well-formed");
+        let _ = problem(&expression);
+        let _ = evaluate_within(&document, &expression, &document.declared, 10_000);
+    }
+}
+
+fn any_expression() -> impl proptest::strategy::Strategy<Value = String> {
+    use proptest::prelude::*;
+    let simple = proptest::sample::select(vec![
+        "a",
+        "//a",
+        "//b",
+        "*",
+        "@c",
+        ".",
+        "..",
+        "//b[1]",
+        "/a/b",
+        "ancestor::a",
+        "following::b",
+        "preceding::*",
+        "following-sibling::*",
+        "descendant::b",
+        "text()",
+        "//@c",
+        "1",
+        "'x'",
+        "last()",
+        "position()",
+    ]);
+    simple.prop_map(str::to_owned).prop_recursive(5, 20, 3, |inner| {
+        let pair = |form: fn(String, String) -> String| {
+            (inner.clone(), inner.clone()).prop_map(move |(left, right)| form(left, right))
+        };
+        prop_oneof![
+            pair(|left, right| format!("{left}/{right}")),
+            pair(|left, right| format!("{left}//{right}")),
+            pair(|left, right| format!("{left}[{right}]")),
+            pair(|left, right| format!("({left})[{right}]")),
+            pair(|left, right| format!("{left} | {right}")),
+            pair(|left, right| format!("{left} = {right}")),
+            pair(|left, right| format!("{left} and {right}")),
+            pair(|left, right| format!("concat({left}, {right})")),
+            pair(|left, right| format!("contains({left}, {right})")),
+            inner.clone().prop_map(|one| format!("count({one})")),
+            inner.clone().prop_map(|one| format!("-({one})")),
+            inner.clone().prop_map(|one| format!("//*[not({one})]")),
+        ]
+    })
 }
