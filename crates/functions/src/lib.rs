@@ -33,12 +33,14 @@ mod unicode;
 mod variable;
 mod xpath;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use busyhour_engine::run::Level;
 use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
+use busyhour_limits::{Limit, exceeded};
 
 pub use entities::unescape_html;
 pub use problem::{Problem, ProblemKind};
@@ -57,9 +59,52 @@ pub fn parse(text: &str, symbols: &mut Symbols) -> Result<Template, Vec<Problem>
     if !needs_parsing(text) {
         return Ok(Template::literal(text));
     }
-    let mut context = Context { place: Place::Program(symbols), problems: Vec::new() };
+    let mut context = Context { place: Place::Program(symbols), problems: Vec::new(), depth: 0 };
     let template = parser::template(text, 0, &mut context);
     if context.problems.is_empty() { Ok(template) } else { Err(context.problems) }
+}
+
+/// Texts that may be evaluated one inside the other: a variable whose value evaluates the variable has no end.
+const EVALUATIONS_DEEP_MAX: u32 = 50;
+/// Texts that may be evaluated inside of one text, at all depths.
+const EVALUATIONS_MAX: u32 = 10_000;
+
+thread_local! {
+    /// How deep the evaluation at hand is, and how many there were inside of the outermost.
+    static EVALUATIONS: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
+}
+
+/// One evaluation of a text on this thread, as long as it lasts.
+struct Evaluation;
+
+impl Evaluation {
+    /// Begins one; `None` when there are too many.
+    fn begin(user: &UserState) -> Option<Self> {
+        let (depth, count) = EVALUATIONS.get();
+        let count = if depth == 0 { 0 } else { count };
+        if depth < EVALUATIONS_DEEP_MAX && count < EVALUATIONS_MAX {
+            EVALUATIONS.set((depth + 1, count + 1));
+            return Some(Self);
+        }
+        // What follows inside of the outermost text is left out without another word.
+        if count <= EVALUATIONS_MAX {
+            exceeded(Limit::FunctionDepth);
+            let message = format!(
+                "a text evaluates texts deeper than {EVALUATIONS_DEEP_MAX} or more than {EVALUATIONS_MAX} of them; \
+                 these are left empty"
+            );
+            user.log(Level::Error, &message);
+        }
+        EVALUATIONS.set((depth, EVALUATIONS_MAX + 1));
+        None
+    }
+}
+
+impl Drop for Evaluation {
+    fn drop(&mut self) {
+        let (depth, count) = EVALUATIONS.get();
+        EVALUATIONS.set((depth - 1, count));
+    }
 }
 
 /// The text that `text`, which came up while the run goes on, stands for. What is wrong with it is logged; the text
@@ -76,8 +121,9 @@ pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
         out.push_str(text);
         return;
     }
+    let Some(_evaluation) = Evaluation::begin(user) else { return };
     let names = Arc::clone(user.variables.names());
-    let mut context = Context { place: Place::Run(&names), problems: Vec::new() };
+    let mut context = Context { place: Place::Run(&names), problems: Vec::new(), depth: 0 };
     let template = parser::template(text, 0, &mut context);
     let problems = context.problems;
     if problems.is_empty() {

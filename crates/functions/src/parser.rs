@@ -27,7 +27,12 @@ pub(crate) enum Place<'a> {
 pub(crate) struct Context<'a> {
     pub(crate) place: Place<'a>,
     pub(crate) problems: Vec<Problem>,
+    /// Functions that are being read, one in an argument of the other.
+    pub(crate) depth: u32,
 }
+
+/// How deep functions may stand in arguments of functions.
+const DEPTH_MAX: u32 = 50;
 
 impl Context<'_> {
     /// A place for a function's own state in each user; a function made while the run goes on has none, since it
@@ -207,8 +212,19 @@ fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context
             }
         }
     }
+    if context.depth >= DEPTH_MAX {
+        // One finding is enough, whatever stands further inside.
+        if context.problems.iter().all(|problem| problem.kind != ProblemKind::Unsupported) {
+            let message = format!("functions are nested deeper than {DEPTH_MAX}");
+            let hint = "compute the inner values first, for instance into variables".to_owned();
+            context.problems.push(Problem { kind: ProblemKind::Unsupported, message, hint, offset: start });
+        }
+        return Segment::Text(Box::default());
+    }
+    context.depth += 1;
     let base = reader.base;
     let values = raw.into_iter().map(|(at, text)| template(text, base + at, context)).collect();
+    context.depth -= 1;
     make(name, start, values, context)
 }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use busyhour_engine::run::{Level, Stop};
 use busyhour_engine::template::{Function, Segment, Template};
 use busyhour_engine::user::UserState;
+use busyhour_limits::{Limit, exceeded};
 use busyhour_script::{ScriptError, Value, java_like, javascript, jexl};
 
 use crate::arguments::{Arguments, Made, Target, with_text};
@@ -238,6 +239,9 @@ impl Script {
     /// A script that fails in JMeter too is logged and leaves an empty text. One that only this program cannot run
     /// would make the result wrong, so the run ends.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
+        if matches!(error, ScriptError::LimitReached { .. }) {
+            exceeded(Limit::Script);
+        }
         user.log(self.language.severity(), &format!("{}: {error}", self.name));
         if error.is_unsupported() {
             stop_unsupported(user);

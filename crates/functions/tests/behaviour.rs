@@ -257,3 +257,33 @@ proptest! {
         World::new().evaluate(&format!("${{{name}({})}}", arguments.join(",")));
     }
 }
+
+#[test]
+fn functions_nest_up_to_a_limit() {
+    for count in [10, 50, 51, 1_000, 100_000] {
+        let text = format!("{}x{}", "${__eval(".repeat(count), ")}".repeat(count));
+        match parse(&text, &mut Symbols::default()) {
+            Ok(_) => assert!(count <= 50, "{count}"),
+            Err(problems) => {
+                assert!(count > 50, "{count}: {problems:?}");
+                assert_eq!(problems.len(), 1);
+                assert!(problems[0].message.contains("nested deeper than 50"), "{}", problems[0].message);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_text_that_evaluates_itself_ends() {
+    let (mut world, templates) = World::compiled(&["${__evalVar(v)}"]);
+    world.user.variables.set("v", "a${__evalVar(v)}");
+    let text = templates[0].text(&mut world.user).into_owned();
+    assert_eq!(text, "a".repeat(50));
+    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
+    world.user.variables.set("v", "${__evalVar(v)}${__evalVar(v)}");
+    assert_eq!(templates[0].text(&mut world.user), "");
+    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
+    // The next text has a full budget.
+    world.user.variables.set("v", "${__eval(1)}");
+    assert_eq!(templates[0].text(&mut world.user), "1");
+}
