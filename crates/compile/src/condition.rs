@@ -9,6 +9,7 @@ use busyhour_engine::program::Condition;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
+use busyhour_limits::{Limit, exceeded};
 use busyhour_plan::Element;
 use busyhour_script::{ScriptError, javascript};
 
@@ -62,6 +63,9 @@ impl Condition for Script {
         match held {
             Ok(holds) => holds,
             Err(error) => {
+                if matches!(error, ScriptError::LimitReached { .. }) {
+                    exceeded(Limit::Script);
+                }
                 let line = format!("{}: error while processing [{text}]: {error}", user.sampler_name);
                 user.log(Level::Error, &line);
                 false

@@ -17,6 +17,8 @@ const PREFIX_PROPERTY: &str = "includecontroller.prefix";
 
 /// Files that may be included, those that they include counted.
 const FILES_MAX: usize = 1_000;
+/// Bytes that these files may have together.
+const FILES_BYTES_MAX: usize = 64 << 20;
 
 /// What was found wrong, and whether it is only that something is left out.
 #[derive(Clone)]
@@ -38,7 +40,7 @@ pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>,
         return (None, Vec::new());
     }
     let mut library = plan.clone();
-    let mut files = Files { options, known: HashMap::new(), included: HashMap::new() };
+    let mut files = Files { options, known: HashMap::new(), bytes: 0, included: HashMap::new() };
     files.load(&mut library);
     let mut findings = Vec::new();
     let own_elements = plan.len();
@@ -134,8 +136,11 @@ fn not_followed(module: Element<'_>) -> Finding {
 /// Included files.
 struct Files<'o> {
     options: &'o Options,
-    /// What each file has to include.
-    known: HashMap<PathBuf, Vec<ElementId>>,
+    /// What each file has to include; `None` for a file without a Test Fragment, which must not be read again either: it
+    /// may include itself.
+    known: HashMap<PathBuf, Option<Vec<ElementId>>>,
+    /// Bytes of these files.
+    bytes: usize,
     /// What takes the place of what stands below each Include Controller.
     included: HashMap<ElementId, Result<Vec<ElementId>, Finding>>,
 }
@@ -161,8 +166,15 @@ impl Files<'_> {
             return Ok(element.children().map(Element::id).collect());
         }
         let path = self.path(name);
+        let no_fragment = |library: &TestPlan| {
+            let message = format!("the included file {name} has no Test Fragment in its test plan");
+            let hint = "JMeter does not start either; put what is to be included into a Test Fragment";
+            let finding = Diagnostic::error("no-fragment", message);
+            let diagnostic = library.element(include).locate(finding).with_hint(hint);
+            Finding::new(diagnostic, false)
+        };
         if let Some(known) = self.known.get(&path) {
-            return Ok(known.clone());
+            return known.clone().ok_or_else(|| no_fragment(library));
         }
         let failed = |why: String| {
             let message = format!("the file {name} of the Include Controller cannot be included: {why}");
@@ -174,20 +186,18 @@ impl Files<'_> {
             return Err(failed(format!("more than {FILES_MAX} files")));
         }
         let bytes = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
+        if self.bytes + bytes.len() > FILES_BYTES_MAX {
+            return Err(failed(format!("all included files have more than {} MiB", FILES_BYTES_MAX >> 20)));
+        }
+        self.bytes += bytes.len();
         let (plan, findings) = busyhour_plan::parse(&bytes, path.display().to_string().as_str());
         if let Some(error) = findings.into_iter().find(|finding| finding.severity == Severity::Error) {
             return Err(Finding::new(error, false));
         }
         let roots = library.absorb(&plan);
-        let Some(fragment) = fragment(library, &roots) else {
-            let message = format!("the included file {name} has no Test Fragment in its test plan");
-            let hint = "JMeter does not start either; put what is to be included into a Test Fragment";
-            let finding = Diagnostic::error("no-fragment", message);
-            let diagnostic = library.element(include).locate(finding).with_hint(hint);
-            return Err(Finding::new(diagnostic, false));
-        };
+        let fragment = fragment(library, &roots);
         self.known.insert(path, fragment.clone());
-        Ok(fragment)
+        fragment.ok_or_else(|| no_fragment(library))
     }
 
     /// JMeter looks in the working directory, with the prefix, then beside the plan, without it.
@@ -265,6 +275,44 @@ mod tests {
         let assembled = assembled.unwrap();
         let copy = assembled.elements().rfind(|element| element.name() == "F").unwrap();
         assert!(copy.is_active(), "a target that is disabled runs");
+    }
+
+    #[test]
+    fn files_that_include_themselves_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let included = |name: &str| {
+            format!(
+                "<IncludeController testname=\"I\"><stringProp name=\"IncludeController.includepath\">{name}\
+                 </stringProp></IncludeController><hashTree/>"
+            )
+        };
+        let text = |inner: &str| {
+            format!(
+                "<jmeterTestPlan><hashTree><TestPlan testname=\"P\"/><hashTree>{inner}</hashTree></hashTree></jmeterTestPlan>"
+            )
+        };
+        let fragment =
+            |inner: &str| format!("<TestFragmentController testname=\"F\"/><hashTree>{inner}</hashTree>");
+        let files = [
+            ("bare.jmx", text(&included("bare.jmx").repeat(3))),
+            (
+                "fragment.jmx",
+                text(&(fragment(&included("fragment.jmx").repeat(2)) + &included("fragment.jmx"))),
+            ),
+            ("one.jmx", text(&fragment(&included("two.jmx").repeat(2)))),
+            ("two.jmx", text(&fragment(&included("./one.jmx").repeat(2)))),
+        ];
+        for (name, text) in &files {
+            std::fs::write(folder.path().join(name), text).expect("written");
+        }
+        let options = Options { base_dir: folder.path().to_owned(), ..options() };
+        for (name, text) in &files {
+            let (plan, _) = busyhour_plan::parse(text.as_bytes(), *name);
+            let (_, findings) = assemble(&plan, &options);
+            let codes: Vec<&str> = findings.iter().map(|finding| finding.diagnostic.code).collect();
+            let expected = if *name == "bare.jmx" { vec!["no-fragment"; 3] } else { vec!["endless-module"] };
+            assert_eq!(codes, expected, "{name}");
+        }
     }
 
     #[test]

@@ -6,11 +6,8 @@
 use std::sync::Arc;
 
 use crate::element::Element;
-use crate::parse::DEPTH_MAX;
+use crate::parse::{DEPTH_MAX, ELEMENTS_MAX};
 use crate::tree::{ElementData, ElementId, PropertyData, PropertyId, Slice, TestPlan};
-
-/// Bound on the elements of an assembled plan: modules that hold modules grow fast.
-const ELEMENTS_MAX: usize = 1 << 20;
 
 /// What stands below an element of an assembled plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
