@@ -7,7 +7,7 @@ use busyhour_queueing::network::{
 };
 
 use crate::customer::Customers;
-use crate::events::{EventQueue, ID_MAX};
+use crate::events::EventQueue;
 use crate::random::{Purpose, Streams};
 use crate::routing::{Least, OUTSIDE, Strategy, Target, WeightedRoundRobin};
 use crate::sampler::Sampler;
@@ -21,6 +21,9 @@ use crate::world::{Class, Law, Route, World};
 /// The name of what is not a station, in the keys of streams.
 const OUTSIDE_NAME: &str = model::OUTSIDE;
 
+/// Customers of closed classes: about 1 GB.
+const POPULATION_MAX: u64 = 10_000_000;
+
 /// A network at time 0. `network` has been validated.
 pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<World, SimulationError> {
     let (stations, classes) = (network.stations.len(), network.classes.len());
@@ -28,8 +31,8 @@ pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<World
         return Err(SimulationError::TooLarge { what: "stations or classes", most: u64::from(OUTSIDE) - 1 });
     }
     let users: Vec<u64> = network.classes.iter().map(|class| class.users().unwrap_or(0)).collect();
-    if users.iter().sum::<u64>() >= u64::from(ID_MAX) / 2 {
-        return Err(SimulationError::TooLarge { what: "customers", most: u64::from(ID_MAX) / 2 });
+    if users.iter().fold(0, |sum: u64, users| sum.saturating_add(*users)) > POPULATION_MAX {
+        return Err(SimulationError::TooLarge { what: "customers", most: POPULATION_MAX });
     }
     let builder = Builder { network, streams, levels: levels(network) };
     let mut world = World {

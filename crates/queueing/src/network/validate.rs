@@ -11,6 +11,11 @@ use super::{ClassLoad, PerClass, QueueingNetwork, TimeLaw, VERSION};
 /// Probabilities are summed in binary: three thirds may be off in the last digits.
 const SUM_TOLERANCE: f64 = 1e-6;
 
+/// Servers that a queue may have: solvers keep a speed for each number of busy servers.
+const SERVERS_MAX: u32 = 100_000;
+/// Siblings that a fork may send to each place.
+const TASKS_MAX: u32 = 10_000;
+
 /// One thing that is wrong with a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -164,6 +169,11 @@ impl Check<'_> {
                     if to.is_empty() || *tasks == 0 {
                         self.find(format!("{path}.to"), "a fork needs at least one place for its siblings");
                     }
+                    if *tasks > TASKS_MAX {
+                        let message =
+                            format!("there are {tasks} siblings for each place; up to {TASKS_MAX} can be");
+                        self.find(format!("{path}.tasks"), message);
+                    }
                     to.iter().for_each(|place| self.place(&format!("{path}.to"), place));
                     if to.contains(&Place::Outside) {
                         self.find(
@@ -191,6 +201,11 @@ impl Check<'_> {
         self.laws(&format!("{path}.service"), &queue.service);
         if queue.servers == 0 {
             self.find(format!("{path}.servers"), "a queue has at least 1 server");
+        }
+        if queue.servers > SERVERS_MAX {
+            let message = format!("there are {} servers; up to {SERVERS_MAX} can be computed", queue.servers);
+            let hint = "a station with a server for each customer is a delay".to_owned();
+            self.find_with_hint(format!("{path}.servers"), message, Some(hint));
         }
         if !queue.speeds.is_empty() && queue.servers != 1 {
             self.find(format!("{path}.speeds"), "speeds are of the station as a whole: leave `servers` out");
