@@ -8,10 +8,11 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
+use busyhour_limits::{Limit, exceeded};
 
 use crate::java;
 use crate::match_number;
-use crate::matches::{Matches, with_matches};
+use crate::matches::{MATCH_BYTES_MAX, Matches, with_matches};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
 use crate::scope::{Field, Scope};
@@ -67,9 +68,15 @@ impl BoundaryExtractor {
     ) -> Result<(), String> {
         matches.clear(1);
         let (left, right) = boundaries;
+        let mut bytes = 0;
         let mut add = |found: &str| {
+            bytes += found.len();
             matches.push(Some(found));
-            if matches.enough(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if bytes > MATCH_BYTES_MAX || matches.enough(wanted) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let Some(variable) = variable else {
             let mut outcome = Ok(());
@@ -80,7 +87,7 @@ impl BoundaryExtractor {
                     ControlFlow::Break(())
                 }
             });
-            return outcome;
+            return outcome.and_then(|()| within_limit(bytes));
         };
         match user.variables.get(variable) {
             Some(text) => {
@@ -94,7 +101,7 @@ impl BoundaryExtractor {
                 ),
             ),
         }
-        Ok(())
+        within_limit(bytes)
     }
 
     /// The match to take, from 0. With a boundary empty JMeter finds a single place in a variable, and takes it
@@ -105,6 +112,15 @@ impl BoundaryExtractor {
             number => match_number::chosen(user, number, count),
         }
     }
+}
+
+/// Refuses matches that are too long together.
+fn within_limit(bytes: usize) -> Result<(), String> {
+    if bytes <= MATCH_BYTES_MAX {
+        return Ok(());
+    }
+    exceeded(Limit::MatchBytes);
+    Err(format!("all matches together are longer than {MATCH_BYTES_MAX} bytes"))
 }
 
 /// Visits what stands between the boundaries, from left to right. A match may begin inside the one before.
@@ -234,6 +250,16 @@ mod tests {
         let mut user = user_with_body("((x)y)");
         extractor("(", ")", "-1").process(&mut user);
         insta::assert_snapshot!(all_variables(&user), @"x=NONE x_1=(x x_2=x x_matchNr=2");
+    }
+
+    #[test]
+    fn matches_that_contain_one_another_have_a_limit() {
+        let mut user = user_with_body(&format!("{})", "(".repeat(20_000)));
+        extractor("(", ")", "-1").process(&mut user);
+        insta::assert_snapshot!(all_variables(&user), @"x=NONE");
+        assert_eq!(busyhour_limits::take(), [(Limit::MatchBytes, 1)]);
+        extractor("(", ")", "1").process(&mut user);
+        assert_eq!(user.variables.get("x").map(str::len), Some(19_999));
     }
 
     #[test]

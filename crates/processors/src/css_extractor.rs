@@ -12,7 +12,7 @@ use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
-use crate::html::{self, Selector, SelectorError};
+use crate::html::{self, PageLimit, SelectLimit, Selector, SelectorError};
 use crate::java;
 use crate::match_number;
 use crate::refusal::Refusal;
@@ -47,6 +47,17 @@ pub struct CssExtractorSettings {
 pub struct CssExtractor {
     settings: CssExtractorSettings,
     selector: Option<Result<Selector, SelectorError>>,
+}
+
+/// Why there are no matches.
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Selector(#[from] SelectorError),
+    #[error(transparent)]
+    Page(#[from] PageLimit),
+    #[error(transparent)]
+    Steps(#[from] SelectLimit),
 }
 
 /// Selectors kept per thread that are made of variables.
@@ -107,23 +118,25 @@ impl CssExtractor {
         attribute: &str,
         wanted: i32,
         matches: &mut Vec<String>,
-    ) {
-        let tree = html::parse(page);
+    ) -> Result<(), Failed> {
+        let tree = html::parse(page)?;
         let wanted = usize::try_from(wanted).unwrap_or(0);
-        for element in selector.select(&tree) {
+        let mut budget = html::TextBudget::default();
+        for element in selector.select(&tree)? {
             if wanted > 0 && matches.len() == wanted {
-                return;
+                break;
             }
             matches.push(if java::is_blank(attribute) {
-                html::element_text(&tree, element)
+                budget.element_text(&tree, element)?
             } else {
                 let attribute = attribute.to_ascii_lowercase();
                 tree.attribute(element, &attribute).unwrap_or("").to_owned()
             });
         }
+        Ok(())
     }
 
-    fn matches(&self, user: &mut UserState, wanted: i32) -> Result<Vec<String>, SelectorError> {
+    fn matches(&self, user: &mut UserState, wanted: i32) -> Result<Vec<String>, Failed> {
         let settings = &self.settings;
         let kept;
         let selector = match &self.selector {
@@ -148,18 +161,23 @@ impl CssExtractor {
                 Some(page) if page.is_empty() => {}
                 Some(page) => {
                     let selector = selector.as_ref().map_err(Clone::clone)?;
-                    self.collect(selector, &page, &attribute, wanted, &mut matches);
+                    self.collect(selector, &page, &attribute, wanted, &mut matches)?;
                 }
             }
             return Ok(matches);
         }
         let selector = selector.as_ref().map_err(Clone::clone)?;
+        let mut failed = None;
         settings.scope.visit(&user.result, |result| {
-            self.collect(selector, &result.body_text(), &attribute, wanted, &mut matches);
+            if let Err(error) = self.collect(selector, &result.body_text(), &attribute, wanted, &mut matches)
+            {
+                failed = Some(error);
+                return ControlFlow::Break(());
+            }
             let enough = usize::try_from(wanted).is_ok_and(|wanted| wanted > 0 && matches.len() == wanted);
             if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        Ok(matches)
+        failed.map_or(Ok(matches), Err)
     }
 }
 

@@ -12,10 +12,12 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
+use busyhour_limits::{Limit, exceeded};
 
 use crate::java;
 use crate::jsonpath::{self, JsonPath, PathError, Value};
 use crate::match_number;
+use crate::matches::MATCH_BYTES_MAX;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 
@@ -173,10 +175,19 @@ fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, String> {
 fn extract(documents: &[Result<Value, String>], path: &FixedPath) -> Result<Vec<Option<String>>, String> {
     let path = path.as_ref().map_err(ToString::to_string)?;
     let mut found = Vec::new();
+    let mut bytes = 0;
     for document in documents {
         let document = document.as_ref().map_err(Clone::clone)?;
         let values = path.find_all(document).map_err(|error| error.to_string())?;
-        found.extend(values.iter().map(|value| value.extracted()));
+        for value in &values {
+            let text = value.extracted();
+            bytes += text.as_ref().map_or(0, String::len);
+            if bytes > MATCH_BYTES_MAX {
+                exceeded(Limit::MatchBytes);
+                return Err(format!("all matches together are longer than {MATCH_BYTES_MAX} bytes"));
+            }
+            found.push(text);
+        }
     }
     Ok(found)
 }

@@ -15,6 +15,9 @@ pub(crate) struct Matches {
 /// Buffers beyond this many bytes are given back.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
 
+/// Bytes that all matches of an extractor may have together, where one may contain others.
+pub(crate) const MATCH_BYTES_MAX: usize = 64 << 20;
+
 thread_local! {
     static MATCHES: RefCell<Matches> = RefCell::default();
 }

@@ -122,7 +122,10 @@ impl Assertion for XPathAssertion {
                 }
                 let text = xml::decode(bytes);
                 if *tolerant {
-                    return self.first(&html::tolerant(&text), &query);
+                    return match html::tolerant(&text) {
+                        Ok(document) => self.first(&document, &query),
+                        Err(limit) => error(limit.to_string()),
+                    };
                 }
                 let reading = Reading { namespaces: *namespaces, no_doctype: false, sorted: true };
                 match xml::read(&text, reading) {

@@ -135,7 +135,7 @@ impl XPathExtractor {
             XPathFlavour::One { tolerant, namespaces } => {
                 for text in texts {
                     if *tolerant {
-                        let document = html::tolerant(&text);
+                        let document = html::tolerant(&text).map_err(|limit| Failed(limit.to_string()))?;
                         select(user, &document, query, wanted, fragment, matches)?;
                     } else {
                         let text = xml::decode(text.as_bytes());

@@ -5,10 +5,10 @@ mod text;
 mod tidy;
 mod tree;
 
-pub(crate) use select::{Selector, SelectorError};
-pub(crate) use text::element_text;
+pub(crate) use select::{SelectLimit, Selector, SelectorError};
+pub(crate) use text::TextBudget;
 pub(crate) use tidy::tolerant;
-pub(crate) use tree::parse;
+pub(crate) use tree::{PageLimit, parse};
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,24 @@
 //! jsoup's selectors.
 
 mod parse;
+mod search;
 
 use std::ops::Range;
 
+use busyhour_limits::{Limit, exceeded};
+use busyhour_oro::Finder;
+
 use super::text::{element_text, own_text, whole_text};
 use super::tree::{Id, ROOT, Tree};
+use search::Search;
+
+/// Steps that one selection may take, and again the texts of what it selects: nodes that are looked at, or 16 bytes of text.
+pub(super) const STEPS_MAX: u64 = 30_000_000;
+
+/// A selection took more steps than one may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the selector needs more than {STEPS_MAX} steps on this page")]
+pub(crate) struct SelectLimit;
 
 /// Why a text is no selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +77,7 @@ enum Test {
     Begins(String, String),
     Ends(String, String),
     Contains(String, String),
-    Matches(String, Box<fancy_regex::Regex>),
+    Matches(String, Box<Finder>),
     /// Place among the siblings, from 0.
     Place(Range<usize>),
     Nth(Nth),
@@ -82,7 +95,7 @@ enum Test {
     },
     WholeText(String),
     Pattern {
-        pattern: Box<fancy_regex::Regex>,
+        pattern: Box<Finder>,
         own: bool,
         whole: bool,
     },
@@ -98,58 +111,97 @@ impl Selector {
     }
 
     /// What it selects, in the document's order.
-    pub(crate) fn select(&self, tree: &Tree) -> Vec<Id> {
-        let elements = |id: &Id| *id == ROOT || tree.name(*id).is_some();
-        tree.with_descendants(ROOT)
-            .into_iter()
-            .filter(elements)
-            .filter(|id| self.fits(tree, ROOT, *id))
-            .collect()
+    ///
+    /// # Errors
+    /// When that takes too many steps.
+    pub(crate) fn select(&self, tree: &Tree) -> Result<Vec<Id>, SelectLimit> {
+        self.select_within(tree, STEPS_MAX)
     }
 
-    fn fits(&self, tree: &Tree, root: Id, element: Id) -> bool {
-        self.chains.iter().any(|chain| chain.fits(tree, root, element, chain.parts.len() - 1))
+    pub(super) fn select_within(&self, tree: &Tree, steps: u64) -> Result<Vec<Id>, SelectLimit> {
+        let search = Search::new(tree, steps);
+        let elements = |id: &Id| *id == ROOT || tree.name(*id).is_some();
+        let selected = tree
+            .with_descendants(ROOT)
+            .into_iter()
+            .filter(elements)
+            .filter(|id| self.fits(&search, ROOT, *id))
+            .collect();
+        if search.is_over() {
+            exceeded(Limit::SelectorSteps);
+            return Err(SelectLimit);
+        }
+        Ok(selected)
     }
+
+    fn fits(&self, search: &Search<'_>, root: Id, element: Id) -> bool {
+        self.chains.iter().any(|chain| chain.fits(search, root, element, chain.parts.len() - 1) == Fit::Yes)
+    }
+}
+
+/// What comes of matching a part of a chain, with all parts before it, against an element. Where no other element can do
+/// better, none is tried: `div div div p` takes one walk up the tree and not one for each choice of ancestors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Yes,
+    /// Not this element.
+    NotHere,
+    /// Neither this element nor one before it below the same parent.
+    NoSibling,
+    /// Neither this element nor one above it.
+    Nowhere,
 }
 
 impl Chain {
-    fn fits(&self, tree: &Tree, root: Id, element: Id, at: usize) -> bool {
+    fn fits(&self, search: &Search<'_>, root: Id, element: Id, at: usize) -> Fit {
+        let tree = search.tree;
         let (combinator, tests) = &self.parts[at];
-        if !tests.iter().all(|test| test.fits(tree, root, element)) {
-            return false;
+        if !search.spend(1) {
+            return Fit::Nowhere;
         }
-        let before = |candidate: Id| {
-            if at == 0 { candidate == root } else { self.fits(tree, root, candidate, at - 1) }
+        if !tests.iter().all(|test| test.fits(search, root, element)) {
+            return Fit::NotHere;
+        }
+        let before = |candidate: Id| match at {
+            0 if candidate == root => Fit::Yes,
+            0 => Fit::NotHere,
+            _ => self.fits(search, root, candidate, at - 1),
         };
         match combinator {
-            Combinator::Start => true,
+            Combinator::Start => Fit::Yes,
             // Nothing above the root is looked at.
-            _ if element == root => false,
-            Combinator::Child => tree.nodes[element].parent.is_some_and(before),
+            _ if element == root => Fit::NotHere,
+            Combinator::Child => match tree.nodes[element].parent.map(before) {
+                Some(fit @ (Fit::Yes | Fit::Nowhere)) => fit,
+                Some(Fit::NotHere | Fit::NoSibling) => Fit::NotHere,
+                None => Fit::Nowhere,
+            },
             Combinator::Descendant => {
                 let mut at = element;
                 while let Some(parent) = tree.nodes[at].parent {
-                    if before(parent) {
-                        return true;
+                    match before(parent) {
+                        fit @ (Fit::Yes | Fit::Nowhere) => return fit,
+                        Fit::NotHere | Fit::NoSibling => {}
                     }
-                    if parent == root {
-                        return false;
+                    if parent == root || !search.spend(1) {
+                        break;
                     }
                     at = parent;
                 }
-                false
+                Fit::Nowhere
             }
-            Combinator::Next => earlier(tree, element).last().is_some_and(|id| before(*id)),
-            Combinator::Later => earlier(tree, element).into_iter().any(before),
+            Combinator::Next => search.previous(element).map_or(Fit::NoSibling, before),
+            Combinator::Later => {
+                let mut next = search.previous(element);
+                while let Some(sibling) = next.filter(|_| search.spend(1)) {
+                    match before(sibling) {
+                        Fit::NotHere => next = search.previous(sibling),
+                        fit @ (Fit::Yes | Fit::NoSibling | Fit::Nowhere) => return fit,
+                    }
+                }
+                Fit::NoSibling
+            }
         }
-    }
-}
-
-/// The elements before an element, below the same parent.
-fn earlier(tree: &Tree, element: Id) -> Vec<Id> {
-    match tree.nodes[element].parent {
-        Some(parent) => tree.child_elements(parent).take_while(|id| *id != element).collect(),
-        None => Vec::new(),
     }
 }
 
@@ -162,14 +214,18 @@ fn lower(text: &str) -> String {
     text.to_lowercase()
 }
 
-fn found(pattern: &fancy_regex::Regex, text: &str) -> bool {
-    pattern.is_match(text).unwrap_or(false)
-}
-
 impl Test {
-    fn fits(&self, tree: &Tree, root: Id, element: Id) -> bool {
+    fn fits(&self, search: &Search<'_>, root: Id, element: Id) -> bool {
+        let tree = search.tree;
         let name = || tree.name(element).unwrap_or("#root");
-        let attribute = |key: &str| tree.attribute(element, key);
+        let attribute = |key: &str| {
+            let value = tree.attribute(element, key);
+            search.spend(tree.attributes(element).len() + value.map_or(0, str::len) / 16);
+            value
+        };
+        let found = |pattern: &Finder, text: &str| {
+            search.spend_text(text) && pattern.is_match(text).unwrap_or_else(|_| search.give_up())
+        };
         match self {
             Self::All => true,
             Self::Tag(wanted) => name() == wanted,
@@ -192,51 +248,64 @@ impl Test {
                 attribute(key).is_some_and(|own| lower(own).contains(value.as_str()))
             }
             Self::Matches(key, pattern) => attribute(key).is_some_and(|own| found(pattern, own)),
-            Self::Place(places) => element != root && places.contains(&earlier(tree, element).len()),
-            Self::Nth(nth) => nth.fits(tree, element),
-            Self::Only { of_type } => counting_parent(tree, element).is_some_and(|parent| {
-                let like = |id: &Id| !of_type || tree.name(*id) == tree.name(element);
-                tree.child_elements(parent).filter(like).count() == 1
-            }),
+            Self::Place(places) => element != root && places.contains(&search.place(element)),
+            Self::Nth(nth) => nth.fits(search, element),
+            Self::Only { of_type } => {
+                counting_parent(tree, element).is_some() && search.count(element, *of_type) == 1
+            }
             Self::Root => match tree.name(root) {
                 Some(_) => element == root,
                 None => tree.child_elements(root).next() == Some(element),
             },
             Self::Empty => tree.nodes[element].children.iter().all(|child| match &tree.nodes[*child].kind {
-                super::tree::Kind::Comment(_) => true,
-                super::tree::Kind::Text(text) => text.trim().is_empty(),
+                super::tree::Kind::Comment(_) => search.spend(1),
+                super::tree::Kind::Text(text) => search.spend(1) && text.trim().is_empty(),
                 _ => false,
             }),
-            Self::Has(selector) => {
-                let below = tree.with_descendants(element);
-                let elements = |id: &&Id| tree.name(**id).is_some();
-                below[1..].iter().filter(elements).any(|id| selector.fits(tree, element, *id))
+            Self::Has(selector) => search
+                .below(element)
+                .is_some_and(|below| below.into_iter().any(|id| selector.fits(search, element, id))),
+            Self::Not(selector) => !selector.fits(search, root, element),
+            Self::Is(selector) => selector.fits(search, root, element),
+            Self::Text { text, own: true } => {
+                search.spend(tree.nodes[element].children.len());
+                let own = own_text(tree, element);
+                search.spend_text(&own) && lower(&own).contains(text.as_str())
             }
-            Self::Not(selector) => !selector.fits(tree, root, element),
-            Self::Is(selector) => selector.fits(tree, root, element),
-            Self::Text { text, own: true } => lower(&own_text(tree, element)).contains(text.as_str()),
-            Self::Text { text, own: false } => lower(&element_text(tree, element)).contains(text.as_str()),
-            Self::WholeText(text) => whole_text(tree, element).contains(text.as_str()),
+            Self::Text { text, own: false } => {
+                search.spend_below(element) && {
+                    let all = element_text(tree, element);
+                    search.spend_text(&all) && lower(&all).contains(text.as_str())
+                }
+            }
+            Self::WholeText(text) => {
+                search.spend_below(element) && {
+                    let all = whole_text(tree, element);
+                    search.spend_text(&all) && all.contains(text.as_str())
+                }
+            }
             Self::Pattern { pattern, own, whole } => {
-                let text = match (own, whole) {
-                    (_, true) => whole_text(tree, element),
-                    (true, false) => own_text(tree, element),
-                    (false, false) => element_text(tree, element),
-                };
-                found(pattern, &text)
+                search.spend_below(element) && {
+                    let text = match (own, whole) {
+                        (_, true) => whole_text(tree, element),
+                        (true, false) => own_text(tree, element),
+                        (false, false) => element_text(tree, element),
+                    };
+                    found(pattern, &text)
+                }
             }
         }
     }
 }
 
 impl Nth {
-    fn fits(self, tree: &Tree, element: Id) -> bool {
-        let Some(parent) = counting_parent(tree, element) else { return false };
-        let like = |id: &Id| !self.of_type || tree.name(*id) == tree.name(element);
-        let siblings: Vec<Id> = tree.child_elements(parent).filter(like).collect();
-        let Some(at) = siblings.iter().position(|id| *id == element) else { return false };
-        let at = if self.from_end { siblings.len() - at } else { at + 1 };
-        let distance = i64::try_from(at).unwrap_or(i64::MAX) - self.offset;
+    fn fits(self, search: &Search<'_>, element: Id) -> bool {
+        if counting_parent(search.tree, element).is_none() {
+            return false;
+        }
+        let at = if self.of_type { search.place_of_type(element) } else { search.place(element) };
+        let at = if self.from_end { search.count(element, self.of_type) - at } else { at + 1 };
+        let distance = i64::try_from(at).unwrap_or(i64::MAX).saturating_sub(self.offset);
         match self.step {
             0 => distance == 0,
             step => distance % step == 0 && distance / step >= 0,

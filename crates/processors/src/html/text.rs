@@ -1,80 +1,23 @@
 //! The text of an element as jsoup gives it.
 
+use busyhour_limits::{Limit, exceeded};
+
+use super::select::{STEPS_MAX, SelectLimit};
 use super::tree::{Id, Kind, Tree};
 
 /// Elements that begin and end lines.
+#[rustfmt::skip]
 fn is_block(name: &str) -> bool {
-    const BLOCKS: [&str; 68] = [
-        "html",
-        "head",
-        "body",
-        "frameset",
-        "script",
-        "noscript",
-        "style",
-        "meta",
-        "link",
-        "title",
-        "frame",
-        "noframes",
-        "section",
-        "nav",
-        "aside",
-        "hgroup",
-        "header",
-        "footer",
-        "p",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "ul",
-        "ol",
-        "pre",
-        "div",
-        "blockquote",
-        "hr",
-        "address",
-        "figure",
-        "figcaption",
-        "form",
-        "fieldset",
-        "ins",
-        "del",
-        "dl",
-        "dt",
-        "dd",
-        "li",
-        "table",
-        "caption",
-        "thead",
-        "tfoot",
-        "tbody",
-        "colgroup",
-        "col",
-        "tr",
-        "th",
-        "td",
-        "video",
-        "audio",
-        "canvas",
-        "details",
-        "menu",
-        "plaintext",
-        "template",
-        "article",
-        "main",
-        "svg",
-        "math",
-        "center",
-        "dir",
-        "applet",
-        "marquee",
-        "listing",
-    ];
-    BLOCKS.contains(&name)
+    matches!(
+        name,
+        "html" | "head" | "body" | "frameset" | "script" | "noscript" | "style" | "meta" | "link" | "title" |
+        "frame" | "noframes" | "section" | "nav" | "aside" | "hgroup" | "header" | "footer" | "p" | "h1" |
+        "h2" | "h3" | "h4" | "h5" | "h6" | "ul" | "ol" | "pre" | "div" | "blockquote" | "hr" | "address" |
+        "figure" | "figcaption" | "form" | "fieldset" | "ins" | "del" | "dl" | "dt" | "dd" | "li" | "table" |
+        "caption" | "thead" | "tfoot" | "tbody" | "colgroup" | "col" | "tr" | "th" | "td" | "video" |
+        "audio" | "canvas" | "details" | "menu" | "plaintext" | "template" | "article" | "main" | "svg" |
+        "math" | "center" | "dir" | "applet" | "marquee" | "listing"
+    )
 }
 
 fn is_space(character: char) -> bool {
@@ -93,10 +36,45 @@ fn keeps_space(tree: &Tree, mut at: Option<Id>) -> bool {
     false
 }
 
+/// Steps for each node of which the text is put together.
+pub(super) const STEPS_FOR_TEXT: u64 = 4;
+
+/// Steps that are left for the texts of selected elements, which may contain one another.
+pub(crate) struct TextBudget(pub(super) u64);
+
+impl Default for TextBudget {
+    fn default() -> Self {
+        Self(STEPS_MAX)
+    }
+}
+
+impl TextBudget {
+    /// All text below an element.
+    ///
+    /// # Errors
+    /// When the steps are used up.
+    pub(crate) fn element_text(&mut self, tree: &Tree, element: Id) -> Result<String, SelectLimit> {
+        let mut stack = vec![element];
+        while let Some(id) = stack.pop() {
+            let text = match &tree.nodes[id].kind {
+                Kind::Text(text) => text.len() as u64 / 16,
+                _ => 0,
+            };
+            let Some(left) = self.0.checked_sub(text + STEPS_FOR_TEXT) else {
+                exceeded(Limit::SelectorSteps);
+                return Err(SelectLimit);
+            };
+            self.0 = left;
+            stack.extend(&tree.nodes[id].children);
+        }
+        Ok(element_text(tree, element))
+    }
+}
+
 /// All text below an element, white space joined, blocks apart, and trimmed.
-pub(crate) fn element_text(tree: &Tree, element: Id) -> String {
+pub(super) fn element_text(tree: &Tree, element: Id) -> String {
     let mut out = String::new();
-    visit(tree, element, &mut out);
+    visit(tree, element, false, &mut out);
     out.trim_matches(|c: char| c <= ' ').to_owned()
 }
 
@@ -131,24 +109,20 @@ fn is_data(tree: &Tree, text: Id) -> bool {
     tree.nodes[text].parent.is_some_and(|parent| matches!(tree.name(parent), Some("script" | "style")))
 }
 
-fn visit(tree: &Tree, id: Id, out: &mut String) {
+/// Appends the text of a node; `text_follows`: its next sibling is a text or an element inside a line.
+fn visit(tree: &Tree, id: Id, text_follows: bool, out: &mut String) {
     match &tree.nodes[id].kind {
         Kind::Text(text) if !is_data(tree, id) => append(tree, id, text, out),
         Kind::Text(_) | Kind::Comment(_) => {}
         Kind::Document => {
-            for &child in &tree.nodes[id].children {
-                visit(tree, child, out);
-            }
+            visit_children(tree, id, out);
         }
         Kind::Element { name, .. } => {
             if !out.is_empty() && (is_block(name) || name == "br") && !ends_with_space(out) {
                 out.push(' ');
             }
-            let children = &tree.nodes[id].children;
-            for &child in children {
-                visit(tree, child, out);
-            }
-            if is_block(name) && !ends_with_space(out) && text_follows(tree, id) {
+            visit_children(tree, id, out);
+            if is_block(name) && !ends_with_space(out) && text_follows {
                 out.push(' ');
             }
         }
@@ -159,16 +133,16 @@ fn ends_with_space(out: &str) -> bool {
     out.ends_with(' ')
 }
 
-/// Whether the next sibling is a text or an element inside a line.
-fn text_follows(tree: &Tree, id: Id) -> bool {
-    let Some(parent) = tree.nodes[id].parent else { return false };
-    let siblings = &tree.nodes[parent].children;
-    let next = siblings.iter().position(|sibling| *sibling == id).and_then(|at| siblings.get(at + 1));
-    next.is_some_and(|next| match &tree.nodes[*next].kind {
-        Kind::Text(_) => true,
-        Kind::Element { name, .. } => !is_block(name) && !name.contains('-'),
-        _ => false,
-    })
+fn visit_children(tree: &Tree, id: Id, out: &mut String) {
+    let children = &tree.nodes[id].children;
+    for (at, &child) in children.iter().enumerate() {
+        let text_follows = children.get(at + 1).is_some_and(|next| match &tree.nodes[*next].kind {
+            Kind::Text(_) => true,
+            Kind::Element { name, .. } => !is_block(name) && !name.contains('-'),
+            _ => false,
+        });
+        visit(tree, child, text_follows, out);
+    }
 }
 
 fn append(tree: &Tree, id: Id, text: &str, out: &mut String) {

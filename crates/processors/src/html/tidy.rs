@@ -5,25 +5,28 @@ use std::borrow::Cow;
 
 use uppsala::{Attribute, Document, NodeId, QName};
 
-use super::tree::{Id, Kind, ROOT, Tree, parse};
+use super::tree::{Id, Kind, PageLimit, ROOT, Tree, parse};
 use busyhour_xml::{Reading, XmlDocument, read};
 
 /// The document that a page is taken for.
-pub(crate) fn tolerant(text: &str) -> XmlDocument<'static> {
+///
+/// # Errors
+/// When the page is too large or too deep.
+pub(crate) fn tolerant(text: &str) -> Result<XmlDocument<'static>, PageLimit> {
     // A document that says it is XML is read as that, if it is well-formed.
     if text.starts_with("<?xml ")
         && let Ok(document) = read(text, Reading::default())
     {
-        return XmlDocument { tree: document.tree.into_static(), declared: Vec::new() };
+        return Ok(XmlDocument { tree: document.tree.into_static(), declared: Vec::new() });
     }
-    let tree = parse(text);
+    let tree = parse(text)?;
     let lower = text.to_ascii_lowercase();
     let made = Made { has_bodies: lower.contains("<tbody"), tree: &tree };
     let mut document = Document::new();
     let root = document.root();
     made.copy(ROOT, root, false, &mut document);
     document.prepare_xpath();
-    XmlDocument { tree: document, declared: Vec::new() }
+    Ok(XmlDocument { tree: document, declared: Vec::new() })
 }
 
 struct Made<'t> {

@@ -1,12 +1,34 @@
 //! HTML documents as a tree, built by the algorithm that browsers (and jsoup) follow.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
+
+use busyhour_limits::{Limit, exceeded};
+
+/// How deep elements may nest; browsers stop at 512.
+pub(crate) const DEPTH_MAX: u32 = 1_000;
+/// Nodes that a page may have: about 400 MB.
+const NODES_MAX: usize = 2_000_000;
+/// Steps to build the tree: a step is a place among open elements, siblings or attributes that may have to be looked at.
+const STEPS_MAX: u64 = 100_000_000;
+/// Pieces in which the parser gets a page, in bytes; the limits are checked between them.
+const PIECE_BYTES: usize = 1_024;
+
+/// Why a page was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PageLimit {
+    #[error("the page nests elements deeper than {DEPTH_MAX}")]
+    Depth,
+    #[error("the page has more than {NODES_MAX} nodes")]
+    Nodes,
+    #[error("reading the page takes more than {STEPS_MAX} steps")]
+    Steps,
+}
 
 /// Place of a node in its tree.
 pub(crate) type Id = usize;
@@ -78,6 +100,17 @@ impl Tree {
         self.nodes[id].parent.filter(|parent| self.name(*parent).is_some())
     }
 
+    /// How deep the nodes nest.
+    fn depth(&self) -> u32 {
+        let mut deepest = 0;
+        let mut stack = vec![(ROOT, 0)];
+        while let Some((id, depth)) = stack.pop() {
+            deepest = deepest.max(depth);
+            stack.extend(self.nodes[id].children.iter().map(|child| (*child, depth + 1)));
+        }
+        deepest
+    }
+
     /// The node and all below it, in the document's order.
     pub(crate) fn with_descendants(&self, id: Id) -> Vec<Id> {
         let mut all = Vec::new();
@@ -91,10 +124,101 @@ impl Tree {
 }
 
 /// Reads a document; anything is one.
-pub(crate) fn parse(text: &str) -> Tree {
+///
+/// # Errors
+/// When the page is larger, deeper or more expensive to read than any page should be.
+pub(crate) fn parse(text: &str) -> Result<Tree, PageLimit> {
+    let parsed = parse_within_limits(text);
+    if parsed.is_err() {
+        exceeded(Limit::HtmlPage);
+    }
+    parsed
+}
+
+fn parse_within_limits(text: &str) -> Result<Tree, PageLimit> {
+    // The tokenizer compares each attribute of a tag with those before.
+    if attribute_steps(text) > STEPS_MAX {
+        return Err(PageLimit::Steps);
+    }
     let mut options = ParseOpts::default();
     options.tree_builder.scripting_enabled = false;
-    parse_document(Sink::default(), options).one(text)
+    let sink = Sink::default();
+    let work = Rc::clone(&sink.work);
+    let mut parser = parse_document(sink, options);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES).max(1));
+        rest = behind;
+        parser.process(StrTendril::from_slice(piece));
+        work.check()?;
+    }
+    let tree = parser.finish();
+    work.check()?;
+    if tree.depth() > DEPTH_MAX { Err(PageLimit::Depth) } else { Ok(tree) }
+}
+
+/// Comparisons of names that reading the tags takes, at most: what looks like a tag inside a script counts too.
+fn attribute_steps(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let mut steps = 0;
+    let mut from = 0;
+    while let Some(open) = memchr::memchr(b'<', &bytes[from..]) {
+        let mut at = from + open + 1;
+        if !bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
+            from = at;
+            continue;
+        }
+        let (mut names, mut in_name) = (0_u64, true);
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'>' | b'<' => break,
+                b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b'/' => in_name = false,
+                b'"' | b'\'' if bytes[at - 1] == b'=' => {
+                    // What looks like a value with a tag inside may be a script before a tag.
+                    let length = memchr::memchr2(byte, b'<', &bytes[at + 1..]).unwrap_or(0);
+                    if bytes.get(at + 1 + length) == Some(&byte) {
+                        at += length + 1;
+                    }
+                    in_name = false;
+                }
+                _ if !in_name => {
+                    in_name = true;
+                    steps += names;
+                    names += 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        from = at.min(bytes.len());
+    }
+    steps
+}
+
+/// What reading a page has taken so far.
+#[derive(Default)]
+struct Work {
+    nodes: Cell<usize>,
+    depth_max: Cell<u32>,
+    steps: Cell<u64>,
+}
+
+impl Work {
+    fn spend(&self, steps: usize) {
+        self.steps.set(self.steps.get() + steps as u64);
+    }
+
+    fn check(&self) -> Result<(), PageLimit> {
+        if self.depth_max.get() > DEPTH_MAX {
+            Err(PageLimit::Depth)
+        } else if self.nodes.get() > NODES_MAX {
+            Err(PageLimit::Nodes)
+        } else if self.steps.get() > STEPS_MAX {
+            Err(PageLimit::Steps)
+        } else {
+            Ok(())
+        }
+    }
 }
 
 /// A node as the parser holds it; its name stays readable while the tree changes.
@@ -105,7 +229,10 @@ struct Handle {
 
 struct Sink {
     nodes: RefCell<Vec<Node>>,
+    /// How deep each node was when it was put into the tree.
+    depths: RefCell<Vec<u32>>,
     document: Rc<Handle>,
+    work: Rc<Work>,
 }
 
 fn no_name() -> QualName {
@@ -115,7 +242,12 @@ fn no_name() -> QualName {
 impl Default for Sink {
     fn default() -> Self {
         let document = Node { kind: Kind::Document, parent: None, children: Vec::new() };
-        Self { nodes: RefCell::new(vec![document]), document: Rc::new(Handle { id: ROOT, name: no_name() }) }
+        Self {
+            nodes: RefCell::new(vec![document]),
+            depths: RefCell::new(vec![0]),
+            document: Rc::new(Handle { id: ROOT, name: no_name() }),
+            work: Rc::default(),
+        }
     }
 }
 
@@ -126,9 +258,22 @@ impl Sink {
         Rc::new(Handle { id: nodes.len() - 1, name })
     }
 
+    /// Counts the work for a node that was put below `parent`, before `behind` others. The parser may look at all elements
+    /// that are open.
+    fn placed(&self, id: Id, parent: Id, nodes: usize, behind: usize) {
+        let mut depths = self.depths.borrow_mut();
+        depths.resize(nodes, 0);
+        let depth = depths[parent] + 1;
+        depths[id] = depth;
+        self.work.nodes.set(nodes);
+        self.work.depth_max.set(self.work.depth_max.get().max(depth));
+        self.work.spend(depth as usize + behind);
+    }
+
     fn detach(&self, id: Id) {
         let mut nodes = self.nodes.borrow_mut();
         if let Some(parent) = nodes[id].parent.take() {
+            self.work.spend(nodes[parent].children.len());
             nodes[parent].children.retain(|child| *child != id);
         }
     }
@@ -156,6 +301,8 @@ impl Sink {
         let mut nodes = self.nodes.borrow_mut();
         nodes[id].parent = Some(parent);
         let at = at.min(nodes[parent].children.len());
+        let behind = nodes[parent].children.len() - at;
+        self.placed(id, parent, nodes.len(), behind);
         nodes[parent].children.insert(at, id);
     }
 }
@@ -239,7 +386,8 @@ impl TreeSink for Sink {
         let place = {
             let nodes = self.nodes.borrow();
             nodes[sibling.id].parent.map(|parent| {
-                let at = nodes[parent].children.iter().position(|child| *child == sibling.id);
+                let at = nodes[parent].children.iter().rposition(|child| *child == sibling.id);
+                self.work.spend(nodes[parent].children.len() - at.unwrap_or(0));
                 (parent, at.unwrap_or(nodes[parent].children.len()))
             })
         };
@@ -251,6 +399,7 @@ impl TreeSink for Sink {
     fn add_attrs_if_missing(&self, target: &Rc<Handle>, attributes: Vec<Attribute>) {
         if let Kind::Element { attributes: own, .. } = &mut self.nodes.borrow_mut()[target.id].kind {
             for (name, value) in pairs(attributes) {
+                self.work.spend(own.len());
                 if own.iter().all(|(known, _)| *known != name) {
                     own.push((name, value));
                 }
@@ -265,6 +414,7 @@ impl TreeSink for Sink {
     fn reparent_children(&self, node: &Rc<Handle>, parent: &Rc<Handle>) {
         let mut nodes = self.nodes.borrow_mut();
         let children = std::mem::take(&mut nodes[node.id].children);
+        self.work.spend(children.len());
         for child in &children {
             nodes[*child].parent = Some(parent.id);
         }

@@ -1,11 +1,12 @@
 //! Following a path.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use jmespath::ast::{Ast, Comparator};
 
 use super::{functions, json};
-use crate::jsonpath::Value;
+use crate::jsonpath::{Steps, Value};
 
 /// Whether a value counts as true: not null, not false, not empty.
 pub(super) fn is_truthy(value: &Value) -> bool {
@@ -36,53 +37,83 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
+/// Ends an evaluation whose steps are used up; [`super::JmesPath::search`] knows it by the steps.
+pub(super) fn spend(steps: &Steps, count: usize) -> Result<(), String> {
+    if steps.spend(count) { Ok(()) } else { Err("too many steps".to_owned()) }
+}
+
+/// The value as one of its own; a copy takes as many steps as there are values in it.
+pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, String> {
+    if let Cow::Borrowed(value) = &value {
+        spend(steps, value.size())?;
+    }
+    Ok(value.into_owned())
+}
+
+/// The value of a node of the path over a value, as a value of its own.
+pub(super) fn evaluate_own(ast: &Ast, data: &Value, steps: &Steps) -> Result<Value, String> {
+    own(evaluate(ast, data, steps)?, steps)
+}
+
 /// The value of a node of the path over a value.
-pub(super) fn evaluate(ast: &Ast, data: &Value) -> Result<Value, String> {
-    Ok(match ast {
-        Ast::Identity { .. } => data.clone(),
-        Ast::Field { name, .. } => data.member(name).cloned().unwrap_or(Value::Null),
-        Ast::Subexpr { lhs, rhs, .. } => evaluate(rhs, &evaluate(lhs, data)?)?,
+pub(super) fn evaluate<'v>(ast: &Ast, data: &'v Value, steps: &Steps) -> Result<Cow<'v, Value>, String> {
+    spend(steps, 1)?;
+    let null = || Cow::Owned(Value::Null);
+    Ok(Cow::Owned(match ast {
+        Ast::Identity { .. } => return Ok(Cow::Borrowed(data)),
+        Ast::Field { name, .. } => {
+            if let Value::Object(members) = data {
+                spend(steps, members.len() / 8)?;
+            }
+            return Ok(data.member(name).map_or_else(null, Cow::Borrowed));
+        }
+        Ast::Subexpr { lhs, rhs, .. } => match evaluate(lhs, data, steps)? {
+            Cow::Borrowed(left) => return evaluate(rhs, left, steps),
+            Cow::Owned(left) => evaluate_own(rhs, &left, steps)?,
+        },
         Ast::Index { idx, .. } => match data {
             Value::Array(items) => {
                 let index = i64::from(*idx);
                 let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
                 let index = if index < 0 { index + length } else { index };
-                usize::try_from(index).ok().and_then(|index| items.get(index)).cloned().unwrap_or(Value::Null)
+                let found = usize::try_from(index).ok().and_then(|index| items.get(index));
+                return Ok(found.map_or_else(null, Cow::Borrowed));
             }
             _ => Value::Null,
         },
         Ast::Literal { value, .. } => {
             let text = serde_json::to_string(value.as_ref()).map_err(|error| error.to_string())?;
+            spend(steps, text.len() / 16)?;
             json::read(&text)?
         }
         Ast::Or { lhs, rhs, .. } => {
-            let left = evaluate(lhs, data)?;
-            if is_truthy(&left) { left } else { evaluate(rhs, data)? }
+            let left = evaluate(lhs, data, steps)?;
+            return if is_truthy(&left) { Ok(left) } else { evaluate(rhs, data, steps) };
         }
         Ast::And { lhs, rhs, .. } => {
-            let left = evaluate(lhs, data)?;
-            if is_truthy(&left) { evaluate(rhs, data)? } else { left }
+            let left = evaluate(lhs, data, steps)?;
+            return if is_truthy(&left) { evaluate(rhs, data, steps) } else { Ok(left) };
         }
-        Ast::Not { node, .. } => Value::Bool(!is_truthy(&evaluate(node, data)?)),
+        Ast::Not { node, .. } => Value::Bool(!is_truthy(&*evaluate(node, data, steps)?)),
         Ast::Condition { predicate, then, .. } => {
-            if is_truthy(&evaluate(predicate, data)?) {
-                evaluate(then, data)?
-            } else {
-                Value::Null
+            if is_truthy(&*evaluate(predicate, data, steps)?) {
+                return evaluate(then, data, steps);
             }
+            Value::Null
         }
         Ast::Comparison { comparator, lhs, rhs, .. } => {
-            compare(comparator, &evaluate(lhs, data)?, &evaluate(rhs, data)?)
+            let (left, right) = (evaluate(lhs, data, steps)?, evaluate(rhs, data, steps)?);
+            compare(comparator, &left, &right, steps)?
         }
-        Ast::ObjectValues { node, .. } => match evaluate(node, data)? {
+        Ast::ObjectValues { node, .. } => match evaluate_own(node, data, steps)? {
             Value::Object(members) => Value::Array(members.into_iter().map(|(_, value)| value).collect()),
             _ => Value::Null,
         },
-        Ast::Projection { lhs, rhs, .. } => match evaluate(lhs, data)? {
+        Ast::Projection { lhs, rhs, .. } => match evaluate(lhs, data, steps)?.as_ref() {
             Value::Array(items) => {
                 let mut found = Vec::new();
                 for item in items {
-                    let value = evaluate(rhs, &item)?;
+                    let value = evaluate_own(rhs, item, steps)?;
                     if !matches!(value, Value::Null) {
                         found.push(value);
                     }
@@ -91,7 +122,7 @@ pub(super) fn evaluate(ast: &Ast, data: &Value) -> Result<Value, String> {
             }
             _ => Value::Null,
         },
-        Ast::Flatten { node, .. } => match evaluate(node, data)? {
+        Ast::Flatten { node, .. } => match evaluate_own(node, data, steps)? {
             Value::Array(items) => {
                 let mut flat = Vec::new();
                 for item in items {
@@ -104,45 +135,58 @@ pub(super) fn evaluate(ast: &Ast, data: &Value) -> Result<Value, String> {
             }
             _ => Value::Null,
         },
-        Ast::MultiList { elements, .. } => {
-            if matches!(data, Value::Null) {
-                return Ok(Value::Null);
-            }
-            Value::Array(elements.iter().map(|element| evaluate(element, data)).collect::<Result<_, _>>()?)
-        }
+        Ast::MultiList { .. } | Ast::MultiHash { .. } if matches!(data, Value::Null) => Value::Null,
+        Ast::MultiList { elements, .. } => Value::Array(
+            elements.iter().map(|element| evaluate_own(element, data, steps)).collect::<Result<_, _>>()?,
+        ),
         Ast::MultiHash { elements, .. } => {
-            if matches!(data, Value::Null) {
-                return Ok(Value::Null);
-            }
             let mut members = Vec::new();
             for pair in elements {
-                members.push((pair.key.clone(), evaluate(&pair.value, data)?));
+                members.push((pair.key.clone(), evaluate_own(&pair.value, data, steps)?));
             }
             Value::Object(members)
         }
         Ast::Slice { start, stop, step, .. } => match data {
-            Value::Array(items) => Value::Array(slice(items, *start, *stop, *step)?),
+            Value::Array(items) => {
+                spend(steps, data.size())?;
+                Value::Array(slice(items, *start, *stop, *step)?)
+            }
             _ => Value::Null,
         },
         // Looked at by the functions that take one.
         Ast::Expref { .. } => Value::Null,
-        Ast::Function { name, args, .. } => functions::call(name, args, data)?,
-    })
+        Ast::Function { name, args, .. } => functions::call(name, args, data, steps)?,
+    }))
 }
 
-fn compare(comparator: &Comparator, left: &Value, right: &Value) -> Value {
+fn compare(comparator: &Comparator, left: &Value, right: &Value, steps: &Steps) -> Result<Value, String> {
+    if matches!(comparator, Comparator::Equal | Comparator::NotEqual) {
+        spend(steps, steps_to_compare(left).min(steps_to_compare(right)))?;
+    }
     let order = match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => left.partial_cmp(&right),
         _ => None,
     };
     let ordered = |fits: fn(Ordering) -> bool| order.map_or(Value::Null, |order| Value::Bool(fits(order)));
-    match comparator {
+    Ok(match comparator {
         Comparator::Equal => Value::Bool(equal(left, right)),
         Comparator::NotEqual => Value::Bool(!equal(left, right)),
         Comparator::LessThan => ordered(Ordering::is_lt),
         Comparator::LessThanEqual => ordered(Ordering::is_le),
         Comparator::GreaterThan => ordered(Ordering::is_gt),
         Comparator::GreaterThanEqual => ordered(Ordering::is_ge),
+    })
+}
+
+/// Values that have to be looked at to compare a value with another, at most: members are looked up one by one.
+pub(super) fn steps_to_compare(value: &Value) -> usize {
+    match value {
+        Value::Object(members) => {
+            let inner: usize = members.iter().map(|(_, value)| steps_to_compare(value)).sum();
+            inner.saturating_add(members.len().saturating_mul(members.len()) / 8).saturating_add(1)
+        }
+        Value::Array(items) => 1 + items.iter().map(steps_to_compare).sum::<usize>(),
+        other => other.size(),
     }
 }
 

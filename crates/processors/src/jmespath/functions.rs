@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use jmespath::ast::Ast;
 
-use super::eval::{equal, evaluate};
+use super::eval::{equal, evaluate_own, spend, steps_to_compare};
 use super::json;
-use crate::jsonpath::Value;
+use crate::jsonpath::{Steps, Value};
 
 const NAMES: [&str; 26] = [
     "abs",
@@ -59,11 +59,12 @@ struct Call<'c> {
     name: &'c str,
     arguments: &'c [Ast],
     data: &'c Value,
+    steps: &'c Steps,
 }
 
 /// Calls a function with arguments that are evaluated over `data`.
-pub(super) fn call(name: &str, arguments: &[Ast], data: &Value) -> Called {
-    Call { name, arguments, data }.run()
+pub(super) fn call(name: &str, arguments: &[Ast], data: &Value, steps: &Steps) -> Called {
+    Call { name, arguments, data, steps }.run()
 }
 
 impl Call<'_> {
@@ -89,7 +90,7 @@ impl Call<'_> {
 
     fn argument(&self, at: usize) -> Called {
         match self.arguments.get(at) {
-            Some(ast) => evaluate(ast, self.data),
+            Some(ast) => evaluate_own(ast, self.data, self.steps),
             None => Err(format!("Invalid arity calling \"{}\"", self.name)),
         }
     }
@@ -160,7 +161,10 @@ impl Call<'_> {
             "contains" => {
                 let wanted = self.argument(1)?;
                 match self.argument(0)? {
-                    Value::Array(items) => Value::Bool(items.iter().any(|item| equal(item, &wanted))),
+                    Value::Array(items) => {
+                        spend(self.steps, items.iter().map(steps_to_compare).sum())?;
+                        Value::Bool(items.iter().any(|item| equal(item, &wanted)))
+                    }
                     Value::Text(text) => match wanted {
                         Value::Text(wanted) => Value::Bool(text.contains(&wanted)),
                         _ => Value::Bool(false),
@@ -203,7 +207,7 @@ impl Call<'_> {
             "map" => {
                 let expression = self.expression(0)?;
                 let mapped: Result<_, _> =
-                    self.array(1)?.iter().map(|item| evaluate(expression, item)).collect();
+                    self.array(1)?.iter().map(|item| evaluate_own(expression, item, self.steps)).collect();
                 Value::Array(mapped?)
             }
             "max" => self.extreme(Ordering::Greater)?,
@@ -230,6 +234,7 @@ impl Call<'_> {
                         return self.wrong("object", &self.argument(at)?);
                     };
                     for (key, value) in own {
+                        spend(self.steps, members.len() / 8)?;
                         match members.iter_mut().find(|(known, _)| *known == key) {
                             Some(member) => member.1 = value,
                             None => members.push((key, value)),
@@ -264,6 +269,7 @@ impl Call<'_> {
                 other => {
                     let mut out = String::new();
                     json::write_json(&other, &mut out);
+                    spend(self.steps, out.len() / 16)?;
                     Value::Text(out)
                 }
             },
@@ -279,7 +285,7 @@ impl Call<'_> {
 
     fn keys(&self, items: &[Value]) -> Result<Vec<Value>, String> {
         let expression = self.expression(1)?;
-        items.iter().map(|item| evaluate(expression, item)).collect()
+        items.iter().map(|item| evaluate_own(expression, item, self.steps)).collect()
     }
 
     /// All numbers, or all texts.

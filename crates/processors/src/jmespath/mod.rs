@@ -7,9 +7,14 @@ mod json;
 
 use jmespath::ast::Ast;
 
-use crate::jsonpath::Value;
+use busyhour_limits::{Limit, exceeded};
+
+use crate::jsonpath::{STEPS_MAX, Steps, Value};
 
 pub(crate) use json::{read, write};
+
+/// Signs that a path may have: it is read and followed by recursion.
+const SIGNS_MAX: usize = 200;
 
 /// A path, ready to be followed.
 #[derive(Clone, Debug)]
@@ -24,6 +29,9 @@ impl JmesPath {
     /// When it is none, or calls a function that is not known.
     pub(crate) fn compile(text: &str) -> Result<Self, String> {
         let unable = |why: &str| format!("Unable to compile expression \"{text}\": {why}");
+        if signs(text) > SIGNS_MAX {
+            return Err(unable(&format!("it has more than {SIGNS_MAX} signs")));
+        }
         let ast = jmespath::parse(text).map_err(|error| unable(&error.reason.to_string()))?;
         match unknown_function(&ast) {
             Some(name) => Err(unable(&format!("unknown function \"{name}\""))),
@@ -36,8 +44,39 @@ impl JmesPath {
     /// # Errors
     /// When a function is given what it cannot take.
     pub(crate) fn search(&self, document: &Value) -> Result<Value, String> {
-        eval::evaluate(&self.ast, document)
+        let steps = Steps::full();
+        let found = eval::evaluate_own(&self.ast, document, &steps);
+        if steps.are_used_up() {
+            exceeded(Limit::JmesPathSteps);
+            return Err(format!(
+                "the JMESPath expression needs more than {STEPS_MAX} steps on this document"
+            ));
+        }
+        found
     }
+}
+
+/// Signs outside of texts in quotes: each may take a level of recursion.
+fn signs(text: &str) -> usize {
+    let mut count = 0;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' | '\'' | '`' => {
+                while let Some(inside) = characters.next() {
+                    match inside {
+                        '\\' => drop(characters.next()),
+                        end if end == character => break,
+                        _ => {}
+                    }
+                }
+            }
+            '_' => {}
+            sign if sign.is_ascii_punctuation() => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 fn unknown_function(ast: &Ast) -> Option<&str> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::path::{Function, Step};
+use super::steps::Steps;
 use super::value::Value;
 use super::{JsonPath, ReadError};
 
@@ -11,11 +12,13 @@ use super::{JsonPath, ReadError};
 enum Stop {
     NotFound(String),
     Failed(String),
+    Limit,
 }
 
 struct Walk<'p, 'v> {
     steps: &'p [Step],
     root: &'v Value,
+    budget: &'p Steps,
     results: Vec<Cow<'v, Value>>,
 }
 
@@ -27,24 +30,37 @@ pub(super) fn select<'v>(
     path: &JsonPath,
     start: &'v Value,
     root: &'v Value,
+    budget: &Steps,
 ) -> Result<Vec<Cow<'v, Value>>, ReadError> {
-    let mut walk = Walk { steps: &path.steps, root, results: Vec::new() };
-    match walk.from(0, start, true) {
+    let mut walk = Walk { steps: &path.steps, root, budget, results: Vec::new() };
+    let walked = walk.from(0, start, true);
+    if budget.are_used_up() {
+        return Err(ReadError::Limit);
+    }
+    match walked {
         Ok(()) if path.is_definite() && walk.results.is_empty() => {
             Err(ReadError::NotFound(format!("No results for path: {}", path_text(&path.steps))))
         }
         Ok(()) => Ok(walk.results),
         Err(Stop::NotFound(why)) => Err(ReadError::NotFound(why)),
         Err(Stop::Failed(why)) => Err(ReadError::Failed(why)),
+        Err(Stop::Limit) => Err(ReadError::Limit),
     }
 }
 
 /// The value of a path inside a filter: what a definite path finds, or the list of what another finds.
-pub(super) fn single<'v>(path: &JsonPath, start: &'v Value, root: &'v Value) -> Option<Cow<'v, Value>> {
-    let mut found = select(path, start, root).ok()?;
+pub(super) fn single<'v>(
+    path: &JsonPath,
+    start: &'v Value,
+    root: &'v Value,
+    budget: &Steps,
+) -> Option<Cow<'v, Value>> {
+    let mut found = select(path, start, root, budget).ok()?;
     if path.is_definite() {
         return found.pop();
     }
+    // The copies: nobody needs them when the budget ends here.
+    found.iter().all(|value| budget.spend(value.size())).then_some(())?;
     Some(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())))
 }
 
@@ -87,6 +103,9 @@ fn step_text(step: &Step) -> String {
 impl<'v> Walk<'_, 'v> {
     /// Follows the steps from number `at` on. `definite`: the steps before can lead to one place only.
     fn from(&mut self, at: usize, value: &'v Value, definite: bool) -> Result<(), Stop> {
+        if !self.budget.spend(1) {
+            return Err(Stop::Limit);
+        }
         let steps = self.steps;
         let Some(step) = steps.get(at) else {
             self.results.push(Cow::Borrowed(value));
@@ -138,13 +157,13 @@ impl<'v> Walk<'_, 'v> {
             }
             Step::Filter(filter) => match value {
                 Value::Object(_) => {
-                    if filter.holds(value, self.root) {
+                    if filter.holds(value, self.root, self.budget) {
                         self.from(at + 1, value, false)?;
                     }
                     Ok(())
                 }
                 Value::Array(items) => {
-                    for item in items.iter().filter(|item| filter.holds(item, self.root)) {
+                    for item in items.iter().filter(|item| filter.holds(item, self.root, self.budget)) {
                         self.from(at + 1, item, false)?;
                     }
                     Ok(())
@@ -184,6 +203,7 @@ impl<'v> Walk<'_, 'v> {
                 value.java_class()
             )));
         };
+        self.budget.spend(members.len() / 8);
         let is_leaf = at + 1 == self.steps.len();
         if names.len() > 1 && is_leaf {
             let chosen: Vec<(String, Value)> = names
@@ -234,14 +254,20 @@ impl<'v> Walk<'_, 'v> {
 
     /// Applies step `at` to the value and to all that lies below it.
     fn descend(&mut self, at: usize, value: &'v Value) -> Result<(), Stop> {
+        if !self.budget.spend(1) {
+            return Err(Stop::Limit);
+        }
         let applies = match (&self.steps[at], value) {
-            (Step::Members(names), Value::Object(_)) => {
+            (Step::Members(names), Value::Object(members)) => {
+                self.budget.spend(members.len() / 8);
                 let is_leaf = at + 1 == self.steps.len();
                 (names.len() > 1 && !is_leaf) || names.iter().all(|name| value.member(name).is_some())
             }
             (Step::Indexes(_) | Step::Slice(..), Value::Array(_)) => true,
             (Step::Wildcard, _) => true,
-            (Step::Filter(filter), Value::Object(_) | Value::Array(_)) => filter.holds(value, self.root),
+            (Step::Filter(filter), Value::Object(_) | Value::Array(_)) => {
+                filter.holds(value, self.root, self.budget)
+            }
             _ => false,
         };
         if applies {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::path::{Parser, quoted};
+use super::steps::Steps;
 use super::value::Value;
 use super::{JsonPath, PathError, eval, read};
 
@@ -34,6 +35,25 @@ pub(super) enum Comparison {
     AnyOf,
     NoneOf,
     SubsetOf,
+}
+
+impl Comparison {
+    /// Values that have to be looked at for it, at most.
+    fn steps(self, left: &Worth<'_>, right: &Worth<'_>) -> usize {
+        let (Worth::Value(left), Worth::Value(right)) = (left, right) else { return 0 };
+        // Members of objects are looked up one by one.
+        let all = |value: &Value| match value {
+            Value::Object(members) => value.size().saturating_mul(members.len()),
+            other => other.size(),
+        };
+        match self {
+            Self::AnyOf | Self::NoneOf | Self::SubsetOf => left.size().saturating_mul(right.size()),
+            Self::In | Self::NotIn | Self::Contains => left.size().saturating_add(right.size()),
+            Self::Size | Self::Empty | Self::Matches => 0,
+            Self::Equal | Self::NotEqual => all(left).min(all(right)),
+            Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual => 1,
+        }
+    }
 }
 
 /// One side of a comparison.
@@ -70,6 +90,11 @@ const OPERATORS: [(&str, Comparison); 15] = [
     ("noneof", Comparison::NoneOf),
     ("subsetof", Comparison::SubsetOf),
 ];
+
+/// How deep filters may stand in paths of filters.
+const DEPTH_MAX: u32 = 10;
+/// How deep parentheses and `!` may nest in a filter.
+const PARENTHESES_MAX: u32 = 50;
 
 fn unsupported<T>(what: impl Into<String>) -> Result<T, PathError> {
     Err(PathError::Unsupported(what.into()))
@@ -133,8 +158,13 @@ fn lost<T>(parser: &Parser<'_>) -> Result<T, PathError> {
 pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Filter, PathError> {
     let outer = std::mem::replace(&mut parser.inside, true);
     parser.at += 1;
+    parser.depth += 1;
+    if parser.depth > DEPTH_MAX {
+        return unsupported("deeply nested filters");
+    }
     let filter = or(parser, 0)?;
     expect_close(parser)?;
+    parser.depth -= 1;
     parser.inside = outer;
     Ok(filter)
 }
@@ -174,7 +204,7 @@ fn take(parser: &mut Parser<'_>, token: &str) -> bool {
 }
 
 fn not(parser: &mut Parser<'_>, depth: u32) -> Result<Filter, PathError> {
-    if depth > 50 {
+    if depth > PARENTHESES_MAX {
         return unsupported("a deeply nested filter");
     }
     if take(parser, "!") {
@@ -309,14 +339,14 @@ fn json_literal(parser: &mut Parser<'_>) -> Result<Operand, PathError> {
 }
 
 impl Operand {
-    fn worth<'v>(&'v self, item: &'v Value, root: &'v Value) -> Worth<'v> {
+    fn worth<'v>(&'v self, item: &'v Value, root: &'v Value, steps: &Steps) -> Worth<'v> {
         let (path, start) = match self {
             Self::Item(path) => (path, item),
             Self::Root(path) => (path, root),
             Self::Literal(value) => return Worth::Value(std::borrow::Cow::Borrowed(value)),
             Self::Pattern(_) => return Worth::Undefined,
         };
-        match eval::single(path, start, root) {
+        match eval::single(path, start, root, steps) {
             Some(value) => Worth::Value(value),
             None => Worth::Undefined,
         }
@@ -325,14 +355,18 @@ impl Operand {
 
 impl Filter {
     /// Whether it holds for the item.
-    pub(super) fn holds(&self, item: &Value, root: &Value) -> bool {
+    pub(super) fn holds(&self, item: &Value, root: &Value, steps: &Steps) -> bool {
+        if !steps.spend(1) {
+            return false;
+        }
         match self {
-            Self::And(parts) => parts.iter().all(|part| part.holds(item, root)),
-            Self::Or(parts) => parts.iter().any(|part| part.holds(item, root)),
-            Self::Not(part) => !part.holds(item, root),
-            Self::Exists(operand) => matches!(operand.worth(item, root), Worth::Value(_)),
+            Self::And(parts) => parts.iter().all(|part| part.holds(item, root, steps)),
+            Self::Or(parts) => parts.iter().any(|part| part.holds(item, root, steps)),
+            Self::Not(part) => !part.holds(item, root, steps),
+            Self::Exists(operand) => matches!(operand.worth(item, root, steps), Worth::Value(_)),
             Self::Compare(left, Comparison::Matches, Operand::Pattern(pattern)) => {
-                match left.worth(item, root) {
+                match left.worth(item, root, steps) {
+                    Worth::Value(value) if !steps.spend(value.size()) => false,
                     Worth::Value(value) => match value.as_ref() {
                         Value::Text(text) => pattern.is_match(text),
                         Value::Integer(_) | Value::Double(_) | Value::Bool(_) => {
@@ -344,7 +378,8 @@ impl Filter {
                 }
             }
             Self::Compare(left, comparison, right) => {
-                compare(&left.worth(item, root), *comparison, &right.worth(item, root))
+                let (left, right) = (left.worth(item, root, steps), right.worth(item, root, steps));
+                steps.spend(comparison.steps(&left, &right)) && compare(&left, *comparison, &right)
             }
         }
     }

@@ -8,12 +8,15 @@ mod eval;
 mod filter;
 mod path;
 mod read;
+mod steps;
 mod value;
 
 use std::borrow::Cow;
 
+use busyhour_limits::{Limit, exceeded};
 use path::{Parser, Step};
 pub use read::{NotJson, read};
+pub(crate) use steps::{STEPS_MAX, Steps};
 pub use value::Value;
 pub(crate) use value::java_double;
 
@@ -37,7 +40,13 @@ pub enum ReadError {
     /// Following it failed; Jayway's words.
     #[error("{0}")]
     Failed(String),
+    /// Following it takes too long.
+    #[error("the JSON path needs more than {STEPS_MAX} steps on this document")]
+    Limit,
 }
+
+/// Steps that a path may have: each is followed by recursion.
+const PATH_STEPS_MAX: usize = 500;
 
 /// A path, ready to be followed.
 #[derive(Clone, Debug)]
@@ -61,12 +70,15 @@ impl JsonPath {
         if full.ends_with('.') {
             return Err(PathError::Invalid("Path must not end with a '.' or '..'".to_owned()));
         }
-        let mut parser = Parser { text: &full, at: 1, inside: false, filter: (0, 0) };
+        let mut parser = Parser { text: &full, at: 1, inside: false, filter: (0, 0), depth: 0 };
         let steps = parser.steps()?;
         Self::from_steps(text, steps, false)
     }
 
     fn from_steps(text: &str, steps: Vec<Step>, inside: bool) -> Result<Self, PathError> {
+        if steps.len() > PATH_STEPS_MAX {
+            return Err(PathError::Unsupported(format!("more than {PATH_STEPS_MAX} steps")));
+        }
         let last = steps.len().saturating_sub(1);
         let mut definite = true;
         for (at, step) in steps.iter().enumerate() {
@@ -116,7 +128,7 @@ impl JsonPath {
                     .to_owned(),
             ));
         }
-        match eval::select(self, document, document) {
+        match counted(eval::select(self, document, document, &Steps::full())) {
             Err(ReadError::NotFound(_)) => Ok(Vec::new()),
             other => other,
         }
@@ -127,14 +139,26 @@ impl JsonPath {
     /// # Errors
     /// When a definite path leads nowhere.
     pub fn find<'v>(&self, document: &'v Value) -> Result<Cow<'v, Value>, ReadError> {
-        let mut found = eval::select(self, document, document)?;
+        let steps = Steps::full();
+        let mut found = counted(eval::select(self, document, document, &steps))?;
         if self.definite
             && let Some(value) = found.pop()
         {
             return Ok(value);
         }
+        if !found.iter().all(|value| steps.spend(value.size())) {
+            return counted(Err(ReadError::Limit));
+        }
         Ok(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())))
     }
+}
+
+/// Counts the limit when following a path exceeded it.
+fn counted<T>(found: Result<T, ReadError>) -> Result<T, ReadError> {
+    if matches!(found, Err(ReadError::Limit)) {
+        exceeded(Limit::JsonPathSteps);
+    }
+    found
 }
 
 #[cfg(test)]

@@ -55,6 +55,8 @@ pub(super) struct Parser<'p> {
     pub inside: bool,
     /// Where the filter that is being read begins and ends, its brackets included.
     pub filter: (usize, usize),
+    /// How many filters are being read, one inside the other.
+    pub depth: u32,
 }
 
 impl<'p> Parser<'p> {

@@ -1,5 +1,7 @@
 //! Reading JSON the way json-smart's permissive mode does, as far as responses need it.
 
+use std::collections::HashMap;
+
 use super::value::Value;
 use crate::java;
 
@@ -26,6 +28,39 @@ pub fn read(text: &str) -> Result<Value, NotJson> {
         return Ok(Value::Text(String::new()));
     }
     reader.value(b"")
+}
+
+/// Members of an object, in the order of their first appearance.
+#[derive(Default)]
+struct Members {
+    all: Vec<(String, Value)>,
+    /// Where each is, once there are many.
+    places: HashMap<String, usize>,
+}
+
+/// Members that are looked through one by one.
+const FEW: usize = 16;
+
+impl Members {
+    fn set(&mut self, key: String, value: Value) {
+        let known = if self.all.len() <= FEW {
+            self.all.iter().position(|(known, _)| *known == key)
+        } else {
+            if self.places.is_empty() {
+                self.places = self.all.iter().map(|(key, _)| key.clone()).zip(0..).collect();
+            }
+            self.places.get(&key).copied()
+        };
+        match known {
+            Some(place) => self.all[place].1 = value,
+            None => {
+                if !self.places.is_empty() {
+                    self.places.insert(key.clone(), self.all.len());
+                }
+                self.all.push((key, value));
+            }
+        }
+    }
 }
 
 struct Reader<'t> {
@@ -119,13 +154,13 @@ impl Reader<'_> {
     }
 
     fn object(&mut self) -> Result<Value, NotJson> {
-        let mut members: Vec<(String, Value)> = Vec::new();
+        let mut members = Members::default();
         loop {
             self.skip_space();
             let key = match self.bytes.get(self.at) {
                 Some(b'}') => {
                     self.at += 1;
-                    return Ok(Value::Object(members));
+                    return Ok(Value::Object(members.all));
                 }
                 Some(b',') => {
                     self.at += 1;
@@ -141,10 +176,7 @@ impl Reader<'_> {
             }
             self.at += 1;
             let value = self.value(b",}")?;
-            match members.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, old)) => *old = value,
-                None => members.push((key, value)),
-            }
+            members.set(key, value);
             self.skip_space();
             match self.bytes.get(self.at) {
                 Some(b',' | b'}') => {}

@@ -130,3 +130,99 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn hostile_paths_and_documents_are_stopped() {
+    let follow = |path: &str, document: &str| {
+        let document = read(document).map_err(|error| error.to_string())?;
+        let path = JsonPath::compile(path).map_err(|error| error.to_string())?;
+        path.find_all(&document).map(|found| found.len()).map_err(|error| error.to_string())
+    };
+    let few_steps = |path: &str, document: &str| {
+        let document = read(document).expect("JSON");
+        let path = JsonPath::compile(path).expect("a path");
+        eval::select(&path, &document, &document, &Steps::of(100_000)).map(|found| found.len())
+    };
+    let limit = Err(ReadError::Limit);
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    // Every array is looked through from all that contain it.
+    let deep = format!("[{}]", vec![nested(390); 40].join(","));
+    assert_eq!(few_steps("$..[0]..[0]..[0]..[0]..[0]", &deep), limit);
+    let flat = format!("[{}]", vec!["{\"a\":1}"; 6_000].join(","));
+    assert_eq!(few_steps("$[?(@.a in $..a)]", &flat), limit);
+    assert_eq!(few_steps("$[?($[?(@.a == 2)] empty false)]", &flat), limit);
+    assert_eq!(follow("$[?(@.a == 1)]", &flat), Ok(6_000));
+    for count in [10, 1_000, 100_000] {
+        let outcomes = [
+            follow(&format!("${}", "[?(@)]".repeat(count)), "{}"),
+            follow(&format!("$.{}x", "a.".repeat(count)), "{}"),
+            follow(&format!("${}", "..*".repeat(count)), "{}"),
+            follow(&format!("$[?({}@.a{})]", "(".repeat(count), ")".repeat(count)), "[{}]"),
+            follow(&format!("$[?({}@.a)]", "!".repeat(count)), "[{}]"),
+            follow(&format!("${}{}", "[?(@".repeat(count), ")]".repeat(count)), "[{}]"),
+            follow("$..a", &nested(count)),
+            follow("$..a", &"{\"a\":".repeat(count)),
+        ];
+        if count > 500 {
+            assert!(outcomes.iter().all(Result::is_err), "{outcomes:?}");
+        }
+    }
+}
+
+#[test]
+fn objects_with_many_members_keep_their_order() {
+    let members: Vec<String> = (0..200_000).map(|n| format!("\"k{}\":{n}", n % 150_000)).collect();
+    let document = read(&format!("{{{}}}", members.join(","))).expect("JSON");
+    let Value::Object(members) = &document else { panic!("an object") };
+    assert_eq!(members.len(), 150_000);
+    assert_eq!(members[7], ("k7".to_owned(), Value::Integer(150_007)));
+    assert_eq!(members[149_999].0, "k149999");
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
+
+    /// Paths of all forms over documents of all depths.
+    #[test]
+    fn following_any_path_ends(path in any_steps(), depth in 1..100_usize, width in 1..10_usize) {
+        let inner = vec!["{\"a\":1,\"b\":[{\"a\":\"x\"},2]}"; width].join(",");
+        let document = format!("{}{inner}{}", "[{\"a\":{\"b\":[1,".repeat(depth), "]}}]".repeat(depth));
+        if let (Ok(path), Ok(document)) = (JsonPath::compile(&format!("${path}")), read(&document)) {
+            let steps = Steps::of(20_000);
+            let found = eval::select(&path, &document, &document, &steps);
+            if let Ok(found) = found {
+                let _ = found.iter().take(10).filter_map(|one| one.extracted()).count();
+            }
+        }
+    }
+}
+
+fn any_steps() -> impl proptest::strategy::Strategy<Value = String> {
+    use proptest::prelude::*;
+    let simple = proptest::sample::select(vec![
+        ".a",
+        ".b",
+        "..a",
+        "..b",
+        "..*",
+        ".*",
+        "[*]",
+        "[0]",
+        "[-1]",
+        "[0,1]",
+        "[1:]",
+        "['a','b']",
+        ".length()",
+        "..[0]",
+    ]);
+    simple.prop_map(str::to_owned).prop_recursive(4, 16, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| format!("{one}{other}")),
+            inner.clone().prop_map(|inside| format!("[?(@{inside})]")),
+            inner.clone().prop_map(|inside| format!("..[?(@{inside} == 1)]")),
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| format!("[?(@{one} in ${other})]")),
+            (inner.clone(), inner)
+                .prop_map(|(one, other)| format!("[?(!(@{one} =~ /x+/) && $..b anyof @{other})]")),
+        ]
+    })
+}

@@ -62,6 +62,16 @@ impl Value {
         }
     }
 
+    /// Values in it, itself counted, and 16 bytes of text as one more.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Null | Self::Bool(_) | Self::Integer(_) | Self::Double(_) => 1,
+            Self::BigInteger(text) | Self::Decimal(text) | Self::Text(text) => 1 + text.len() / 16,
+            Self::Array(items) => 1 + items.iter().map(Self::size).sum::<usize>(),
+            Self::Object(members) => 1 + members.iter().map(|(_, value)| value.size()).sum::<usize>(),
+        }
+    }
+
     /// The value as a number.
     pub fn as_f64(&self) -> Option<f64> {
         match self {

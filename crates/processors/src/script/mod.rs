@@ -14,6 +14,7 @@ use busyhour_engine::run::{Level, Stop};
 use busyhour_engine::template::{Segment, Template};
 use busyhour_engine::user::{StateId, UserState};
 use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, UserScope};
+use busyhour_limits::{Limit, exceeded};
 use busyhour_script::java_like::{self, Language as JavaLike};
 use busyhour_script::javascript::Imitated;
 use busyhour_script::{Binding, Memory, ScriptError, Value, javascript, jexl, refuse_unbound};
@@ -382,6 +383,9 @@ impl ScriptText {
         drop(scope);
         if let Some(memory) = memory {
             *user.state(self.state, Memory::default) = memory;
+        }
+        if matches!(outcome, Err(ScriptError::LimitReached { .. })) {
+            exceeded(Limit::Script);
         }
         outcome.map(|(value, values)| Ran { value, values, verdict })
     }

@@ -1,10 +1,18 @@
 //! Reading jsoup's selectors.
 
+use busyhour_oro::Finder;
+
 use super::{Chain, Combinator, Nth, Selector, SelectorError, Test};
+
+/// How deep selectors may stand inside `:not(…)`, `:has(…)` and `:is(…)`.
+const DEPTH_MAX: u32 = 50;
+/// Parts that a selector may have.
+const PARTS_MAX: usize = 500;
 
 pub(super) struct Parser<'t> {
     whole: &'t str,
     rest: &'t str,
+    depth: u32,
 }
 
 type Parsed<T> = Result<T, SelectorError>;
@@ -14,13 +22,13 @@ fn normal(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-fn pattern(text: &str) -> Parsed<Box<fancy_regex::Regex>> {
-    fancy_regex::Regex::new(text).map(Box::new).map_err(|error| SelectorError(error.to_string()))
+fn pattern(text: &str) -> Parsed<Box<Finder>> {
+    Finder::compile(text).map(Box::new).map_err(|error| SelectorError(error.to_string()))
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { whole: text, rest: text.trim() }
+        Self { whole: text, rest: text.trim(), depth: 0 }
     }
 
     fn wrong<T>(&self) -> Parsed<T> {
@@ -88,6 +96,9 @@ impl<'t> Parser<'t> {
         let first = self.combinator().unwrap_or(Combinator::Start);
         let mut parts = vec![(first, self.compound()?)];
         while let Some(combinator) = self.combinator() {
+            if parts.len() >= PARTS_MAX {
+                return Err(SelectorError(format!("A selector may have up to {PARTS_MAX} parts")));
+            }
             parts.push((combinator, self.compound()?));
         }
         Ok(Chain { parts })
@@ -227,7 +238,11 @@ impl<'t> Parser<'t> {
     }
 
     fn inner(&mut self) -> Parsed<Selector> {
-        Parser::new(self.argument()?).selector()
+        if self.depth >= DEPTH_MAX {
+            return Err(SelectorError(format!("Selectors may be nested up to {DEPTH_MAX} deep")));
+        }
+        let inside = self.argument()?;
+        Parser { depth: self.depth + 1, ..Parser::new(inside) }.selector()
     }
 
     fn pseudo(&mut self) -> Parsed<Test> {
