@@ -16,6 +16,7 @@ mod docs;
 mod export;
 mod faults;
 mod jmeter_form;
+mod limits;
 mod live;
 mod live_page;
 mod models;

@@ -1,0 +1,29 @@
+//! Regular expressions, XPath expressions and functions from the first line, over the text or document of the others.
+
+#![no_main]
+
+use std::ops::ControlFlow;
+
+use busyhour_engine::symbols::Symbols;
+use busyhour_oro::Pattern;
+use busyhour_xml::{Reading, evaluate, problem, read};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(data) = std::str::from_utf8(data) else { return };
+    let (expression, text) = data.split_once('\n').unwrap_or((data, ""));
+    if let Ok(pattern) = Pattern::compile(expression) {
+        let _ = pattern.contains(text);
+        let _ = pattern.matches(text);
+        let _ = pattern.each_match(text, |groups| {
+            assert!(groups.whole().end <= text.len());
+            (0..=pattern.groups()).for_each(|group| assert!(groups.get(group).is_none_or(|found| text.contains(found))));
+            ControlFlow::Continue(())
+        });
+    }
+    let _ = problem(expression);
+    if let Ok(document) = read(text, Reading { sorted: true, ..Reading::default() }) {
+        let _ = evaluate(&document, expression, &document.declared);
+    }
+    let _ = busyhour_functions::parse(expression, &mut Symbols::default());
+});
