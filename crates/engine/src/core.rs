@@ -13,6 +13,8 @@ use tokio::sync::Notify;
 use crate::crowd::supply::CoreShare;
 use crate::open::ArrivalCounts;
 use crate::run::{RunShared, Stop};
+use crate::runner::supervisor::CoreSigns;
+use crate::stalls::StallLog;
 use crate::timers::Timers;
 
 /// What the users of one core share. It never leaves its thread.
@@ -39,6 +41,10 @@ pub struct Core {
     pub died: Cell<u64>,
     /// The longest time by which the core's own tick came late: what a user's start may lag behind.
     pub lag_ns_max: Cell<u64>,
+    /// The longest of these times.
+    pub(crate) stalls: RefCell<StallLog>,
+    /// What the supervisor sees of this core.
+    pub(crate) signs: Arc<CoreSigns>,
     arrivals: Cell<ArrivalCounts>,
     /// When the second looked at began, and the thread's CPU time then.
     second: Cell<Option<(Nanos, u64)>>,
@@ -84,10 +90,18 @@ impl Core {
             interrupted: Cell::new(0),
             died: Cell::new(0),
             lag_ns_max: Cell::new(0),
+            stalls: RefCell::default(),
+            signs: Arc::default(),
             arrivals: Cell::default(),
             second: Cell::new(None),
             busiest: Cell::new(None),
         })
+    }
+
+    /// Shows itself to a supervisor through these signs.
+    pub(crate) fn with_signs(mut self, signs: Arc<CoreSigns>) -> Self {
+        self.signs = signs;
+        self
     }
 
     /// The number of a label that varies.
@@ -179,6 +193,7 @@ impl Core {
         let mut next = self.run.clock.now();
         let mut told = Stop::No;
         let mut changes_told = 0;
+        self.signs.tick(next);
         loop {
             next = next + TICK_NS;
             self.timers.sleep_until(next).await;
@@ -188,7 +203,9 @@ impl Core {
                 if lag > self.lag_ns_max.get() {
                     self.lag_ns_max.set(lag);
                 }
+                self.stalls.borrow_mut().note(Some(self.index), next, lag);
             }
+            self.signs.tick(now);
             self.flush();
             self.look_at_cpu(now);
             let changes = self.run.control.count();
@@ -198,6 +215,7 @@ impl Core {
             }
             let stop = self.run.stop();
             if stop == Stop::Now {
+                self.signs.set_ending(true);
                 return;
             }
             if stop != told {

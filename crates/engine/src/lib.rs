@@ -21,6 +21,7 @@ pub mod run;
 pub mod run_control;
 pub mod runner;
 pub mod shaping;
+pub mod stalls;
 pub mod symbols;
 pub mod template;
 #[cfg(test)]

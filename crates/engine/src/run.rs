@@ -3,11 +3,13 @@
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap as HashMap;
 
 use tokio::sync::Notify;
+
+use busyhour_record::Nanos;
 
 use crate::clock::Clock;
 use crate::control::Locks;
@@ -200,6 +202,10 @@ pub struct RunShared {
     /// Starts that timers had to give up, by the timer's name.
     missed_starts: Mutex<BTreeMap<String, u64>>,
     stop: AtomicU8,
+    /// When the end is forced, in nanoseconds since the run's start; `u64::MAX`: never.
+    force_at_ns: AtomicU64,
+    /// The first error of the plan that stopped the run.
+    stop_error: OnceLock<String>,
     log: LogSink,
 }
 
@@ -243,6 +249,8 @@ impl RunShared {
             shared: Mutex::default(),
             missed_starts: Mutex::default(),
             stop: AtomicU8::new(0),
+            force_at_ns: AtomicU64::new(u64::MAX),
+            stop_error: OnceLock::new(),
             log,
         }
     }
@@ -316,6 +324,38 @@ impl RunShared {
     /// Asks the run to stop; never takes an earlier, stronger request back.
     pub fn ask_to_stop(&self, stop: Stop) {
         self.stop.fetch_max(stop as u8, Ordering::Relaxed);
+    }
+
+    /// Asks the run to stop because of an error of the plan, which `why` describes. The first error is kept.
+    pub fn stop_because_of_error(&self, stop: Stop, why: impl Into<String>) {
+        let _ = self.stop_error.set(why.into());
+        self.ask_to_stop(stop);
+    }
+
+    /// The error of the plan that stopped the run.
+    pub fn stop_error(&self) -> Option<&str> {
+        self.stop_error.get().map(String::as_str)
+    }
+
+    /// Asks the run to stop and forces its end when that takes longer than `grace_ns`: samples in flight are given up,
+    /// tearDown groups do not run, and a core that does not respond is left behind. An earlier time stays.
+    pub fn stop_within(&self, stop: Stop, grace_ns: u64) {
+        self.ask_to_stop(stop);
+        self.force_at_ns.fetch_min(self.clock.now().0.saturating_add(grace_ns), Ordering::Relaxed);
+    }
+
+    /// Forces the end from now on, see [`Self::stop_within`].
+    pub fn force_end(&self) {
+        self.stop_within(Stop::Now, 0);
+    }
+
+    /// Whether the end is forced at `now`; what is still running is asked to stop at once then.
+    pub fn is_forced(&self, now: Nanos) -> bool {
+        let is_forced = now.0 >= self.force_at_ns.load(Ordering::Relaxed);
+        if is_forced {
+            self.ask_to_stop(Stop::Now);
+        }
+        is_forced
     }
 
     /// Lets tearDown groups run after a stop of the main groups.

@@ -1,8 +1,10 @@
 //! Running a program: the cores, the phases of the thread groups, stopping.
 
 mod starts;
+pub(crate) mod supervisor;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use std::sync::mpsc as blocking;
 use std::thread;
 
 use busyhour_limits::Limit;
-use busyhour_record::{BatchWriter, Labels, Nanos};
+use busyhour_record::{AbandonedCore, BatchWriter, Labels, Nanos, Stall};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
 
@@ -22,10 +24,12 @@ use crate::open::dispatch::{OpenStart, dispatch};
 use crate::open::{ArrivalCounts, NoFreeUser, OpenWorkload};
 use crate::program::{Group, Phase, Program, Protocol};
 use crate::run::{Level, RunShared, Stop};
+use crate::stalls::StallLog;
 use crate::user::UserState;
 
 pub(crate) use starts::Watch;
 use starts::{start_lifetimes, start_users};
+use supervisor::{CoreSigns, Done, PanicGuard, Supervisor};
 
 /// What a core says of itself when the run is over.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,6 +53,8 @@ pub struct CoreReport {
     pub died: u64,
     /// Longest time by which the core's own tick came late, in nanoseconds.
     pub lag_ns_max: u64,
+    /// The longest times by which it came late.
+    pub blocked: StallLog,
     /// What became of the arrivals of open workloads.
     pub arrivals: ArrivalCounts,
     /// Samples lost because the recorder's thread was gone.
@@ -68,6 +74,10 @@ pub struct RunReport {
     pub open: Vec<Option<Nanos>>,
     /// How far the run was asked to stop before its own end.
     pub stopped: Option<Stop>,
+    /// The longest times in which the process or a core did not run, in order of time.
+    pub stalls: Vec<Stall>,
+    /// Cores that did not respond to a forced end. Their reports are empty but for the time.
+    pub abandoned: Vec<AbandonedCore>,
 }
 
 /// A thread group about to run.
@@ -98,23 +108,118 @@ enum Command {
     Run(Vec<Start>),
 }
 
-/// What a core tells while the run goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Done {
-    /// Its users of the phase have ended.
-    Phase,
-    /// It has failed.
-    Failed,
+/// The threads of the cores and the way to them.
+struct Cores {
+    commands: Vec<mpsc::UnboundedSender<Command>>,
+    threads: Vec<Option<thread::JoinHandle<()>>>,
+    supervisor: Supervisor,
+    /// Cores that did not respond to a forced end.
+    abandoned: BTreeSet<u32>,
 }
 
-/// Tells of a core that panics, for whom the others would wait for ever.
-struct Farewell<'d>(&'d blocking::Sender<Done>);
-
-impl Drop for Farewell<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            let _ = self.0.send(Done::Failed);
+impl Cores {
+    /// Starts one core for each writer and waits until all are ready.
+    fn start<P: Protocol>(
+        program: &Arc<Program<P>>,
+        shared: &Arc<RunShared>,
+        labels: &Labels,
+        writers: Vec<BatchWriter>,
+    ) -> io::Result<Self> {
+        let (ready, readiness) = blocking::channel();
+        let (done, inbox) = blocking::channel();
+        let (mut commands, mut threads) = (Vec::new(), Vec::new());
+        let cores = u32::try_from(writers.len()).unwrap_or(1).max(1);
+        let signs: Vec<Arc<CoreSigns>> = (0..cores).map(|_| Arc::default()).collect();
+        for ((index, writer), signs) in (0..).zip(writers).zip(&signs) {
+            let (send, receive) = mpsc::unbounded_channel();
+            commands.push(send);
+            let (program, shared, labels) = (Arc::clone(program), Arc::clone(shared), labels.clone());
+            let (ready, done, signs) = (ready.clone(), done.clone(), Arc::clone(signs));
+            let body = move || {
+                let _guard = PanicGuard { core: index, done: &done };
+                let report =
+                    core_thread(index, cores, &program, shared, labels, writer, receive, &ready, &done, signs);
+                let _ = done.send(Done::Ended(index, Box::new(report)));
+            };
+            threads.push(Some(thread::Builder::new().name(format!("core-{index}")).spawn(body)?));
         }
+        drop(ready);
+        for _ in 0..cores {
+            readiness.recv().map_err(|_| io::Error::other("a core ended before it began"))??;
+        }
+        let supervisor = Supervisor::new(Arc::clone(shared), inbox, signs);
+        Ok(Self { commands, threads, supervisor, abandoned: BTreeSet::new() })
+    }
+
+    fn all(&self) -> BTreeSet<u32> {
+        (0..).take(self.threads.len()).collect()
+    }
+
+    /// Runs `starts` on every core; false when a core has failed or does not respond to a forced end: without it the run
+    /// is not what was asked for, and the others need not finish theirs.
+    fn run_phase(&mut self, shared: &RunShared, starts: &[Start]) -> bool {
+        for command in &self.commands {
+            // A core that is gone has panicked; `end` passes its panic on.
+            let _ = command.send(Command::Run(starts.to_vec()));
+        }
+        let mut waiting_for = self.all();
+        while !waiting_for.is_empty() {
+            match self.supervisor.next(&waiting_for) {
+                Some(Done::Phase(core)) => {
+                    waiting_for.remove(&core);
+                }
+                Some(Done::Failed(_) | Done::Ended(..)) => {
+                    shared.ask_to_stop(Stop::Now);
+                    return false;
+                }
+                None => {
+                    self.abandoned = waiting_for;
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Ends the cores and collects their reports. Cores that do not end after a forced end are left behind: their threads
+    /// last until the process ends.
+    fn end(mut self) -> (Vec<CoreReport>, Vec<AbandonedCore>, Vec<Stall>) {
+        self.commands.clear();
+        let mut reports: Vec<Option<CoreReport>> = self.threads.iter().map(|_| None).collect();
+        let mut waiting_for: BTreeSet<u32> = self.all().difference(&self.abandoned).copied().collect();
+        while !waiting_for.is_empty() {
+            match self.supervisor.next(&waiting_for) {
+                Some(Done::Ended(core, report)) => {
+                    waiting_for.remove(&core);
+                    reports[core as usize] = Some(*report);
+                }
+                Some(Done::Failed(core)) => {
+                    if let Some(thread) = self.threads[core as usize].take()
+                        && let Err(panic) = thread.join()
+                    {
+                        std::panic::resume_unwind(panic);
+                    }
+                    waiting_for.remove(&core);
+                }
+                // The last of the phase before.
+                Some(Done::Phase(_)) => {}
+                None => break,
+            }
+        }
+        let mut abandoned = Vec::new();
+        let reports: Vec<CoreReport> = (0..)
+            .zip(reports)
+            .map(|(core, report)| {
+                report.unwrap_or_else(|| {
+                    let (facts, report) = self.supervisor.abandoned(core);
+                    abandoned.push(facts);
+                    report
+                })
+            })
+            .collect();
+        let logs: Vec<StallLog> = reports.iter().map(|report| report.blocked.clone()).collect();
+        let stalls = self.supervisor.stalls().with_cores(&logs);
+        (reports, abandoned, stalls)
     }
 }
 
@@ -128,67 +233,31 @@ pub fn run<P: Protocol>(
     labels: &Labels,
     writers: Vec<BatchWriter>,
 ) -> io::Result<RunReport> {
-    let (ready, readiness) = blocking::channel();
-    let (done, phases_done) = blocking::channel();
-    let mut commands = Vec::new();
-    let mut threads = Vec::new();
-    let cores = u32::try_from(writers.len()).unwrap_or(1).max(1);
-    for (index, writer) in (0..).zip(writers) {
-        let (send, receive) = mpsc::unbounded_channel();
-        commands.push(send);
-        let (program, shared, labels) = (Arc::clone(program), Arc::clone(shared), labels.clone());
-        let (ready, done) = (ready.clone(), done.clone());
-        let body =
-            move || core_thread(index, cores, &program, shared, labels, writer, receive, &ready, &done);
-        threads.push(thread::Builder::new().name(format!("core-{index}")).spawn(body)?);
-    }
-    drop(ready);
-    for _ in 0..cores {
-        readiness.recv().map_err(|_| io::Error::other("a core ended before it began"))??;
-    }
+    let mut cores = Cores::start(program, shared, labels, writers)?;
     shared.begun_ns.store(shared.clock.now().0, Ordering::Relaxed);
-    let run_phase = |starts: Vec<Start>| {
-        for command in &commands {
-            // A core that is gone has panicked; its join below says so.
-            let _ = command.send(Command::Run(starts.clone()));
-        }
-        for _ in 0..cores {
-            if phases_done.recv() != Ok(Done::Phase) {
-                // Without this core the run is not what was asked for; the others need not finish theirs.
-                shared.ask_to_stop(Stop::Now);
-                return false;
-            }
-        }
-        true
-    };
     let mut open = vec![None; program.open.len()];
     let mut stopped = Stop::No;
     for phase in [Phase::SetUp, Phase::Main, Phase::TearDown] {
         if phase == Phase::TearDown {
             stopped = shared.stop();
-            if stopped != Stop::No && !program.tear_down_on_stop {
+            let is_forced = shared.is_forced(shared.clock.now());
+            if stopped != Stop::No && (is_forced || !program.tear_down_on_stop) {
                 break;
             }
             if program.groups.iter().any(|group| group.phase == phase) {
                 shared.clear_stop();
             }
         }
+        let run_phase = |starts: Vec<Start>| cores.run_phase(shared, &starts);
         if !run_groups(program, shared, phase, &mut open, run_phase) {
             break;
         }
     }
     stopped = stopped.max(shared.stop());
     let end = shared.clock.now();
-    drop(commands);
-    let mut report =
-        RunReport { cores: Vec::new(), end, open, stopped: (stopped != Stop::No).then_some(stopped) };
-    for thread in threads {
-        match thread.join() {
-            Ok(core) => report.cores.push(core),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    }
-    Ok(report)
+    let (cores, abandoned, stalls) = cores.end();
+    let stopped = (stopped != Stop::No).then_some(stopped);
+    Ok(RunReport { cores, end, open, stopped, stalls, abandoned })
 }
 
 /// Runs the groups of a phase; false when a core has failed.
@@ -197,7 +266,7 @@ fn run_groups<P: Protocol>(
     shared: &Arc<RunShared>,
     phase: Phase,
     begun: &mut [Option<Nanos>],
-    run_phase: impl Fn(Vec<Start>) -> bool,
+    mut run_phase: impl FnMut(Vec<Start>) -> bool,
 ) -> bool {
     let mut starts = Vec::new();
     for (index, group) in (0..).zip(&program.groups) {
@@ -310,8 +379,8 @@ fn core_thread<P: Protocol>(
     mut commands: mpsc::UnboundedReceiver<Command>,
     ready: &blocking::Sender<io::Result<()>>,
     done: &blocking::Sender<Done>,
+    signs: Arc<CoreSigns>,
 ) -> CoreReport {
-    let _gone = Farewell(done);
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -323,7 +392,7 @@ fn core_thread<P: Protocol>(
     let began = shared.clock.now();
     runtime.block_on(async {
         let core = match Core::new(index, shared, labels, writer) {
-            Ok(core) => Rc::new(core),
+            Ok(core) => Rc::new(core.with_signs(signs)),
             Err(error) => {
                 let _ = ready.send(Err(error));
                 return CoreReport::default();
@@ -333,10 +402,11 @@ fn core_thread<P: Protocol>(
         while let Some(Command::Run(starts)) = commands.recv().await {
             phase(&core, cores, program, starts).await;
             core.flush();
-            if done.send(Done::Phase).is_err() {
+            if done.send(Done::Phase(index)).is_err() {
                 break;
             }
         }
+        core.signs.set_ending(true);
         if core.is_behind() {
             tokio::select! {
                 () = core.timers.drive() => {}
@@ -353,6 +423,7 @@ fn core_thread<P: Protocol>(
             interrupted: core.interrupted.get(),
             died: core.died.get(),
             lag_ns_max: core.lag_ns_max.get(),
+            blocked: core.stalls.take(),
             arrivals: core.arrivals(),
             lost,
             exceeded: busyhour_limits::take(),
@@ -392,6 +463,7 @@ pub(crate) async fn phase<P: Protocol>(
     program: &Arc<Program<P>>,
     starts: Vec<Start>,
 ) {
+    core.signs.set_ending(false);
     let set = LocalSet::new();
     let living = Rc::new(Living { count: Cell::new(0), none_left: Notify::new() });
     for start in starts {

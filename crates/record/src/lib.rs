@@ -98,8 +98,8 @@ pub use labels::Labels;
 pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
 pub use live_arrivals::LiveArrivals;
 pub use manifest::{
-    CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote,
-    RunEnd, plan_hash,
+    AbandonedCore, CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome,
+    PlanFile, PlanNote, RunEnd, Stall, plan_hash,
 };
 pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, SlicePoint};
 pub use recorder::{

@@ -187,6 +187,33 @@ pub struct GeneratorFacts {
     /// Of the CPU time that this machine wanted during the run, the part (0..=1) in which the host of a virtual machine ran
     /// others instead; `None` where the system does not tell, or hardly any time was wanted.
     pub cpu_stolen: Option<f64>,
+    /// The longest times in which the process or a core did not run, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stalls: Vec<Stall>,
+    /// Cores that were left behind because they did not respond when the run was to end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub abandoned: Vec<AbandonedCore>,
+}
+
+/// A time in which the process, or one core of it, did not run: response times measured then are the generator's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stall {
+    /// Number of the core, from 0; `None`: the whole process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<u32>,
+    /// When it began, in ns since the run's start.
+    pub at_ns: u64,
+    /// How long it lasted at least, in ns.
+    pub length_ns: u64,
+}
+
+/// A core that did not respond when the run was to end. What it measured after it was last seen is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AbandonedCore {
+    /// Number of the core, from 0.
+    pub core: u32,
+    /// When it last handed its samples over, in ns since the run's start.
+    pub last_seen_ns: u64,
 }
 
 /// What is known about one core.

@@ -424,3 +424,77 @@ fn samples_do_not_allocate_in_steady_state() {
         assert!(many <= few + 10, "{few} allocations for 20 iterations, {many} for 120");
     }
 }
+
+/// A core whose thread blocks outside of the runtime and never comes back.
+#[test]
+fn a_forced_end_leaves_a_blocked_core_behind_and_keeps_the_rest() {
+    let (block, blocked_for_ever) = blocking::channel::<()>();
+    let blocked_for_ever = Mutex::new(blocked_for_ever);
+    let (script, seen) = watching(move |user| {
+        let core = user.core.as_ref().map_or(0, |core| core.index);
+        if core == 1 && user.iteration == 3 {
+            user.run.force_end();
+            let _ = blocked_for_ever.lock().unwrap().recv();
+        }
+        Act::Sleep(1_000_000)
+    });
+    let tear_down = Group { phase: Phase::TearDown, ..group(1, "1", vec![leaf("late")], &script) };
+    let ran = run_on(2, program(vec![group(2, "-1", vec![leaf("x")], &script), tear_down]));
+    assert_eq!(ran.report.stopped, Some(Stop::Now));
+    assert_eq!(ran.report.abandoned.iter().map(|core| core.core).collect::<Vec<_>>(), [1]);
+    assert_eq!(ran.report.cores.len(), 2);
+    assert!(taken(&seen).iter().all(|sample| sample.group == 0), "no tearDown after a forced end");
+    assert!(ran.totals.total.samples > 0, "what the other core recorded is kept");
+    assert!(ran.totals.events.is_empty(), "{:?}", ran.totals.events);
+    drop(block);
+}
+
+#[test]
+fn a_graceful_stop_is_forced_when_its_time_has_passed() {
+    let begun = AtomicU32::new(0);
+    let (script, _) = watching(move |user| {
+        if begun.fetch_add(1, Relaxed) == 2 {
+            user.run.stop_within(Stop::Graceful, 1_000_000);
+        }
+        Act::Never
+    });
+    let ran = run_on(1, program(vec![group(3, "-1", vec![leaf("x")], &script)]));
+    assert_eq!(ran.report.stopped, Some(Stop::Now));
+    assert_eq!(ran.report.cores[0].interrupted, 3);
+    assert_eq!(ran.report.abandoned, []);
+    nothing_is_left(&ran);
+}
+
+#[test]
+fn a_core_measures_how_long_its_own_work_blocked_it() {
+    let clock = Clock::manual(0);
+    let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 4);
+    let moved = clock.clone();
+    let (script, _) = watching(move |user| {
+        match user.iteration {
+            0..3 => Act::Sleep(150_000_000),
+            3 => {
+                // What this sample does on the CPU takes 1.3 s.
+                moved.advance(std::time::Duration::from_millis(1_300));
+                Act::Sleep(150_000_000)
+            }
+            _ => Act::Done,
+        }
+    });
+    let program = Arc::new(program(vec![group(1, "4", vec![leaf("x")], &script)]));
+    let labels = Labels::new();
+    let (recorder, mut writers) =
+        Recorder::start(recorder_config(1, &labels, RecorderConfig::default())).unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let stalls = runtime.block_on(async {
+        let core = Rc::new(Core::new(0, Arc::clone(&shared), labels, writers.remove(0)).unwrap());
+        let start = plan_group(&shared, 0, &program.groups[0]).unwrap();
+        phase(&core, 1, &program, vec![Start::Closed(start)]).await;
+        core.stalls.take()
+    });
+    let [stall] = stalls.stalls() else { panic!("one stall: {stalls:?}") };
+    assert_eq!(stall.core, Some(0));
+    assert!((1_200_000_000..=1_300_000_000).contains(&stall.length_ns), "{stall:?}");
+    drop(recorder.finish());
+}

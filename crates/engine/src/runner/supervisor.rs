@@ -1,0 +1,132 @@
+//! The thread that waits for the cores: it measures stalls of the process, carries out the end of a grace period, and
+//! leaves a core behind that does not respond to a forced end.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use busyhour_record::{AbandonedCore, Nanos};
+
+use super::CoreReport;
+use crate::core::TICK_NS;
+use crate::run::RunShared;
+use crate::stalls::ProcessStalls;
+
+/// How often the supervisor looks at the cores.
+const BEAT: Duration = Duration::from_millis(25);
+
+/// How long after a forced end the supervisor waits for a core that has not taken it up, in nanoseconds. A core that
+/// responds does so within a tick.
+const TAKE_UP_NS: u64 = 800_000_000;
+
+/// How long it waits for a core that has: for its users to be dropped and its samples to be handed over, in nanoseconds.
+const WIND_UP_NS: u64 = 10_000_000_000;
+
+/// What a core shows of itself while it runs.
+#[derive(Debug, Default)]
+pub(crate) struct CoreSigns {
+    /// When it ticked last, in nanoseconds since the run's start.
+    last_tick_ns: AtomicU64,
+    /// It has taken up the order to end and gives up its users.
+    ending: AtomicBool,
+}
+
+impl CoreSigns {
+    pub(crate) fn tick(&self, now: Nanos) {
+        self.last_tick_ns.store(now.0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_ending(&self, ending: bool) {
+        self.ending.store(ending, Ordering::Relaxed);
+    }
+
+    fn last_tick(&self) -> Nanos {
+        Nanos(self.last_tick_ns.load(Ordering::Relaxed))
+    }
+}
+
+/// What a core reports to the supervisor.
+#[derive(Debug)]
+pub(super) enum Done {
+    /// Its users of the phase have ended.
+    Phase(u32),
+    /// It has ended.
+    Ended(u32, Box<CoreReport>),
+    /// It has failed.
+    Failed(u32),
+}
+
+/// Reports a core that panics; without it the supervisor would wait for that core for ever.
+pub(super) struct PanicGuard<'d> {
+    pub(super) core: u32,
+    pub(super) done: &'d std::sync::mpsc::Sender<Done>,
+}
+
+impl Drop for PanicGuard<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let _ = self.done.send(Done::Failed(self.core));
+        }
+    }
+}
+
+/// Waits for cores.
+pub(super) struct Supervisor {
+    shared: Arc<RunShared>,
+    inbox: Receiver<Done>,
+    signs: Vec<Arc<CoreSigns>>,
+    stalls: ProcessStalls,
+    /// When the end was forced.
+    forced: Option<Nanos>,
+}
+
+impl Supervisor {
+    /// `signs` has those of each core.
+    pub(super) fn new(shared: Arc<RunShared>, inbox: Receiver<Done>, signs: Vec<Arc<CoreSigns>>) -> Self {
+        Self { shared, inbox, signs, stalls: ProcessStalls::default(), forced: None }
+    }
+
+    /// The next report of a core; `None` when those that are waited for do not respond to a forced end.
+    pub(super) fn next(&mut self, waiting_for: &BTreeSet<u32>) -> Option<Done> {
+        loop {
+            let began = self.shared.clock.now();
+            let received = self.inbox.recv_timeout(BEAT);
+            let now = self.shared.clock.now();
+            let beat_ns = u64::try_from(BEAT.as_nanos()).unwrap_or(u64::MAX);
+            let late_ns = now.since(began).saturating_sub(beat_ns);
+            self.stalls.note(began + beat_ns, late_ns, waiting_for.iter().copied());
+            match received {
+                Ok(done) => return Some(done),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.shared.is_forced(now) && self.are_unresponsive(waiting_for, now) {
+                return None;
+            }
+        }
+    }
+
+    fn are_unresponsive(&mut self, waiting_for: &BTreeSet<u32>, now: Nanos) -> bool {
+        let forced_for_ns = now.since(*self.forced.get_or_insert(now));
+        let is_ending = |core: &u32| {
+            self.signs.get(*core as usize).is_some_and(|signs| signs.ending.load(Ordering::Relaxed))
+        };
+        let patience_ns = if waiting_for.iter().any(is_ending) { WIND_UP_NS } else { TAKE_UP_NS };
+        forced_for_ns > patience_ns
+    }
+
+    /// What is known of a core that was left behind, and its report.
+    pub(super) fn abandoned(&self, core: u32) -> (AbandonedCore, CoreReport) {
+        let last_seen = self.signs.get(core as usize).map_or(Nanos::ZERO, |signs| signs.last_tick());
+        let late_ns = self.shared.clock.now().since(last_seen + TICK_NS);
+        let report = CoreReport { wall_ns: last_seen.0, lag_ns_max: late_ns, ..CoreReport::default() };
+        (AbandonedCore { core, last_seen_ns: last_seen.0 }, report)
+    }
+
+    pub(super) fn stalls(&self) -> &ProcessStalls {
+        &self.stalls
+    }
+}
