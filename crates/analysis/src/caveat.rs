@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use busyhour_record::{OTHER_LABELS, RecorderEvent, RunEnd, RunTotals};
+use busyhour_record::{AbandonedCore, OTHER_LABELS, RecorderEvent, RunEnd, RunTotals, Stall};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
 use crate::facts::{InputFound, RunFacts};
+use crate::stalls;
 
 /// CPU time of this part that was not had shows in every time that was measured.
 const STOLEN: f64 = 0.02;
@@ -38,6 +39,23 @@ pub enum Caveat {
     StoppedEarly {
         /// By whom.
         end: RunEnd,
+    },
+    /// An error stopped the run.
+    StoppedByError {
+        /// What went wrong; empty when it is not known.
+        error: String,
+    },
+    /// The process, or a core of it, did not run for some time: response times measured then are the generator's.
+    GeneratorStalled {
+        /// The stalls that are told, in order of time.
+        stalls: Vec<Stall>,
+        /// Shorter ones that are not told.
+        more: u64,
+    },
+    /// Cores were left behind because they did not respond when the run was to end.
+    CoresAbandoned {
+        /// Which, and when they were last seen.
+        cores: Vec<AbandonedCore>,
     },
     /// Samples under way at the end are in no number.
     Interrupted {
@@ -194,6 +212,7 @@ impl fmt::Display for Caveat {
             Caveat::Unfinished => f.write_str("the run was cut off: its manifest does not say how it ended"),
             Caveat::StoppedEarly { end } => f.write_str(match end {
                 RunEnd::StoppedByPlan => "the plan stopped the run before every user was through",
+                RunEnd::StoppedByError => "an error stopped the run",
                 RunEnd::Aborted => "the run was aborted; users did not finish their samples",
                 RunEnd::StoppedByThreshold => "a threshold stopped the run before it was through",
                 RunEnd::Failed => "the generator failed before the run was through",
@@ -201,6 +220,10 @@ impl fmt::Display for Caveat {
                     "the run was stopped from outside before it was through"
                 }
             }),
+            Caveat::StoppedByError { error } if error.is_empty() => f.write_str("an error stopped the run"),
+            Caveat::StoppedByError { error } => write!(f, "an error stopped the run: {error}"),
+            Caveat::GeneratorStalled { stalls, more } => stalls::write(f, stalls, *more),
+            Caveat::CoresAbandoned { cores } => stalls::write_abandoned(f, cores),
             Caveat::Interrupted { samples } => {
                 let samples = times(*samples, "sample was", "samples were");
                 write!(f, "{samples} under way when the run was stopped, and in no number")
@@ -295,6 +318,13 @@ impl Caveat {
             Caveat::NoSamples => "check that the plan's thread groups are enabled and reach a sampler",
             Caveat::Unfinished => "treat the numbers as those of a part of the run",
             Caveat::StoppedEarly { .. } => "compare it only with runs of the same length",
+            Caveat::StoppedByError { .. } => "correct the error and run again; the numbers are of a part of the run",
+            Caveat::GeneratorStalled { .. } => {
+                "response times measured at these moments are the generator's, not the server's: leave them out, or measure again on a quiet machine"
+            }
+            Caveat::CoresAbandoned { .. } => {
+                "the record lacks what these cores measured after that time; look for a script, regular expression or file that blocks"
+            }
             Caveat::Interrupted { .. } => "let the users finish (one Ctrl-C) when the slowest samples matter",
             Caveat::ArrivalsLeft { .. } => {
                 "treat response times as lower bounds; allow more users, or let the run reach its end"
@@ -371,10 +401,18 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     if facts.has_manifest && facts.end.is_none() {
         found.push(Caveat::Unfinished);
     }
-    if let Some(end) = facts.end.filter(|end| *end != RunEnd::Completed) {
-        found.push(Caveat::StoppedEarly { end });
+    match facts.end {
+        None | Some(RunEnd::Completed) => {}
+        Some(RunEnd::StoppedByError) => {
+            found.push(Caveat::StoppedByError { error: facts.error.clone().unwrap_or_default() });
+        }
+        Some(end) => found.push(Caveat::StoppedEarly { end }),
     }
     let generator = &facts.generator;
+    found.extend(stalls::find(&generator.stalls));
+    if !generator.abandoned.is_empty() {
+        found.push(Caveat::CoresAbandoned { cores: generator.abandoned.clone() });
+    }
     // A core of which nothing is known is not called busy: the report says that it is not known.
     let busy = |core: &&busyhour_record::CoreFacts| {
         core.busy.is_some_and(|share| share >= BUSY_MEAN)

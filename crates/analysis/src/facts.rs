@@ -35,6 +35,9 @@ pub struct RunFacts {
     /// The threshold that stopped it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
+    /// The error that stopped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Users that were started; `None` when unknown.
     pub users_started: Option<u64>,
     /// Users that finished; `None` when unknown.
@@ -83,6 +86,7 @@ impl RunFacts {
             duration_s: outcome.map(|outcome| outcome.duration_ns as f64 / 1e9),
             end: outcome.map(|outcome| outcome.end),
             stopped_by: outcome.and_then(|outcome| outcome.stopped_by.clone()),
+            error: outcome.and_then(|outcome| outcome.error.clone()),
             users_started: outcome.map(|outcome| outcome.users_started),
             users_finished: outcome.map(|outcome| outcome.users_finished),
             arrivals: outcome.and_then(|outcome| outcome.arrivals),

@@ -27,6 +27,7 @@ mod over_time;
 mod plateaus;
 mod row;
 mod series;
+mod stalls;
 mod steady;
 mod summary;
 pub mod thresholds;

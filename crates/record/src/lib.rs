@@ -71,6 +71,7 @@ mod manifest;
 mod output_file;
 mod outputs;
 mod over_time;
+mod pipe;
 mod recorder;
 mod replay;
 mod results;
@@ -102,6 +103,7 @@ pub use manifest::{
     PlanFile, PlanNote, RunEnd, Stall, plan_hash,
 };
 pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, SlicePoint};
+pub use pipe::PipeRelease;
 pub use recorder::{
     CsvOutput, GroupName, RecordError, Recorder, RecorderConfig, RecorderEvent, RunNames, Which,
 };

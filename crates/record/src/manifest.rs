@@ -115,6 +115,9 @@ pub enum RunEnd {
     Completed,
     /// The plan stopped itself (Stop Test, or an error with that consequence).
     StoppedByPlan,
+    /// An error stopped it: a script that cannot be run, a failed sample with that consequence, a data file that is
+    /// missing.
+    StoppedByError,
     /// Someone asked it to stop, and the users finished their samples.
     Interrupted,
     /// Someone asked it to stop at once.
@@ -133,6 +136,9 @@ pub struct Outcome {
     /// The threshold that stopped it, as [`Manifest::thresholds`] has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
+    /// The error that stopped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Length from start to the end of the last user, in ns.
     pub duration_ns: u64,
     /// Users that were started.

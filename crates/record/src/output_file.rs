@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::RecorderEvent;
+use crate::pipe::PipeRelease;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 128 << 10;
 
 /// Where the bytes go: a file, or in tests something that fails when told to.
-trait Target: Send {
+pub(crate) trait Target: Send {
     /// Takes some of the bytes, as [`Write::write`].
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
     /// Cuts what was written back to this length.
@@ -49,6 +50,18 @@ pub(crate) struct OutputFile {
 }
 
 impl OutputFile {
+    /// Opens a result file that may be a named pipe, see [`PipeRelease`]; otherwise as [`OutputFile::open`].
+    pub(crate) fn open_result(path: &Path, append: bool, release: &PipeRelease) -> io::Result<OutputFile> {
+        #[cfg(unix)]
+        if crate::pipe::is_pipe(path) {
+            let pipe = crate::pipe::Pipe::open(path, release.clone())?;
+            return Ok(Self::on(path.display().to_string(), Box::new(pipe), 0));
+        }
+        #[cfg(not(unix))]
+        let _ = release;
+        OutputFile::open(path, append)
+    }
+
     /// Opens `path`, making its directory if need be. With `append` what it holds is kept.
     pub(crate) fn open(path: &Path, append: bool) -> io::Result<OutputFile> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {

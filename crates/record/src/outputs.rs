@@ -9,6 +9,7 @@ use crate::detail::Detail;
 use crate::histogram_log::HistogramLog;
 use crate::labels::Labels;
 use crate::output_file::OutputFile;
+use crate::pipe::PipeRelease;
 use crate::recorder::{CsvOutput, RecordError, RecorderConfig, RecorderEvent, Which};
 use crate::run_dir::{HISTOGRAMS, SAMPLES};
 use crate::sample::{Sample, SampleFlags};
@@ -126,7 +127,7 @@ impl Outputs {
         let file = if let Some(file) = same {
             file
         } else {
-            let file = open(output, &format).map_err(failed)?;
+            let file = open(output, &format, &config.pipes).map_err(failed)?;
             let mut end = Vec::new();
             match &format {
                 Format::Csv(_) => {}
@@ -267,11 +268,11 @@ impl Sink {
 }
 
 /// Opens a result file: to continue it, or with its head.
-fn open(output: &CsvOutput, format: &Format) -> std::io::Result<OutputFile> {
+fn open(output: &CsvOutput, format: &Format, pipes: &PipeRelease) -> std::io::Result<OutputFile> {
     match format {
         Format::Csv(rows) => {
             let had_rows = output.path.exists();
-            let mut file = OutputFile::open(&output.path, true)?;
+            let mut file = OutputFile::open_result(&output.path, true, pipes)?;
             if !had_rows && output.config.field_names {
                 rows.header(file.unit());
                 file.end_unit(0);
@@ -279,14 +280,14 @@ fn open(output: &CsvOutput, format: &Format) -> std::io::Result<OutputFile> {
             Ok(file)
         }
         Format::Columns(_, columns) => {
-            let mut file = OutputFile::open(&output.path, !columns.overwrite)?;
+            let mut file = OutputFile::open_result(&output.path, !columns.overwrite, pipes)?;
             file.unit().extend_from_slice(columns.head().as_bytes());
             file.end_unit(0);
             Ok(file)
         }
         Format::Xml(_) => {
             let continued = xml::continued(&output.path)?;
-            let mut file = OutputFile::open(&output.path, continued)?;
+            let mut file = OutputFile::open_result(&output.path, continued, pipes)?;
             if !continued {
                 xml::head(&output.config, file.unit());
                 file.end_unit(0);

@@ -16,6 +16,7 @@ use crate::labels::Labels;
 use crate::live::{IntervalCounts, Live};
 use crate::live_arrivals::{LiveArrivals, RecentStarts};
 use crate::outputs::Outputs;
+use crate::pipe::PipeRelease;
 use crate::sample::{Nanos, SampleFlags};
 use crate::snapshot::{Snapshot, SnapshotMaker, SnapshotSender};
 use crate::totals::{ApdexLimits, RunTotals};
@@ -95,6 +96,8 @@ pub struct RecorderConfig {
     pub observers: Vec<SnapshotSender>,
     /// What response times count for the Application Performance Index.
     pub apdex: ApdexLimits,
+    /// Ends the waiting for readers of result files that are pipes.
+    pub pipes: PipeRelease,
 }
 
 impl Default for RecorderConfig {
@@ -112,6 +115,7 @@ impl Default for RecorderConfig {
             batches: 48,
             observers: Vec::new(),
             apdex: ApdexLimits::default(),
+            pipes: PipeRelease::default(),
         }
     }
 }
@@ -166,7 +170,8 @@ pub struct Recorder {
 const IDLE: Duration = Duration::from_millis(500);
 
 impl Recorder {
-    /// Opens the files and starts the thread.
+    /// Opens the files and starts the thread. A result file that is a pipe is waited for until it has a reader, see
+    /// [`PipeRelease`].
     ///
     /// # Errors
     /// A file that cannot be opened.

@@ -101,7 +101,13 @@ fn heading(summary: &Summary, look: Look) -> String {
     } else {
         parts.push("no errors".into());
     }
-    if let Some(RunEnd::Aborted | RunEnd::Interrupted | RunEnd::StoppedByThreshold | RunEnd::Failed) = run.end
+    if let Some(
+        RunEnd::Aborted
+        | RunEnd::Interrupted
+        | RunEnd::StoppedByError
+        | RunEnd::StoppedByThreshold
+        | RunEnd::Failed,
+    ) = run.end
     {
         parts.push(look.paint(YELLOW, "stopped early"));
     }

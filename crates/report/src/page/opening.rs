@@ -42,6 +42,7 @@ pub(super) fn subtitle(summary: &Summary) -> String {
     let end = match run.end {
         Some(RunEnd::Completed) => Some("completed"),
         Some(RunEnd::StoppedByPlan) => Some("stopped by the plan"),
+        Some(RunEnd::StoppedByError) => Some("stopped by an error"),
         Some(RunEnd::Interrupted) => Some("stopped from outside"),
         Some(RunEnd::Aborted) => Some("aborted"),
         Some(RunEnd::StoppedByThreshold) => Some("stopped by a threshold"),
@@ -231,6 +232,8 @@ fn generator(summary: &Summary, out: &mut String) {
             matches!(
                 told.caveat,
                 Caveat::GeneratorBusy { .. }
+                    | Caveat::GeneratorStalled { .. }
+                    | Caveat::CoresAbandoned { .. }
                     | Caveat::CpuStolen { .. }
                     | Caveat::RecorderStalled { .. }
                     | Caveat::SamplesLost { .. }
