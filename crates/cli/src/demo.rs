@@ -164,7 +164,7 @@ fn probe_end(args: &ServerArgs) -> Result<Wait, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let mut signals = runtime.block_on(async { crate::stop_signals::Signals::new() }).map_err(failed)?;
     say("Ctrl-C ends the probe");
-    Ok(Box::new(move || runtime.block_on(signals.next())))
+    Ok(Box::new(move || runtime.block_on(signals.next_stop())))
 }
 
 fn wait_for_stdin() {
@@ -205,7 +205,7 @@ fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, ar
     let end = async move {
         match crate::stop_signals::Signals::new() {
             // The demo's Ctrl-C reaches this process too: it must stay until the run is over.
-            Ok(mut signals) if !args.until_stdin_closes => signals.next().await,
+            Ok(mut signals) if !args.until_stdin_closes => signals.next_stop().await,
             Ok(_signals) => {
                 let _ = stopped.await;
             }

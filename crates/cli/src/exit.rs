@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::console::{self, Stream};
+
 /// The exit codes of every verb. They are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -13,7 +15,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// 3: the plan is refused before the first request; a model cannot be used as it is.
     Refused = 3,
-    /// 4: the run was stopped before its end; what was measured is written.
+    /// 4: the run was stopped before its end, by a request or by an error; what was measured is written.
     Stopped = 4,
     /// 5: the run came to its end but results could not be written whole.
     ResultsLost = 5,
@@ -25,6 +27,8 @@ pub(crate) enum Exit {
     Worse = 8,
     /// 9: a model has a station that cannot keep up, or measurements reject it.
     ModelFails = 9,
+    /// 10: the run came to its end without sending a request.
+    NothingSent = 10,
 }
 
 /// The table for `--help` of what makes runs.
@@ -33,11 +37,12 @@ pub(crate) const RUN_TABLE: &str = "Exit codes:
   1  the program or the system failed
   2  the command line cannot be understood
   3  the plan is refused before the first request
-  4  the run was stopped before its end (Ctrl-C, SIGTERM, stop port); what was
-     measured is written
+  4  the run was stopped before its end by a request (Ctrl-C, SIGTERM, SIGHUP,
+     stop port) or by an error of the plan; what was measured is written
   5  the run came to its end, but not all results could be written
   6  the run came to its end, but a threshold was not kept
-  7  a threshold that was not kept stopped the run; what was measured is written";
+  7  a threshold that was not kept stopped the run; what was measured is written
+  10 the run came to its end without sending a request";
 
 /// That of `judge`.
 pub(crate) const JUDGE_TABLE: &str = "Exit codes:
@@ -73,16 +78,11 @@ pub(crate) fn hinted(message: String, hint: &str) -> String {
 }
 
 /// Says something to the person (stderr).
-#[allow(clippy::print_stderr, reason = "this is where the program talks")]
 pub(crate) fn say(message: &str) {
-    use std::io::Write as _;
-    // A closed stderr is no reason to fail.
-    let _ = writeln!(std::io::stderr(), "{message}");
+    console::write(Stream::Err, format!("{message}\n").as_bytes());
 }
 
 /// Prints a result (stdout); false when nobody reads any more.
 pub(crate) fn print(text: &str) -> bool {
-    use std::io::Write as _;
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+    console::write(Stream::Out, text.as_bytes())
 }

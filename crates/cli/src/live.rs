@@ -151,7 +151,7 @@ impl Steering for Steered {
                 control.set_rate_factor(now, factor).map(Some)
             }
             Order::Stop => {
-                self.asked.ask(&self.shared);
+                self.asked.ask();
                 self.note(&mut manifest, ControlEvent { at_ns: now, change: LoadChange::Stop, from });
                 return Ok(());
             }

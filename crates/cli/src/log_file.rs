@@ -2,10 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::time::{Duration, Instant};
 
 use busyhour_engine::run::{Level, LogSink};
+
+use crate::system::is_pipe;
 
 /// Lines longer than this are cut: a response body in an error message must not fill the disk.
 const LINE_BYTES_MAX: usize = 16 * 1024;
@@ -13,20 +18,39 @@ const LINE_BYTES_MAX: usize = 16 * 1024;
 /// After so many bytes the log says so and ends.
 const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-struct Writer {
-    out: BufWriter<File>,
-    written: u64,
+/// Lines that wait to be written; later ones are lost, and counted.
+const WAITING_MAX: usize = 32 * 1024;
+
+/// How long the end of the run waits for the log to be written.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+struct Shared {
+    lines: SyncSender<String>,
+    waiting: AtomicUsize,
+    written: AtomicU64,
+    lost: AtomicU64,
 }
 
-/// An open log file.
+/// An open log file. A thread of its own writes it: neither a core nor the end of the run waits for a disk or a pipe.
 #[derive(Clone)]
-pub(crate) struct LogFile(Arc<Mutex<Writer>>);
+pub(crate) struct LogFile(Arc<Shared>);
 
 impl LogFile {
-    /// Makes the file anew.
+    /// Makes the file anew. A pipe is opened when it has a reader.
     pub(crate) fn create(path: &Path) -> std::io::Result<Self> {
-        let out = BufWriter::new(File::create(path)?);
-        Ok(Self(Arc::new(Mutex::new(Writer { out, written: 0 }))))
+        let opened = if is_pipe(path) { None } else { Some(File::create(path)?) };
+        let (lines, inbox) = sync_channel(WAITING_MAX);
+        let shared = Arc::new(Shared {
+            lines,
+            waiting: AtomicUsize::new(0),
+            written: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+        });
+        let (of_thread, path) = (Arc::clone(&shared), path.to_owned());
+        std::thread::Builder::new()
+            .name("log".into())
+            .spawn(move || write_lines(opened, &path, &inbox, &of_thread))?;
+        Ok(Self(shared))
     }
 
     /// Where the engine writes to.
@@ -37,11 +61,7 @@ impl LogFile {
 
     /// Writes one line; a full disk is no reason to end a run.
     pub(crate) fn write(&self, level: Level, line: &str) {
-        if level < Level::Info {
-            return;
-        }
-        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if writer.written > LOG_BYTES_MAX {
+        if level < Level::Info || self.0.written.load(Ordering::Relaxed) > LOG_BYTES_MAX {
             return;
         }
         let mut end = line.len().min(LINE_BYTES_MAX);
@@ -55,16 +75,81 @@ impl LogFile {
             Level::Error => "ERROR",
         };
         let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S,%3f");
-        let text = format!("{now} {word} busyhour: {}\n", &line[..end]);
-        writer.written += text.len() as u64;
-        let _ = writer.out.write_all(text.as_bytes());
-        if writer.written > LOG_BYTES_MAX {
-            let _ = writer.out.write_all(b"the log has grown too long and ends here\n");
+        let mut text = format!("{now} {word} busyhour: {}\n", &line[..end]);
+        if self.0.written.fetch_add(text.len() as u64, Ordering::Relaxed) + text.len() as u64 > LOG_BYTES_MAX {
+            text.push_str("the log has grown too long and ends here\n");
+        }
+        self.0.waiting.fetch_add(1, Ordering::SeqCst);
+        if self.0.lines.try_send(text).is_err() {
+            self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+            self.0.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Hands over to the system what is still in memory.
-    pub(crate) fn flush(&self) {
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).out.flush();
+    /// Waits until the lines are with the system, for at most a second; how many lines the log lacks.
+    pub(crate) fn flush(&self) -> u64 {
+        let began = Instant::now();
+        while self.0.waiting.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.0.lost.load(Ordering::Relaxed) + self.0.waiting.load(Ordering::SeqCst) as u64
+    }
+}
+
+fn write_lines(opened: Option<File>, path: &PathBuf, inbox: &Receiver<String>, shared: &Shared) {
+    // Opening a pipe lasts until it has a reader; the lines wait meanwhile.
+    let file = match opened {
+        Some(file) => Ok(file),
+        None => File::options().write(true).open(path),
+    };
+    let Ok(file) = file else { return };
+    let mut out = BufWriter::new(file);
+    let mut unflushed = 0;
+    loop {
+        let line = match inbox.try_recv() {
+            Ok(line) => line,
+            Err(TryRecvError::Disconnected) => break,
+            Err(TryRecvError::Empty) => {
+                let _ = out.flush();
+                shared.waiting.fetch_sub(std::mem::take(&mut unflushed), Ordering::SeqCst);
+                let Ok(line) = inbox.recv() else { break };
+                line
+            }
+        };
+        let _ = out.write_all(line.as_bytes());
+        unflushed += 1;
+    }
+    let _ = out.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_written_and_debug_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.log");
+        let log = LogFile::create(&path).unwrap();
+        for number in 0..1_000 {
+            log.write(Level::Info, &format!("line {number}"));
+        }
+        log.write(Level::Debug, "hidden");
+        assert_eq!(log.flush(), 0);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 1_000);
+        assert!(text.ends_with("INFO  busyhour: line 999\n"), "{}", &text[text.len() - 80..]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_nobody_reads_holds_nobody_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let log = LogFile::create(&path).unwrap();
+        let lines = WAITING_MAX as u64 + 100;
+        (0..lines).for_each(|_| log.write(Level::Info, "x"));
+        assert_eq!(log.flush(), lines);
     }
 }

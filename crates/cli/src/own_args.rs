@@ -34,6 +34,9 @@ pub(crate) struct OwnArgs {
     /// directory instead of "[redacted]".
     #[arg(long)]
     keep_secrets: bool,
+    /// How long users may take to finish their samples after a stop request (default: 30s); then they are given up.
+    #[arg(long, value_name = "TIME")]
+    grace: Option<String>,
     #[command(flatten)]
     thresholds: ThresholdArgs,
     #[command(flatten)]
@@ -47,6 +50,11 @@ impl OwnArgs {
     pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
         if self.cores == Some(0) {
             return Err("--cores must be at least 1".into());
+        }
+        if let Some(text) = &self.grace {
+            let time = busyhour_arrivals::time_ns(text);
+            let grace_ns = time.map_err(|error| format!("--grace: {}", error.render(text)))?;
+            request.grace = Some(std::time::Duration::from_nanos(grace_ns));
         }
         request.dir = self.dir;
         request.seed = self.seed;

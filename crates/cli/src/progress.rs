@@ -1,6 +1,6 @@
 //! What a person sees while a run goes on.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use busyhour_record::{IntervalCounts, Manifest, Recorder};
 use busyhour_report::{Progress, UserCounts, progress_line, summariser_end, summariser_interval};
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::console::{self, Stream};
 use crate::exit::say;
 use crate::live::Live;
 use crate::terminal_view::{Key, Screen, Shown, draw};
@@ -131,15 +132,22 @@ impl Display {
             let live = recorder.live();
             let progress = Progress { elapsed, length: self.length, users: users(shared), live: &live };
             let line = progress_line(&progress, columns().unwrap_or(80).saturating_sub(1));
-            let mut err = std::io::stderr().lock();
-            let _ = write!(err, "\r\x1b[2K{line}");
-            let _ = err.flush();
+            console::write(Stream::Err, format!("\r\x1b[2K{line}").as_bytes());
             self.line_shown = true;
         } else if self.last.elapsed() >= self.interval {
             self.last = Instant::now();
             let (delta, total) = recorder.take_summary(shared.clock.now());
             self.put(&summariser_interval(&self.name, &delta, &total, users(shared)));
         }
+    }
+
+    /// Says how far the run is, because somebody asked.
+    pub(crate) fn say_progress(&mut self, shared: &RunShared, recorder: &Recorder) {
+        let elapsed = Duration::from_nanos(shared.clock.now().0);
+        let live = recorder.live();
+        let progress = Progress { elapsed, length: self.length, users: users(shared), live: &live };
+        let line = progress_line(&progress, columns().unwrap_or(120).saturating_sub(1));
+        self.say(&line);
     }
 
     /// The last words: the numbers of the last interval, and all.
@@ -157,7 +165,7 @@ impl Display {
     pub(crate) fn clear(&mut self) {
         self.leave_screen();
         if std::mem::take(&mut self.line_shown) {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+            console::write(Stream::Err, b"\r\x1b[2K");
         }
     }
 
@@ -168,7 +176,7 @@ impl Display {
         if self.to_stdout {
             crate::exit::print(lines);
         } else {
-            let _ = write!(std::io::stderr(), "{lines}");
+            console::write(Stream::Err, lines.as_bytes());
         }
     }
 }

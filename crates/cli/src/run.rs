@@ -9,32 +9,36 @@ use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::{Compiled, Options, Started};
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_engine::clock::Clock;
-use busyhour_engine::run::{Level, Properties, RunShared, Stop};
+use busyhour_engine::run::{Level, Properties, RunShared};
 use busyhour_engine::runner::{self, RunReport};
 use busyhour_export::{NowMs, Origin, UserCounts};
 use busyhour_http::TlsPolicy;
 use busyhour_plan::TestPlan;
 use busyhour_record::{
-    ArrivalCounts, CoreFacts, CsvOutput, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts,
-    Outcome, PlanFile, Recorder, RecorderConfig, RunDir, RunEnd, RunTotals, SaveConfig, Which, plan_hash,
+    CsvOutput, MANIFEST_VERSION, Machine, Manifest, PlanFile, Recorder, RecorderConfig, RunDir, RunEnd,
+    RunTotals, SaveConfig, Which, plan_hash,
 };
 use busyhour_report::{Look, add_arrivals, end_of_run, prepare_dashboard, write_dashboard, write_reports};
 
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::console;
 use crate::exit::{self, Exit, complain, say};
 use crate::export::Exports;
 use crate::forecast;
 use crate::live::{Live, Steered, View};
 use crate::log_file::LogFile;
 use crate::notes::{missed_starts, notes};
+use crate::outcome::{Results, exit_code, outcome};
 use crate::progress::{self, Display};
 use crate::redaction;
 use crate::run_request::RunRequest;
 use crate::settings::{self, Settings};
-use crate::stop_signals::Asked;
+use crate::stop_signals::{Asked, GRACE, Heard, listen};
 use crate::system;
 use crate::terminal_view;
 use crate::thresholds::{Thresholds, Watch};
-use crate::watching::{Ears, Watched};
+use crate::watching::Watched;
 
 /// How long before a start `--spin` begins to watch the clock, in nanoseconds: a little more than what the kernel takes to
 /// wake a sleeper.
@@ -51,11 +55,17 @@ impl Refusal {
 
 /// Makes the run and shows its result.
 pub(crate) fn main(request: &RunRequest) -> Exit {
-    match run(request) {
+    if let Err(error) = console::start() {
+        return complain(Exit::Internal, &format!("cannot start a thread: {error}"));
+    }
+    let asked = Asked::new(request.grace.unwrap_or(GRACE));
+    let exit = match run(request, &asked) {
         Ok(exit) => exit,
         Err(Refusal(exit, message)) if message.is_empty() => exit,
         Err(Refusal(exit, message)) => complain(exit, &message),
-    }
+    };
+    console::drain(|| asked.is_asked());
+    exit
 }
 
 /// Everything that is made before the first request.
@@ -68,18 +78,18 @@ struct Prepared {
     log: LogFile,
     log_path: PathBuf,
     cores: usize,
-    ears: Ears,
+    heard: UnboundedReceiver<Heard>,
 }
 
-fn run(request: &RunRequest) -> Result<Exit, Refusal> {
+fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
     if let Some(dashboard) = &request.dashboard {
         if request.force {
             remove_dashboard(dashboard)?;
         }
         prepare_dashboard(dashboard).map_err(|error| Refusal(Exit::Usage, chain(&error)))?;
     }
-    let prepared = prepare(request)?;
-    let Prepared { settings, started, mut manifest, dir, main, log, log_path, cores, ears } = prepared;
+    let prepared = prepare(request, asked)?;
+    let Prepared { settings, started, mut manifest, dir, main, log, log_path, cores, heard } = prepared;
     let criteria = &request.thresholds.criteria;
     let (judge, seconds, orders) = match Watch::start(criteria).map_err(Refusal::internal)? {
         Some((judge, seconds, orders)) => (Some(judge), Some(seconds), Some(orders)),
@@ -97,11 +107,10 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     )
     .map_err(|text| Refusal(Exit::Usage, text))?;
     observers.extend(seconds);
-    let asked = Asked::default();
     let length = request.length_s.map(Duration::from_secs).or_else(|| forecast::length(&started));
     let with_screen = wants_screen(request)?;
     let mut live = if with_screen || request.live.live.is_some() {
-        let steered = Steered::new(&started, &asked, length, &dir, &manifest);
+        let steered = Steered::new(&started, asked, length, &dir, &manifest);
         let (live, seconds) = Live::start(&request.live, criteria, &started, steered)
             .map_err(|text| Refusal(Exit::Usage, text))?;
         observers.push(seconds);
@@ -120,10 +129,17 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
         writers: cores,
         observers,
         apdex: crate::report::apdex_limits(&settings.jmeter).map_err(|text| Refusal(Exit::Usage, text))?,
+        pipes: asked.pipes(),
         ..RecorderConfig::default()
     };
-    let (recorder, writers) =
-        Recorder::start(config).map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
+    if system::is_pipe(&main.path) {
+        say(&format!("waiting for a program that reads the pipe {}", main.path.display()));
+    }
+    let (recorder, writers) = Recorder::start(config).map_err(|error| {
+        let exit = if asked.is_asked() { Exit::Stopped } else { Exit::Internal };
+        Refusal(exit, chain(&error))
+    })?;
+    asked.begin(&started.shared);
     make_private(&dir);
     let mut display = display(request, &settings, length);
     if request.as_jmeter {
@@ -154,11 +170,14 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     let watched = Watched {
         shared: &started.shared,
         recorder: &recorder,
-        asked: &asked,
+        asked,
         live: live.as_ref(),
         has_stop_port: request.as_jmeter,
     };
-    let stopped_by = watched.until_it_ends(&mut display, ears, finished, orders);
+    let stopped_by =
+        watched.until_it_ends(&mut display, heard, finished, orders).map_err(Refusal::internal)?;
+    // Whoever asks from here on does not stop the run: it has ended.
+    let asked_before_end = asked.stop();
     let report = thread.join();
     let cpu_stolen =
         cpu_before.zip(system::CpuTimes::now()).and_then(|(before, now)| now.stolen_since(before));
@@ -188,7 +207,7 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
             (RunReport::default(), Some("the engine failed; what was recorded until then is kept".to_owned()))
         }
     };
-    let mut outcome = outcome(&report, &started, &asked, stopped_by.is_some(), failure.is_some(), &totals);
+    let mut outcome = outcome(&report, &started, asked_before_end, stopped_by.is_some(), failure.is_some(), &totals);
     outcome.generator.cpu_stolen = cpu_stolen;
     let failed_by_it = stopped_by.as_ref().is_some_and(|order| order.failed);
     let end = outcome.end;
@@ -200,7 +219,10 @@ fn run(request: &RunRequest) -> Result<Exit, Refusal> {
     }
     manifest.outcome = Some(outcome);
     log.write(Level::Info, &format!("the run ended: {end:?}"));
-    log.flush();
+    let lost_lines = log.flush();
+    if lost_lines > 0 {
+        say(&format!("warning: {} lacks {lost_lines} lines, which it did not take in time", log_path.display()));
+    }
     let results = finish(request, &manifest, &dir, &main, &log_path, &started, &totals, judge, failure);
     if let Some(live) = live {
         live.finish();
@@ -221,26 +243,7 @@ fn now_ms(shared: &Arc<RunShared>) -> NowMs {
     Arc::new(move || i64::try_from(clock.wall_ms(clock.now())).unwrap_or(i64::MAX))
 }
 
-/// What became of a run's results.
-struct Results {
-    /// Some could not be written.
-    lost: bool,
-    /// A threshold was not kept.
-    failed: bool,
-}
-
-fn exit_code(end: RunEnd, failed_by_stop: bool, results: &Results) -> Exit {
-    match end {
-        RunEnd::Failed => Exit::Internal,
-        RunEnd::Interrupted | RunEnd::Aborted => Exit::Stopped,
-        RunEnd::StoppedByThreshold if failed_by_stop => Exit::StoppedByThreshold,
-        _ if results.failed => Exit::ThresholdFailed,
-        _ if results.lost => Exit::ResultsLost,
-        RunEnd::Completed | RunEnd::StoppedByPlan | RunEnd::StoppedByThreshold => Exit::Completed,
-    }
-}
-
-fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
+fn prepare(request: &RunRequest, asked: &Asked) -> Result<Prepared, Refusal> {
     let clock = Clock::start();
     let settings =
         settings::load(&request.flags, clock.wall_start_ms()).map_err(|text| Refusal(Exit::Usage, text))?;
@@ -296,7 +299,8 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
         save.xml = false;
     }
     save.in_functional_mode(compiled.functional_mode());
-    let ears = Ears::open().map_err(Refusal::internal)?;
+    // A run that has a directory never ends without writing how.
+    let heard = listen(asked).map_err(Refusal::internal)?;
     let dir = match &request.dir {
         Some(dir) => RunDir::create(dir),
         None => RunDir::create_in(Path::new("busyhour-runs"), &stem, wall_ms),
@@ -347,7 +351,7 @@ fn prepare(request: &RunRequest) -> Result<Prepared, Refusal> {
     if let Err(error) = RunDir::write_whole(&dir.plan_path(), &bytes) {
         say(&format!("warning: {}", chain(&error)));
     }
-    Ok(Prepared { settings, started, manifest, dir, main, log, log_path, cores, ears })
+    Ok(Prepared { settings, started, manifest, dir, main, log, log_path, cores, heard })
 }
 
 /// Reads and compiles a plan. What is damaged is not compiled: findings about the rest would only repeat the damage.
@@ -422,84 +426,6 @@ fn wants_screen(request: &RunRequest) -> Result<bool, Refusal> {
     }
 }
 
-fn outcome(
-    report: &RunReport,
-    started: &Started,
-    asked: &Asked,
-    broken: bool,
-    failed: bool,
-    totals: &RunTotals,
-) -> Outcome {
-    use std::sync::atomic::Ordering::Relaxed;
-    let shared = &started.shared;
-    let end = match (failed, asked.stop(), report.stopped) {
-        (true, ..) => RunEnd::Failed,
-        (_, Stop::Graceful, _) => RunEnd::Interrupted,
-        (_, Stop::Now, _) => RunEnd::Aborted,
-        (_, Stop::No, _) if broken => RunEnd::StoppedByThreshold,
-        (_, Stop::No, Some(_)) => RunEnd::StoppedByPlan,
-        (_, Stop::No, None) => RunEnd::Completed,
-    };
-    let cores = report
-        .cores
-        .iter()
-        .map(|core| CoreFacts {
-            busy: core.cpu_ns.map(|cpu| cpu as f64 / core.wall_ns.max(1) as f64),
-            busy_second_max: core.busiest_second,
-            lag_ns_max: Some(core.lag_ns_max),
-        })
-        .collect();
-    let sum = |part: fn(&runner::CoreReport) -> u64| report.cores.iter().map(part).sum::<u64>();
-    Outcome {
-        end,
-        stopped_by: None,
-        duration_ns: if failed { shared.clock.now().0 } else { report.end.0 },
-        users_started: shared.started.load(Relaxed),
-        users_finished: shared.finished.load(Relaxed),
-        generator: GeneratorFacts {
-            cores,
-            recorder_stalls: sum(|core| core.stalls),
-            recorder_stall_ns: sum(|core| core.stalled_ns),
-            lost_samples: sum(|core| core.lost),
-            interrupted_samples: sum(|core| core.interrupted),
-            exceeded_limits: exceeded_limits(&report.cores),
-            memory_bytes_max: system::memory_bytes_max(),
-            cpu_stolen: None,
-        },
-        open: open_facts(report, started),
-        arrivals: (!started.program.open.is_empty()).then(|| {
-            let mut counts = ArrivalCounts::default();
-            report.cores.iter().for_each(|core| counts.add(&core.arrivals));
-            counts
-        }),
-        recorder_events: totals.events.clone(),
-    }
-}
-
-/// How often each limit was exceeded, over all cores.
-fn exceeded_limits(cores: &[runner::CoreReport]) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for (limit, count) in cores.iter().flat_map(|core| &core.exceeded) {
-        *counts.entry(limit.name().to_owned()).or_default() += count;
-    }
-    counts
-}
-
-/// The open workloads that began.
-fn open_facts(report: &RunReport, started: &Started) -> Vec<OpenFacts> {
-    let begun = started.program.open.iter().zip(&report.open).zip(0..);
-    begun
-        .filter_map(|((open, first), number)| {
-            Some(OpenFacts {
-                seed: open.schedule_seed(started.shared.seed, number),
-                process: open.process.to_string(),
-                groups: open.groups.iter().map(|(group, _)| *group).collect(),
-                first_ns: (*first)?.0,
-            })
-        })
-        .collect()
-}
-
 /// Writes what is made at the end and prints the result; tells what became of it.
 fn finish(
     request: &RunRequest,
@@ -569,7 +495,17 @@ fn finish(
     if let Some(failure) = failure {
         say(&format!("error: {failure}"));
     }
-    Ok(Results { lost, failed: unjudged || Thresholds::failed(&summary) })
+    if let Some(error) = &summary.run.error {
+        say(&format!("error: the run was stopped by an error: {error}"));
+    }
+    let nothing_sent = totals.total.samples == 0 && summary.run.generator.interrupted_samples == 0;
+    if nothing_sent && matches!(summary.run.end, Some(RunEnd::Completed | RunEnd::StoppedByPlan)) {
+        say(&format!(
+            "error: no request was sent: every user ended before its first sampler\n  hint: {} may say why",
+            log_path.display()
+        ));
+    }
+    Ok(Results { lost, failed: unjudged || Thresholds::failed(&summary), nothing_sent })
 }
 
 /// An error and its causes in one line.

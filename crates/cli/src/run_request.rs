@@ -52,6 +52,8 @@ pub(crate) struct RunRequest {
     pub(crate) keep_secrets: bool,
     /// How long the run will take, if the caller knows.
     pub(crate) length_s: Option<u64>,
+    /// How long users may take to finish their samples after a stop request, if that was said.
+    pub(crate) grace: Option<std::time::Duration>,
 }
 
 /// Properties as the command line gives them, in the order they override one another.

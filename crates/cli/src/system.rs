@@ -9,6 +9,20 @@ pub(crate) fn raise_open_files() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
+/// Whether a path leads to a named pipe.
+pub(crate) fn is_pipe(path: &std::path::Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// Largest resident memory of this process in bytes; `None` where the system does not tell.
 pub(crate) fn memory_bytes_max() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -6,31 +6,18 @@ use busyhour_analysis::thresholds::StopOrder;
 use busyhour_engine::run::{RunShared, Stop};
 use busyhour_live::{Order, RunPhase, Steering as _};
 use busyhour_record::Recorder;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::exit;
 use crate::live::Live;
 use crate::progress::{self, Display};
 use crate::stop_port;
-use crate::stop_signals::{Asked, Signals};
+use crate::stop_signals::{Asked, Heard};
 use crate::terminal_view::Key;
 use crate::thresholds::StopOrders;
 
 /// By how much a key changes the rate; four fifths take a step back.
 const RATE_STEP: f64 = 1.25;
-
-/// Hears Ctrl-C and SIGTERM from the moment there is a run directory: a run never ends without a word about it.
-pub(crate) struct Ears {
-    runtime: tokio::runtime::Runtime,
-    signals: Signals,
-}
-
-impl Ears {
-    pub(crate) fn open() -> std::io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let signals = runtime.block_on(async { Signals::new() })?;
-        Ok(Self { runtime, signals })
-    }
-}
 
 /// A run that goes on.
 pub(crate) struct Watched<'r> {
@@ -47,11 +34,11 @@ impl Watched<'_> {
     pub(crate) fn until_it_ends(
         &self,
         display: &mut Display,
-        ears: Ears,
+        mut heard: UnboundedReceiver<Heard>,
         mut finished: tokio::sync::oneshot::Receiver<()>,
         mut orders: Option<StopOrders>,
-    ) -> Option<StopOrder> {
-        let Ears { runtime, mut signals } = ears;
+    ) -> std::io::Result<Option<StopOrder>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut keys = display.take_keys();
         let mut stopped_by = None;
         runtime.block_on(async {
@@ -72,10 +59,10 @@ impl Watched<'_> {
             loop {
                 tokio::select! {
                     _ = &mut finished => break,
-                    () = signals.next() => self.stop(display, self.asked.ask(self.shared)),
+                    Some(heard) = heard.recv() => self.tell_heard(display, heard),
                     packet = packet() => self.stop(display, match packet {
-                        stop_port::Order::Shutdown => self.asked.ask(self.shared),
-                        stop_port::Order::StopTestNow => self.asked.ask_now(self.shared),
+                        stop_port::Order::Shutdown => self.asked.ask(),
+                        stop_port::Order::StopTestNow => self.asked.ask_now(),
                     }),
                     // Without thresholds, and once they have spoken, there is nothing to wait for.
                     Some(order) = broken(&mut orders) => {
@@ -84,7 +71,7 @@ impl Watched<'_> {
                             order.text,
                             order.second + 1
                         ));
-                        self.shared.ask_to_stop(Stop::Graceful);
+                        self.asked.stop_gracefully();
                         stopped_by = Some(order);
                     }
                     Some(key) = pressed(&mut keys) => {
@@ -95,9 +82,24 @@ impl Watched<'_> {
                 }
             }
             self.tell(display);
+            while let Ok(heard) = heard.try_recv() {
+                self.tell_heard(display, heard);
+            }
             display.clear();
         });
-        stopped_by
+        Ok(stopped_by)
+    }
+
+    /// Says what the thread that hears signals has done.
+    fn tell_heard(&self, display: &mut Display, heard: Heard) {
+        match heard {
+            Heard::Stop(stop) => self.stop(display, stop),
+            Heard::GraceOver => display.say(&format!(
+                "the grace period of {} has passed: stopping now; samples under way are given up",
+                seconds(self.asked.grace())
+            )),
+            Heard::Progress => display.say_progress(self.shared, self.recorder),
+        }
     }
 
     fn step(&self, display: &mut Display) {
@@ -112,10 +114,13 @@ impl Watched<'_> {
     }
 
     fn stop(&self, display: &mut Display, stop: Stop) {
-        display.say(match stop {
-            Stop::Now => "stopping now; samples under way are given up",
-            _ => "stopping: users finish the sample they are in (once more: stop now)",
-        });
+        match stop {
+            Stop::Now => display.say("stopping now; samples under way are given up"),
+            Stop::Graceful | Stop::No => display.say(&format!(
+                "stopping: users finish the sample they are in, for at most {} (once more: stop now)",
+                seconds(self.asked.grace())
+            )),
+        }
         if let Some(live) = self.live {
             live.tell_state();
         }
@@ -127,7 +132,7 @@ impl Watched<'_> {
         // Two digits after the point are what a person means.
         let times = |factor: f64| Order::Rate { factor: (state.factor * factor * 100.0).round() / 100.0 };
         let order = match key {
-            Key::Interrupt => return self.stop(display, self.asked.ask(self.shared)),
+            Key::Interrupt => return self.stop(display, self.asked.ask()),
             Key::Help => return display.switch_help(),
             Key::Resized => return,
             Key::Pause if state.phase == RunPhase::Paused => Order::Resume,
@@ -143,6 +148,11 @@ impl Watched<'_> {
     }
 }
 
+/// `30 s`
+fn seconds(time: std::time::Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
 /// Waits for a threshold's order to stop; `None` when none can come any more.
 async fn broken(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
     match orders {
@@ -156,7 +166,7 @@ async fn broken(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
 }
 
 /// Waits for a key; for ever where nobody reads keys.
-async fn pressed(keys: &mut Option<tokio::sync::mpsc::UnboundedReceiver<Key>>) -> Option<Key> {
+async fn pressed(keys: &mut Option<UnboundedReceiver<Key>>) -> Option<Key> {
     match keys {
         Some(waiting) => {
             let key = waiting.recv().await;

@@ -167,7 +167,7 @@ async fn follow(watch: &SimulationWatch, events_max: u64, mut end: tokio::sync::
     loop {
         tokio::select! {
             _ = &mut end => break,
-            () = signals.next() => watch.stop(),
+            () = signals.next_stop() => watch.stop(),
             () = tokio::time::sleep(STEP) => {}
         }
         let passed_s = begun.elapsed().as_secs_f64();

@@ -9,4 +9,4 @@ mod terminal;
 
 pub(crate) use draw::{Shown, draw};
 pub(crate) use keys::Key;
-pub(crate) use terminal::{Screen, reason_against};
+pub(crate) use terminal::{Screen, give_back, reason_against};

@@ -117,7 +117,8 @@ impl Drop for Screen {
     }
 }
 
-fn give_back() {
+/// Gives the terminal back, if it is taken.
+pub(crate) fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // A terminal that is gone needs nothing.
         let _ = execute!(io::stderr(), LeaveAlternateScreen, Show);

@@ -1,0 +1,87 @@
+//! What a run prints, written by a thread of its own: a terminal or a pipe that takes nothing holds up nothing.
+
+use std::io::Write as _;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Messages that wait to be written; later ones are dropped.
+const WAITING_MAX: usize = 1024;
+
+/// How often [`drain`] looks.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// How long what is left may take once nobody wants to wait.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Where a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
+
+struct Console {
+    messages: SyncSender<(Stream, Vec<u8>)>,
+    waiting: AtomicUsize,
+    out_is_closed: AtomicBool,
+}
+
+static CONSOLE: OnceLock<Console> = OnceLock::new();
+
+/// Has a thread write what is printed from now on.
+pub(crate) fn start() -> std::io::Result<()> {
+    if CONSOLE.get().is_some() {
+        return Ok(());
+    }
+    let (messages, inbox) = sync_channel::<(Stream, Vec<u8>)>(WAITING_MAX);
+    std::thread::Builder::new().name("console".into()).spawn(move || {
+        while let Ok((stream, bytes)) = inbox.recv() {
+            let is_written = write_now(stream, &bytes);
+            if let Some(console) = CONSOLE.get() {
+                if stream == Stream::Out && !is_written {
+                    console.out_is_closed.store(true, Ordering::SeqCst);
+                }
+                console.waiting.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+    })?;
+    let console = Console { messages, waiting: AtomicUsize::new(0), out_is_closed: AtomicBool::new(false) };
+    let _ = CONSOLE.set(console);
+    Ok(())
+}
+
+/// Writes a message, or leaves it to the thread; false when nobody reads that stream any more.
+pub(crate) fn write(stream: Stream, bytes: &[u8]) -> bool {
+    let Some(console) = CONSOLE.get() else { return write_now(stream, bytes) };
+    console.waiting.fetch_add(1, Ordering::SeqCst);
+    if console.messages.try_send((stream, bytes.to_vec())).is_err() {
+        console.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+    stream == Stream::Err || !console.out_is_closed.load(Ordering::SeqCst)
+}
+
+fn write_now(stream: Stream, bytes: &[u8]) -> bool {
+    let written = match stream {
+        Stream::Out => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush())
+        }
+        // A closed standard error is no reason to fail.
+        Stream::Err => std::io::stderr().write_all(bytes),
+    };
+    written.is_ok()
+}
+
+/// Waits until everything is written: for as long as it takes, or for a second once `is_hurried` says so.
+pub(crate) fn drain(is_hurried: impl Fn() -> bool) {
+    let Some(console) = CONSOLE.get() else { return };
+    let mut hurried_since = None;
+    while console.waiting.load(Ordering::SeqCst) > 0 {
+        if is_hurried() && hurried_since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+            return;
+        }
+        std::thread::sleep(LOOK);
+    }
+}

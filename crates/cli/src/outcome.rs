@@ -1,0 +1,119 @@
+//! How a run ended, for its manifest and for the exit code.
+
+use std::collections::BTreeMap;
+
+use busyhour_compile::Started;
+use busyhour_engine::run::Stop;
+use busyhour_engine::runner::{self, RunReport};
+use busyhour_record::{ArrivalCounts, CoreFacts, GeneratorFacts, OpenFacts, Outcome, RunEnd, RunTotals};
+
+use crate::exit::Exit;
+use crate::system;
+
+/// What became of a run's results.
+pub(crate) struct Results {
+    /// Some could not be written.
+    pub(crate) lost: bool,
+    /// A threshold was not kept.
+    pub(crate) failed: bool,
+    /// No request was sent.
+    pub(crate) nothing_sent: bool,
+}
+
+/// The exit code of a run. `failed_by_stop`: the threshold that stopped it says that this is a failure.
+pub(crate) fn exit_code(end: RunEnd, failed_by_stop: bool, results: &Results) -> Exit {
+    match end {
+        RunEnd::Failed => Exit::Internal,
+        RunEnd::Interrupted | RunEnd::Aborted | RunEnd::StoppedByError => Exit::Stopped,
+        RunEnd::StoppedByThreshold if failed_by_stop => Exit::StoppedByThreshold,
+        _ if results.nothing_sent => Exit::NothingSent,
+        _ if results.failed => Exit::ThresholdFailed,
+        _ if results.lost => Exit::ResultsLost,
+        RunEnd::Completed | RunEnd::StoppedByPlan | RunEnd::StoppedByThreshold => Exit::Completed,
+    }
+}
+
+/// How a run ended. `asked`: how far someone outside asked it to stop before it had ended.
+pub(crate) fn outcome(
+    report: &RunReport,
+    started: &Started,
+    asked: Stop,
+    broken: bool,
+    failed: bool,
+    totals: &RunTotals,
+) -> Outcome {
+    use std::sync::atomic::Ordering::Relaxed;
+    let shared = &started.shared;
+    let end = match (failed, asked, report.stopped) {
+        (true, ..) => RunEnd::Failed,
+        // The grace period has passed.
+        (_, Stop::Graceful, Some(Stop::Now)) => RunEnd::Aborted,
+        (_, Stop::Graceful, _) => RunEnd::Interrupted,
+        (_, Stop::Now, _) => RunEnd::Aborted,
+        (_, Stop::No, _) if broken => RunEnd::StoppedByThreshold,
+        (_, Stop::No, Some(_)) if shared.stop_error().is_some() => RunEnd::StoppedByError,
+        (_, Stop::No, Some(_)) => RunEnd::StoppedByPlan,
+        (_, Stop::No, None) => RunEnd::Completed,
+    };
+    let cores = report
+        .cores
+        .iter()
+        .map(|core| CoreFacts {
+            busy: core.cpu_ns.map(|cpu| cpu as f64 / core.wall_ns.max(1) as f64),
+            busy_second_max: core.busiest_second,
+            lag_ns_max: Some(core.lag_ns_max),
+        })
+        .collect();
+    let sum = |part: fn(&runner::CoreReport) -> u64| report.cores.iter().map(part).sum::<u64>();
+    Outcome {
+        end,
+        stopped_by: None,
+        error: shared.stop_error().map(str::to_owned).filter(|_| end == RunEnd::StoppedByError),
+        duration_ns: if failed { shared.clock.now().0 } else { report.end.0 },
+        users_started: shared.started.load(Relaxed),
+        users_finished: shared.finished.load(Relaxed),
+        generator: GeneratorFacts {
+            cores,
+            recorder_stalls: sum(|core| core.stalls),
+            recorder_stall_ns: sum(|core| core.stalled_ns),
+            lost_samples: sum(|core| core.lost),
+            interrupted_samples: sum(|core| core.interrupted),
+            exceeded_limits: exceeded_limits(&report.cores),
+            memory_bytes_max: system::memory_bytes_max(),
+            cpu_stolen: None,
+            stalls: report.stalls.clone(),
+            abandoned: report.abandoned.clone(),
+        },
+        open: open_facts(report, started),
+        arrivals: (!started.program.open.is_empty()).then(|| {
+            let mut counts = ArrivalCounts::default();
+            report.cores.iter().for_each(|core| counts.add(&core.arrivals));
+            counts
+        }),
+        recorder_events: totals.events.clone(),
+    }
+}
+
+/// How often each limit was exceeded, over all cores.
+fn exceeded_limits(cores: &[runner::CoreReport]) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for (limit, count) in cores.iter().flat_map(|core| &core.exceeded) {
+        *counts.entry(limit.name().to_owned()).or_default() += count;
+    }
+    counts
+}
+
+/// The open workloads that began.
+fn open_facts(report: &RunReport, started: &Started) -> Vec<OpenFacts> {
+    let begun = started.program.open.iter().zip(&report.open).zip(0..);
+    begun
+        .filter_map(|((open, first), number)| {
+            Some(OpenFacts {
+                seed: open.schedule_seed(started.shared.seed, number),
+                process: open.process.to_string(),
+                groups: open.groups.iter().map(|(group, _)| *group).collect(),
+                first_ns: (*first)?.0,
+            })
+        })
+        .collect()
+}
