@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
 use crate::facts::{InputFound, RunFacts};
+use crate::groups::{GroupPhase, mixed_phases, phases_words, shared_labels, shortened, some};
 use crate::stalls;
 
 /// CPU time of this part that was not had shows in every time that was measured.
@@ -160,6 +161,16 @@ pub enum Caveat {
         /// Samples beyond it.
         beyond: u64,
     },
+    /// The totals are of thread groups that ran one after the other, such as one that fills a database and one that is measured.
+    MixedPhases {
+        /// The groups in order of time.
+        groups: Vec<GroupPhase>,
+    },
+    /// Several thread groups use the same labels.
+    SharedLabels {
+        /// The labels.
+        labels: Vec<String>,
+    },
     /// The plan makes more labels than are kept apart.
     ManyLabels {
         /// Samples that are counted together.
@@ -296,6 +307,19 @@ impl fmt::Display for Caveat {
             Caveat::ThinTail { percentile, beyond } => {
                 write!(f, "the p{percentile} rests on {} beyond it", times(*beyond, "sample", "samples"))
             }
+            Caveat::MixedPhases { groups } => {
+                let words = phases_words(groups);
+                write!(f, "the totals mix thread groups that ran at different times: {words}")
+            }
+            Caveat::SharedLabels { labels } => {
+                let names = some(labels.len(), labels.iter().map(|label| shortened(label)));
+                let labels =
+                    if labels.len() == 1 { "label".to_owned() } else { format!("{} labels", labels.len()) };
+                write!(
+                    f,
+                    "several thread groups use the same {labels}, and one row mixes their times: {names}"
+                )
+            }
             Caveat::ManyLabels { samples } => {
                 let samples = times(*samples, "sample is", "samples are");
                 write!(f, "the plan makes so many labels that {samples} counted together as {OTHER_LABELS}")
@@ -360,6 +384,10 @@ impl Caveat {
             }
             Caveat::ManyErrors { .. } => "look at the errors before the times",
             Caveat::ThinTail { .. } => "run longer before relying on it",
+            Caveat::MixedPhases { .. } => {
+                "read the groups apart (--by-group), or count one phase only (--window FROM,TO, --steady auto)"
+            }
+            Caveat::SharedLabels { .. } => "read the thread groups apart: --by-group",
             Caveat::ManyLabels { .. } => "take what varies out of the names of the samplers",
             Caveat::WarmupLeftOut { .. } => "no action is needed; the result files hold them",
             Caveat::Plan { hint, .. } => hint.as_deref().unwrap_or("check what it means for this plan"),
@@ -494,6 +522,11 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
                 break;
             }
         }
+    }
+    found.extend(mixed_phases(totals).map(|groups| Caveat::MixedPhases { groups }));
+    let labels = shared_labels(totals);
+    if !labels.is_empty() {
+        found.push(Caveat::SharedLabels { labels });
     }
     if totals.other_label_samples > 0 {
         found.push(Caveat::ManyLabels { samples: totals.other_label_samples });

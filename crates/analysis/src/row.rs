@@ -21,8 +21,12 @@ pub struct Times {
     pub stddev: f64,
     /// Least, exact.
     pub min: f64,
+    /// 25th percentile: the lower end of the interquartile range.
+    pub p25: f64,
     /// Median.
     pub p50: f64,
+    /// 75th percentile: the upper end of the interquartile range.
+    pub p75: f64,
     /// 90th percentile.
     pub p90: f64,
     /// 95th percentile.
@@ -42,7 +46,9 @@ impl Times {
             mean: round(clock.mean_ms()),
             stddev: round(clock.stddev_ms()),
             min: round(clock.min_ms()),
+            p25: quantile(0.25),
             p50: quantile(0.5),
+            p75: quantile(0.75),
             p90: quantile(0.9),
             p95: quantile(0.95),
             p99: quantile(0.99),

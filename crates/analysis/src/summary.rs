@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrivals::ArrivalVerdict;
 use crate::caveat::{self, Told};
 use crate::facts::RunFacts;
+use crate::groups::GroupRows;
 use crate::over_time::HeatMap;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::series::{DistributionPoint, Series, distribution};
@@ -13,7 +14,7 @@ use crate::thresholds::ThresholdResult;
 use crate::window::{Window, WindowHow};
 
 /// Version of the summary that is written, and the only one that is read.
-pub const SUMMARY_VERSION: u32 = 2;
+pub const SUMMARY_VERSION: u32 = 3;
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,9 @@ pub struct Summary {
     /// Requests and sub-results together, as JMeter's dashboard adds up its result file; `None` without sub-results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_with_sub_results: Option<Row>,
+    /// The same by thread group, in the order of the plan, where requests of several count; empty otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupRows>,
     /// How requests failed, most frequent first.
     pub errors: Vec<ErrorRow>,
     /// Errors of further kinds.
@@ -128,6 +132,7 @@ impl Summary {
             labels: of_kind(false),
             sub_results,
             total_with_sub_results,
+            groups: GroupRows::of(totals, window.as_ref().map(|_| span_s)),
             errors: totals.errors.iter().map(|kind| ErrorRow::of(kind, totals.total.errors)).collect(),
             errors_other: totals.errors_other,
             caveats,

@@ -2,8 +2,8 @@
 
 use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
 use busyhour_record::{
-    CoreFacts, GeneratorFacts, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent, RunEnd, RunTotals,
-    Sample, SampleFlags,
+    CoreFacts, GeneratorFacts, GroupName, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent, RunEnd,
+    RunNames, RunTotals, Sample, SampleFlags,
 };
 
 /// Samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, changed by `change`.
@@ -66,7 +66,7 @@ fn numbers_of_a_known_run() {
 #[test]
 fn other_versions_are_refused() {
     let text = Summary::new(RunFacts::default(), &run(1, |_, _| {})).to_json();
-    let other = text.replacen("\"version\":2", "\"version\":99", 1);
+    let other = text.replacen("\"version\":3", "\"version\":99", 1);
     assert!(matches!(Summary::from_json(&other), Err(SummaryError::Version(99))));
     assert!(matches!(Summary::from_json("{}"), Err(SummaryError::Json(_))));
 }
@@ -169,4 +169,60 @@ fn sub_results_are_told_apart() {
     assert_eq!((both.samples, both.elapsed.min, both.elapsed.max), (20, 1, 20));
     assert_eq!(both.response.max, 20.0);
     assert_eq!(Summary::new(RunFacts::default(), &run(5, |_, _| {})).total_with_sub_results, None);
+}
+
+/// Two groups: `injection` for the first `first` samples, `load` for the others.
+fn run_of_groups(n: u64, first: u64, change: impl Fn(u64, &mut Sample<'_>)) -> RunTotals {
+    let labels = Labels::new();
+    let label = labels.intern("Add booking");
+    let group = |name: &str, number| GroupName { name: name.into(), number };
+    let names = RunNames { groups: vec![group("injection", 1), group("load", 2)], ..RunNames::default() };
+    let config = RecorderConfig { labels, names, batches: 1000, ..RecorderConfig::default() };
+    let (recorder, mut writers) = Recorder::start(config).unwrap();
+    let mut writer = writers.remove(0);
+    for i in 1..=n {
+        let start = Nanos::from_millis(10 * i);
+        let group = u32::from(i > first);
+        let end = start + (1 + u64::from(group)) * 1_000_000;
+        let mut sample = Sample { label, group, intended: start, start, end, ..Sample::default() };
+        change(i, &mut sample);
+        writer.record(&sample).unwrap();
+    }
+    drop(writer);
+    recorder.finish()
+}
+
+#[test]
+fn thread_groups_that_ran_one_after_another_are_told_apart() {
+    let summary = Summary::new(RunFacts::default(), &run_of_groups(20_000, 5_000, |_, _| {}));
+    let found: Vec<_> = summary
+        .groups
+        .iter()
+        .map(|group| (group.name.as_str(), group.total.samples, group.labels[0].response.mean))
+        .collect();
+    assert_eq!(found, [("injection", 5_000, 1.0), ("load", 15_000, 2.0)]);
+    // Rates of a group are over its own time: 5,000 requests from 10 ms to 50,001 ms.
+    assert!((summary.groups[0].total.rate_per_s - 100.018).abs() < 1e-9);
+    assert_eq!((summary.total.response.p25, summary.total.response.p75), (1.0, 2.0));
+    let told: Vec<&str> = summary.caveats.iter().map(|told| told.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "the totals mix thread groups that ran at different times: injection (0.0 s to 50.0 s, 5000 requests), load \
+             (50.0 s to 200.0 s, 15000 requests)",
+            "several thread groups use the same label, and one row mixes their times: Add booking"
+        ]
+    );
+    assert_eq!(Summary::from_json(&summary.to_json()).unwrap(), summary);
+}
+
+#[test]
+fn groups_side_by_side_and_groups_that_do_not_matter_are_no_caveat() {
+    let no_labels_shared = |i: u64, sample: &mut Sample<'_>| {
+        sample.label.0 = u32::from(i % 2 == 0);
+        sample.group = sample.label.0;
+    };
+    assert_eq!(caveats(RunFacts::default(), &run_of_groups(20_000, 0, no_labels_shared)), []);
+    // A login before the load, of 0.1 % of the requests.
+    assert_eq!(caveats(RunFacts::default(), &run_of_groups(20_000, 20, |_, _| {})), []);
 }

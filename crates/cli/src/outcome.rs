@@ -72,6 +72,13 @@ pub(crate) fn outcome(
         duration_ns: if failed { shared.clock.now().0 } else { report.end.0 },
         users_started: shared.started.load(Relaxed),
         users_finished: shared.finished.load(Relaxed),
+        users_set_up_and_tear_down: started
+            .names
+            .set_up_and_tear_down
+            .iter()
+            .filter_map(|group| shared.groups.get(*group as usize))
+            .map(|group| group.started.load(Relaxed))
+            .sum(),
         generator: GeneratorFacts {
             cores,
             recorder_stalls: sum(|core| core.stalls),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use busyhour_report::RunShow;
 use clap::Args;
 
 use crate::export::LiveExportArgs;
@@ -37,6 +38,9 @@ pub(crate) struct OwnArgs {
     /// How long users may take to finish their samples after a stop request (default: 30s); then they are given up.
     #[arg(long, value_name = "TIME")]
     grace: Option<String>,
+    /// At the end, show a table for each thread group and one of all groups.
+    #[arg(long)]
+    by_group: bool,
     #[command(flatten)]
     thresholds: ThresholdArgs,
     #[command(flatten)]
@@ -62,6 +66,7 @@ impl OwnArgs {
         request.allow_unsupported = self.allow_unsupported;
         request.verify_tls = self.verify_tls;
         request.keep_secrets = self.keep_secrets;
+        request.show = RunShow { by_group: self.by_group };
         request.thresholds = self.thresholds.read()?;
         request.exports = self.exports;
         request.live = self.live;

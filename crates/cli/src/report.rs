@@ -7,7 +7,8 @@ use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::{ApdexLimits, ReadSettings, ResultsInput, RunDir, SaveConfig};
 use busyhour_report::{
-    LogLoad, Look, ReportError, ResultsOptions, ResultsPart, end_of_run, html_report, summarise_results,
+    LogLoad, Look, ReportError, ResultsOptions, ResultsPart, RunShow, end_of_run, html_report,
+    summarise_results,
 };
 use clap::Args;
 
@@ -44,6 +45,9 @@ pub(crate) struct ReportArgs {
     json: Option<PathBuf>,
     #[command(flatten)]
     results: ResultsArgs,
+    /// Show a table for each thread group, as the names of threads tell them, and one of all groups.
+    #[arg(long)]
+    by_group: bool,
     /// Response times that satisfy, and that are tolerated, in ms (default: 500,1500, or JMeter's properties).
     #[arg(long, value_name = "SATISFIED,TOLERATED", value_parser = apdex)]
     apdex: Option<ApdexLimits>,
@@ -84,7 +88,11 @@ pub(crate) fn main(args: &ReportArgs) -> Exit {
         }
         written.push(path);
     }
-    print(&if json_to_stdout { summary.to_json() } else { end_of_run(&summary, &[], look()) });
+    print(&if json_to_stdout {
+        summary.to_json()
+    } else {
+        end_of_run(&summary, RunShow { by_group: args.by_group }, &[], look())
+    });
     for path in written {
         say(&format!("wrote {}", path.display()));
     }

@@ -488,7 +488,7 @@ fn finish(
     let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
     let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
-    exit::print(&end_of_run(&summary, &written, look));
+    exit::print(&end_of_run(&summary, request.show, &written, look));
     if request.as_jmeter {
         exit::print("... end of run\n");
     }

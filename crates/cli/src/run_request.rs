@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use busyhour_compile::{OpenOptions, ProxyOption};
+use busyhour_report::RunShow;
 
 use crate::thresholds::Thresholds;
 
@@ -46,6 +47,8 @@ pub(crate) struct RunRequest {
     pub(crate) exports: crate::export::LiveExportArgs,
     /// What it is judged by.
     pub(crate) thresholds: Thresholds,
+    /// What of its results is shown at the end.
+    pub(crate) show: RunShow,
     /// How it is watched and changed while it goes on.
     pub(crate) live: crate::live::LiveArgs,
     /// Store secrets of the command line and the properties in the run directory.

@@ -1,9 +1,10 @@
 //! The totals of a run while it goes on, and its series by the second.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::RecorderEvent;
+use crate::group_totals::{GroupTotals, LabelParts};
 use crate::labels::Labels;
 use crate::live::{SecondPoint, SecondTimes};
 use crate::over_time::{OverTime, RowSecond};
@@ -42,7 +43,9 @@ pub(crate) struct Book {
     settings: BookSettings,
     /// Indices into `rows`, by label and kind.
     index: Vec<[Option<u32>; 3]>,
-    rows: Vec<(LabelId, SampleKind, Box<Totals>)>,
+    rows: Vec<(LabelId, SampleKind, LabelParts)>,
+    /// Parts of all rows: one for each thread group that a row has samples of.
+    parts: usize,
     /// The rows of further labels, by kind.
     other_rows: [Option<u32>; 3],
     other_samples: u64,
@@ -139,6 +142,7 @@ impl Book {
             settings,
             index: Vec::new(),
             rows: Vec::new(),
+            parts: 0,
             other_rows: [None; 3],
             other_samples: 0,
             errors: ErrorKinds::default(),
@@ -173,7 +177,7 @@ impl Book {
         let request = kind == SampleKind::Request;
         let counts = self.settings.window.is_none_or(|window| self.left_out.takes(window, sample, request));
         if counts {
-            self.rows[row].2.add(sample, &self.settings);
+            self.rows[row].2.add(sample, &self.settings, &mut self.parts);
         }
         if kind == SampleKind::SubResult {
             return false;
@@ -215,7 +219,7 @@ impl Book {
         let row = if full { *self.other_rows[kind as usize].get_or_insert(next) } else { next };
         if row == next {
             let label = if full { OTHER } else { label };
-            self.rows.push((label, kind, Box::new(Totals::new())));
+            self.rows.push((label, kind, LabelParts::default()));
         }
         self.other_samples += u64::from(full);
         self.index[at][kind as usize] = Some(row);
@@ -316,24 +320,40 @@ impl Book {
         let name = |id: LabelId| name(&labels, id).to_string();
         let (errors, errors_other) = self.errors.finish(name);
         let over_time = self.over_time;
-        let mut total = Totals::new();
-        // The total is that of the rows: adding each sample to it as well would cost as much again.
-        for (_, _, totals) in self.rows.iter().filter(|(_, kind, _)| *kind == SampleKind::Request) {
-            total.merge(totals);
-        }
         let mut rows: Vec<_> = self.rows.into_iter().enumerate().collect();
-        // A row of which nothing lies in the window is there for its series alone.
-        rows.retain(|(_, (_, _, totals))| self.settings.window.is_none() || totals.response.count() > 0);
         rows.sort_by_key(|(_, (label, kind, _))| (*label, *kind));
-        let labels = rows.into_iter().map(|(row, (label, kind, mut totals))| {
+        // The total is that of the rows: adding each sample to it as well would cost as much again.
+        let mut total = Totals::new();
+        let mut groups: BTreeMap<u32, GroupTotals> = BTreeMap::new();
+        let mut labels = Vec::new();
+        for (row, (label, kind, parts)) in rows {
+            let (mut totals, parts) = parts.finish();
+            // A row without samples in the window exists for its series alone.
+            if self.settings.window.is_some() && totals.response.count() == 0 {
+                continue;
+            }
+            let name = name(label);
+            if kind == SampleKind::Request {
+                total.merge(&totals);
+            }
+            for (group, mut part) in parts.into_iter().filter(|_| kind != SampleKind::SubResult) {
+                let group = groups.entry(group).or_insert_with(|| GroupTotals::new(group));
+                if kind == SampleKind::Request {
+                    group.total.merge(&part);
+                }
+                part.finish(&self.settings);
+                group.labels.push(LabelTotals { name: name.clone(), kind, totals: part, series: None });
+            }
             totals.finish(&self.settings);
-            LabelTotals { name: name(label), kind, totals: *totals, series: over_time.row(row) }
-        });
-        let labels = labels.collect();
+            labels.push(LabelTotals { name, kind, totals, series: over_time.row(row) });
+        }
         total.finish(&self.settings);
+        let mut groups: Vec<GroupTotals> = groups.into_values().collect();
+        groups.iter_mut().for_each(|group| group.total.finish(&self.settings));
         RunTotals {
             total,
             labels,
+            groups,
             errors,
             errors_other,
             seconds: self.points,

@@ -1,7 +1,8 @@
 //! What every reader of JMeter's result files needs: cells of a row, formatted stamps, thread names.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
+use crate::group_totals::OTHER_GROUP;
 use crate::recorder::GroupName;
 
 /// How the message of a transaction controller's sample begins.
@@ -92,24 +93,69 @@ pub(crate) fn split(cells: &mut Cells, delimiter: u8) {
 }
 
 /// The thread groups that thread names tell of.
-#[derive(Default)]
 pub(crate) struct Groups {
     pub(crate) names: Vec<GroupName>,
-    index: HashMap<String, u32>,
+    /// By the part of a thread's name before its own number.
+    index: FxHashMap<Box<[u8]>, u32>,
+    /// That part of the last name, and its group: neighbouring rows are mostly of one group.
+    last: (Vec<u8>, u32),
+    /// So many are told apart.
+    limit: usize,
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Groups::up_to(usize::MAX)
+    }
 }
 
 impl Groups {
+    /// Tells so many groups apart; all further ones are [`OTHER_GROUP`].
+    pub(crate) fn up_to(limit: usize) -> Self {
+        Groups { names: Vec::new(), index: FxHashMap::default(), last: (Vec::new(), 0), limit }
+    }
+
     /// The group and number of the thread `name`: `group name 1-5`.
-    pub(crate) fn of(&mut self, name: &str) -> (u32, u32) {
-        let (prefix, user) = name.rsplit_once('-').unwrap_or((name, "0"));
-        let user = user.parse().unwrap_or(0);
-        if let Some(group) = self.index.get(prefix) {
-            return (*group, user);
+    pub(crate) fn of(&mut self, name: &[u8]) -> (u32, u32) {
+        let (prefix, user) = match name.iter().rposition(|byte| *byte == b'-') {
+            Some(at) => (&name[..at], &name[at + 1..]),
+            None => (name, &b"0"[..]),
+        };
+        let user = std::str::from_utf8(user).ok().and_then(|user| user.parse().ok()).unwrap_or(0);
+        if self.last.0 != prefix || self.names.is_empty() {
+            self.last.1 = self.find(prefix);
+            self.last.0.clear();
+            self.last.0.extend_from_slice(prefix);
         }
-        let (title, number) = prefix.rsplit_once(' ').unwrap_or((prefix, ""));
+        (self.last.1, user)
+    }
+
+    fn find(&mut self, prefix: &[u8]) -> u32 {
+        if let Some(group) = self.index.get(prefix) {
+            return *group;
+        }
+        if self.names.len() >= self.limit {
+            return OTHER_GROUP;
+        }
+        let text = String::from_utf8_lossy(prefix);
+        let (title, number) = text.rsplit_once(' ').unwrap_or((&text, ""));
         let group = self.names.len() as u32;
         self.names.push(GroupName { name: title.to_owned(), number: number.parse().unwrap_or(0) });
-        self.index.insert(prefix.to_owned(), group);
-        (group, user)
+        self.index.insert(prefix.into(), group);
+        group
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thread_names_tell_group_and_user() {
+        let mut groups = Groups::up_to(2);
+        let names = ["Data Injection 1-1", "Load 2-7", "Load 2-8", "Data Injection 1-1", "odd", "Load 2-x"];
+        let found = names.map(|name| groups.of(name.as_bytes()));
+        assert_eq!(found, [(0, 1), (1, 7), (1, 8), (0, 1), (OTHER_GROUP, 0), (1, 0)]);
+        assert_eq!(groups.names[0], GroupName { name: "Data Injection".into(), number: 1 });
     }
 }

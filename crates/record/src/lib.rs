@@ -61,6 +61,7 @@ mod csv_row;
 mod date_format;
 mod detail;
 mod encoding;
+mod group_totals;
 mod histogram_log;
 mod jtl_cells;
 mod jtl_scan;
@@ -92,6 +93,7 @@ pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use control_event::{ChangedFrom, ControlEvent, LoadChange};
 pub use detail::{AssertionDetail, Detail, HttpDetail};
+pub use group_totals::{GroupTotals, OTHER_GROUPS};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, LogRow, OutOfOrder, RowPlace,
 };

@@ -200,6 +200,7 @@ impl Recorder {
             starts: RecentStarts::new(),
             looked: 0,
             followed,
+            names: config.names,
         };
         let thread = std::thread::Builder::new()
             .name("recorder".into())
@@ -263,6 +264,8 @@ struct Worker {
     looked: u64,
     /// What is told second by second; `None` when nobody listens.
     followed: Option<Followed>,
+    /// The names of thread groups.
+    names: RunNames,
 }
 
 /// The snapshots of a run and who hears of them.
@@ -320,7 +323,9 @@ impl Worker {
             followed.tell(|maker, tell| maker.finish(regularity, tell));
         }
         let events = self.outputs.finish();
-        self.book.finish(events)
+        let mut totals = self.book.finish(events);
+        totals.name_groups(&self.names);
+        totals
     }
 
     fn batch(&mut self, writer: usize, bytes: &[u8], details: Vec<Detail>) {

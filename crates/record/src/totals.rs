@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::book::BookSettings;
+use crate::group_totals::{GroupTotals, name_groups};
 use crate::over_time::{Heat, LabelSeries};
+use crate::recorder::RunNames;
 use crate::sample::{LabelId, Nanos, Sample, SampleFlags};
 use crate::slowest::SlowRequest;
 use crate::starts::SecondCounts;
@@ -399,6 +401,8 @@ pub struct RunTotals {
     pub total: Totals,
     /// Per label and kind, in order of first appearance.
     pub labels: Vec<LabelTotals>,
+    /// Per thread group, in the order of their numbers, where requests of several count; empty otherwise.
+    pub groups: Vec<GroupTotals>,
     /// The kinds of error among the requests, most frequent first; at most [`ERROR_KINDS_MAX`].
     pub errors: Vec<ErrorKind>,
     /// Errors of kinds beyond that number.
@@ -433,6 +437,7 @@ impl RunTotals {
         RunTotals {
             total: Totals::new(),
             labels: Vec::new(),
+            groups: Vec::new(),
             errors: Vec::new(),
             errors_other: 0,
             seconds: Vec::new(),
@@ -461,11 +466,17 @@ impl RunTotals {
         starts.chain(started.map(|started| started.first)).chain(ends).min()
     }
 
+    /// Gives the thread groups their names; of a single one nothing is kept apart.
+    pub(crate) fn name_groups(&mut self, names: &RunNames) {
+        self.groups = name_groups(std::mem::take(&mut self.groups), names);
+    }
+
     /// Makes everything count from an instant that is so many seconds later.
     pub(crate) fn move_origin(&mut self, seconds: u64) {
         let ns = Nanos::from_secs(seconds).0;
         let rows = self.labels.iter_mut().map(|label| &mut label.totals);
-        for totals in rows.chain([&mut self.total]) {
+        let groups = self.groups.iter_mut().flat_map(GroupTotals::all_totals);
+        for totals in rows.chain(groups).chain([&mut self.total]) {
             // Without samples they are no instants.
             if totals.first_start < Nanos::MAX {
                 totals.first_start = totals.first_start - ns;

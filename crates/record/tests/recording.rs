@@ -101,6 +101,14 @@ fn a_run_directory_gives_the_same_numbers_again() {
     assert_eq!(replay.totals.total.response.histogram, totals.total.response.histogram);
     assert_eq!(replay.totals.errors, totals.errors);
     assert_eq!(replay.totals.seconds, totals.seconds);
+    let groups = |totals: &RunTotals| -> Vec<(String, u64, u128)> {
+        let of = |group: &busyhour_record::GroupTotals| {
+            (group.name.name.clone(), group.total.samples, group.total.response.sum_ns)
+        };
+        totals.groups.iter().map(of).collect()
+    };
+    assert_eq!(groups(&replay.totals), groups(&totals));
+    assert_eq!(totals.groups.len(), 2);
 
     let jtl = text(&dir.jtl_path());
     let lines: Vec<&str> = jtl.lines().collect();
@@ -306,4 +314,30 @@ fn what_a_core_handed_over_is_in_the_files_while_another_one_hangs() {
     assert_eq!(recorder.live().last_second, None);
     drop((works, hangs));
     assert_eq!(recorder.finish().total.samples, 1);
+}
+
+#[test]
+fn labels_of_a_record_keep_the_order_of_the_run() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(temp.path().join("run")).unwrap();
+    let labels = Labels::new();
+    // As the plan has them; samples come in another order.
+    let plan = ["login", "search", "logout"].map(|name| labels.intern(name));
+    let config = RecorderConfig {
+        dir: Some(dir.path().to_owned()),
+        names: names(),
+        labels,
+        wall_anchor_ms: ANCHOR_MS,
+        ..RecorderConfig::default()
+    };
+    let (recorder, mut writers) = Recorder::start(config).unwrap();
+    for label in [plan[2], plan[0], plan[1]] {
+        offer(&mut writers[0], &Sample { label, end: Nanos(5), ..Sample::default() });
+    }
+    drop(writers);
+    let order = |totals: &RunTotals| -> Vec<String> {
+        totals.labels.iter().map(|label| label.name.clone()).collect()
+    };
+    assert_eq!(order(&recorder.finish()), ["login", "search", "logout"]);
+    assert_eq!(order(&dir.replay().unwrap().totals), ["login", "search", "logout"]);
 }

@@ -6,7 +6,11 @@ use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{ComparedRow, Effect, Interval, Measure};
 use serde_json::Value;
 
+use crate::comparison_quartiles::quartiles_csv;
 use crate::log_tables::cell;
+
+/// Columns of the table.
+const COLUMNS: usize = 17;
 
 /// Everything as one CSV table: a line per label and measure. Times in ms, throughput per second, errors as shares from 0
 /// to 1; values of single runs are joined by semicolons. What is not known is empty.
@@ -18,6 +22,7 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
     );
     for row in comparison.rows() {
         row.effects.iter().for_each(|effect| line(&mut out, row, effect));
+        out += &quartiles_csv(row, &name(&row.kind), COLUMNS);
     }
     out
 }

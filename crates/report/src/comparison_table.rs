@@ -6,8 +6,9 @@ use busyhour_analysis::comparison::{
 };
 use busyhour_record::SampleKind;
 
+use crate::comparison_quartiles::quartiles_line;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
-use crate::table::{LABEL_MIN, Look, capital, cut, printable};
+use crate::table::{LABEL_MIN, Look, capital, cut, printable, shown_label};
 
 /// Differences of labels that are listed one by one.
 const LISTED: usize = 12;
@@ -150,7 +151,7 @@ fn colour_of(verdict: Verdict) -> Option<&'static str> {
 }
 
 fn row_label(row: &ComparedRow) -> String {
-    let text = printable(&row.label);
+    let text = shown_label(&row.label);
     if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
 }
 
@@ -262,7 +263,7 @@ fn effects(row: &ComparedRow, look: Look) -> String {
         let words = colour_of(verdict).map_or_else(|| line[5].clone(), |code| look.paint(code, &line[5]));
         out += &format!("{text}  {words}\n");
     }
-    out
+    out + &quartiles_line(row)
 }
 
 /// One letter for a cell of the labels' table.
@@ -403,7 +404,7 @@ fn definitions(comparison: &Comparison, look: Look) -> String {
     }
     let rare = |labels: &[String], which: &str| {
         (!labels.is_empty()).then(|| {
-            let some: Vec<String> = labels.iter().take(5).map(|label| printable(label)).collect();
+            let some: Vec<String> = labels.iter().take(5).map(|label| shown_label(label)).collect();
             let more =
                 if labels.len() > 5 { format!(" and {} more", labels.len() - 5) } else { String::new() };
             format!("Only {which}: {}{more}.", some.join(", "))

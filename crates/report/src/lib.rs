@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use busyhour_analysis::{RunFacts, Summary};
-//! use busyhour_report::{Look, end_of_run, html_report, statistics_json};
+//! use busyhour_report::{Look, RunShow, end_of_run, html_report, statistics_json};
 //! # use busyhour_record::{Recorder, RecorderConfig};
 //! # let (recorder, writers) = Recorder::start(RecorderConfig::default())?;
 //! # drop(writers);
@@ -10,7 +10,7 @@
 //!
 //! // At the end of a run:
 //! let summary = Summary::new(RunFacts::default(), &totals);
-//! let text = end_of_run(&summary, &["report.html".into()], Look { width: Some(120), colour: false });
+//! let text = end_of_run(&summary, RunShow::default(), &["report.html".into()], Look { width: Some(120), colour: false });
 //! let page = html_report(&summary);
 //! let statistics = statistics_json(&summary);
 //! // With a run directory: `write_reports(&dir, &summary)?` writes summary.json and report.html, and later
@@ -27,6 +27,7 @@ mod capacity_words;
 mod changes_told;
 mod comparison_csv;
 mod comparison_power;
+mod comparison_quartiles;
 mod comparison_read;
 mod comparison_table;
 mod comparison_trend;
@@ -50,6 +51,7 @@ mod table;
 mod terminal_plot;
 mod thresholds;
 mod thresholds_junit;
+mod times_table;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
 pub use capacity_table::{capacity_table, judgement_table, refusal_text, service_law_table};
@@ -72,7 +74,7 @@ pub use progress::{Progress, progress_line};
 pub use results::{ResultsOptions, ResultsPart, judge_results, record_reading, summarise_results};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};
-pub use table::{Look, end_of_run};
+pub use table::{Look, RunShow, end_of_run};
 pub use terminal_plot::{PlotLine, TerminalPlot};
 pub use thresholds::{judge_record, run_measures, summary_markdown, threshold_table};
 pub use thresholds_junit::thresholds_junit;

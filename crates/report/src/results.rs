@@ -101,6 +101,9 @@ fn summarised(
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<(Summary, RecordReading), ReportError> {
     let again = |inputs: &[ResultsInput]| inputs.iter().map(ResultsInput::again).collect::<Option<Vec<_>>>();
+    let mut options = options.clone();
+    options.read.groups = true;
+    let options = &options;
     let next = again(&inputs);
     let run = match &inputs[..] {
         [ResultsInput { from: ResultsFrom::Path(path), .. }] if path.is_dir() => Some(RunDir::open(path)),

@@ -1,12 +1,13 @@
 //! What a person reads at the end of a run.
 
-use busyhour_analysis::{Row, Summary, Times};
-use busyhour_record::{RunEnd, SampleKind};
+use busyhour_analysis::Summary;
+use busyhour_record::RunEnd;
 
 use crate::changes_told::changes;
 use crate::delivery::{delivery, who};
-use crate::numbers::{counted, duration, ms, percent, rate, thousands};
+use crate::numbers::{counted, duration, rate, thousands};
 use crate::thresholds::threshold_lines;
+use crate::times_table::{group_tables, times_tables};
 
 /// How text is to look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,6 +16,13 @@ pub struct Look {
     pub width: Option<usize>,
     /// Whether colours and weights can be shown.
     pub colour: bool,
+}
+
+/// What of a run is shown at its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunShow {
+    /// The tables are split by thread group.
+    pub by_group: bool,
 }
 
 /// Most kinds of error that are listed.
@@ -51,10 +59,10 @@ impl Look {
     }
 }
 
-/// The result of a run: a heading, the table per label and total, the most frequent errors, caveats, and the paths of
-/// what was `written`. Lines end with `\n`.
+/// The result of a run: a heading, the table per label and total, or per thread group, the most frequent errors, caveats, and
+/// the paths of what was `written`. Lines end with `\n`.
 #[must_use]
-pub fn end_of_run(summary: &Summary, written: &[String], look: Look) -> String {
+pub fn end_of_run(summary: &Summary, show: RunShow, written: &[String], look: Look) -> String {
     let mut out = heading(summary, look);
     if let Some(window) = &summary.window {
         out += &format!("Part: {}", window.words);
@@ -72,7 +80,7 @@ pub fn end_of_run(summary: &Summary, written: &[String], look: Look) -> String {
     }
     arrivals(summary, &mut out);
     out.push('\n');
-    out += &times_table(summary, look);
+    out += &if show.by_group { group_tables(summary, look) } else { times_tables(summary, look) };
     errors(summary, look, &mut out);
     out += &threshold_lines(summary, look);
     caveats(summary, look, &mut out);
@@ -128,119 +136,6 @@ fn arrivals(summary: &Summary, out: &mut String) {
     }
 }
 
-/// A time of a row in ms; without samples there is none.
-fn time(row: &Row, value: f64) -> String {
-    if row.samples == 0 { "–".into() } else { ms(value) }
-}
-
-/// Columns: a heading and how a row fills it.
-type Column = (&'static str, fn(&Row) -> String);
-
-const COUNTS: [Column; 5] = [
-    ("samples", |row| thousands(row.samples)),
-    ("err %", |row| if row.samples == 0 { "–".into() } else { percent(row.error_percent) }),
-    ("rate/s", |row| rate(row.rate_per_s)),
-    ("KiB/s in", |row| rate(row.received_kib_per_s)),
-    ("KiB/s out", |row| rate(row.sent_kib_per_s)),
-];
-
-const RESPONSE: [Column; 7] = [
-    ("mean", |row| time(row, row.response.mean)),
-    ("p50", |row| time(row, row.response.p50)),
-    ("p90", |row| time(row, row.response.p90)),
-    ("p95", |row| time(row, row.response.p95)),
-    ("p99", |row| time(row, row.response.p99)),
-    ("p99.9", |row| time(row, row.response.p99_9)),
-    ("max", |row| time(row, row.response.max)),
-];
-
-const SERVICE: [Column; 7] = [
-    ("mean", |row| time(row, row.service.mean)),
-    ("p50", |row| time(row, row.service.p50)),
-    ("p90", |row| time(row, row.service.p90)),
-    ("p95", |row| time(row, row.service.p95)),
-    ("p99", |row| time(row, row.service.p99)),
-    ("p99.9", |row| time(row, row.service.p99_9)),
-    ("max", |row| time(row, row.service.max)),
-];
-
-fn times_table(summary: &Summary, look: Look) -> String {
-    let all: Vec<Column> = COUNTS.into_iter().chain(RESPONSE).collect();
-    let width =
-        longest_label(summary) + widths(&cells(summary, &all), &all).iter().map(|w| w + 2).sum::<usize>();
-    let mut out = if look.width.is_some_and(|room| room < width) {
-        // Two tables with whole labels rather than one with cut ones.
-        let counts = table(summary, "requests", &COUNTS, look);
-        counts + "\n" + &table(summary, "response time in ms", &RESPONSE, look)
-    } else {
-        table(summary, "response time in ms", &all, look)
-    };
-    if clocks_differ(&summary.total.response, &summary.total.service) {
-        out.push('\n');
-        out += &table(summary, "service time in ms (from the actual start)", &SERVICE, look);
-    }
-    out
-}
-
-/// Whether the two clocks tell different stories.
-fn clocks_differ(response: &Times, service: &Times) -> bool {
-    let differ = |a: f64, b: f64| (a - b).abs() > 0.5 && (a - b).abs() > 0.02 * b;
-    differ(response.mean, service.mean) || differ(response.p99, service.p99)
-}
-
-fn label(row: &Row) -> String {
-    let text = printable(&row.label);
-    if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
-}
-
-fn rows(summary: &Summary) -> impl Iterator<Item = &Row> {
-    summary.labels.iter().chain([&summary.total])
-}
-
-/// Characters of the longest label.
-fn longest_label(summary: &Summary) -> usize {
-    rows(summary).map(|row| label(row).chars().count()).max().unwrap_or(0).max(LABEL_MIN)
-}
-
-fn cells(summary: &Summary, columns: &[Column]) -> Vec<Vec<String>> {
-    rows(summary).map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()).collect()
-}
-
-/// Characters that each column needs.
-fn widths(cells: &[Vec<String>], columns: &[Column]) -> Vec<usize> {
-    let widest = |at: usize| cells.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    columns.iter().enumerate().map(|(at, (name, _))| widest(at).max(name.len())).collect()
-}
-
-fn table(summary: &Summary, title: &str, columns: &[Column], look: Look) -> String {
-    let cells = cells(summary, columns);
-    let widths = widths(&cells, columns);
-    let numbers: usize = widths.iter().map(|width| width + 2).sum();
-    let longest = longest_label(summary);
-    let room = look.width.map_or(longest, |width| width.saturating_sub(numbers).clamp(LABEL_MIN, longest));
-
-    let times: usize = widths.iter().rev().take(7).map(|width| width + 2).sum();
-    let before = room + numbers - times;
-    let title = format!("{:before$}  {title}", "");
-    let mut out = look.paint(DIM, title.trim_end()) + "\n";
-    let mut head = format!("{:room$}", "label");
-    for ((name, _), width) in columns.iter().zip(&widths) {
-        head += &format!("  {name:>width$}");
-    }
-    out += &(look.paint(DIM, &head) + "\n");
-    for (row, cells) in rows(summary).zip(&cells) {
-        let total = std::ptr::eq(row, &summary.total);
-        let mut line = format!("{:room$}", cut(&label(row), room));
-        for ((cell, width), (name, _)) in cells.iter().zip(&widths).zip(columns) {
-            let text = format!("  {cell:>width$}");
-            line += &if *name == "err %" && row.errors > 0 { look.paint(RED, &text) } else { text };
-        }
-        out += &if total { look.paint(BOLD, &line) } else { line };
-        out.push('\n');
-    }
-    out
-}
-
 fn errors(summary: &Summary, look: Look, out: &mut String) {
     if summary.errors.is_empty() {
         return;
@@ -248,16 +143,17 @@ fn errors(summary: &Summary, look: Look, out: &mut String) {
     *out += &format!("\n{}\n", look.paint(BOLD, "Most frequent errors"));
     let width = summary.errors.iter().take(ERRORS_SHOWN).map(|e| thousands(e.count).len()).max().unwrap_or(0);
     for error in summary.errors.iter().take(ERRORS_SHOWN) {
-        let mut what = printable(&error.code);
+        let mut what = shown_text(&error.code, CODE_MAX);
         if !error.message.is_empty() {
             what += if what.is_empty() { "" } else { ": " };
-            what += &printable(&error.message);
+            what += &shown_text(&error.message, MESSAGE_MAX);
         }
+        // The kind of error may have other labels, too.
         let line = format!(
-            "{:>width$}  {:>5.1} %  {what} ({})",
+            "{:>width$}  {:>5.1} %  {what} (first: {})",
             thousands(error.count),
             error.percent_of_errors,
-            printable(&error.example_label)
+            shown_label(&error.example_label)
         );
         *out += &(cut(&line, look.width.unwrap_or(usize::MAX)) + "\n");
     }
@@ -290,10 +186,50 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
+/// Characters of a label that are shown: a plan can put any text into its labels. JSON and CSV have them whole.
+pub(crate) const LABEL_MAX: usize = 120;
+
+/// Characters of an error's message that are shown, and of its code.
+pub(crate) const MESSAGE_MAX: usize = 400;
+pub(crate) const CODE_MAX: usize = 120;
+
+/// A label on one line, at most [`LABEL_MAX`] characters of it.
+pub(crate) fn shown_label(label: &str) -> String {
+    shown_text(label, LABEL_MAX)
+}
+
+/// `text` on one line. Of one that is longer than `most` characters the middle is left out, because labels of one plan mostly
+/// begin alike.
+pub(crate) fn shown_text(text: &str, most: usize) -> String {
+    let tail = most / 4;
+    let ends = text.char_indices().nth(most).map(|_| {
+        let head = text.char_indices().nth(most - tail - 1).map_or(0, |(at, _)| at);
+        let tail = text.char_indices().rev().nth(tail - 1).map_or(text.len(), |(at, _)| at);
+        format!("{}…{}", &text[..head], &text[tail..])
+    });
+    printable(ends.as_deref().unwrap_or(text))
+}
+
 /// At most `width` characters of `text`.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_labels_keep_their_ends() {
+        let label = format!("item {}é end", "x".repeat(20_000));
+        let shown = shown_label(&label);
+        assert_eq!(shown.chars().count(), LABEL_MAX);
+        assert!(shown.starts_with("item xxx") && shown.ends_with("xé end"), "{shown}");
+        assert!(shown.contains('…'));
+        let whole = "x".repeat(LABEL_MAX);
+        assert_eq!(shown_label(&whole), whole);
+    }
 }

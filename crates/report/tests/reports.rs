@@ -8,8 +8,8 @@ use busyhour_record::{
     PlanFile, PlanNote, Recorder, RecorderConfig, RunDir, RunEnd, RunNames, Sample, SampleFlags,
 };
 use busyhour_report::{
-    Look, Progress, UserCounts, add_arrivals, end_of_run, html_report, prepare_dashboard, progress_line,
-    statistics_json, summarise, summarise_jtl, write_dashboard, write_reports,
+    Look, Progress, RunShow, UserCounts, add_arrivals, end_of_run, html_report, prepare_dashboard,
+    progress_line, statistics_json, summarise, summarise_jtl, write_dashboard, write_reports,
 };
 
 /// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
@@ -125,12 +125,18 @@ fn a_run_directory_gives_every_report_again() {
     let summary = summarise(&dir).unwrap();
     let json = std::fs::read_to_string(dir.summary_path()).unwrap();
     assert_eq!(Summary::from_json(&json).unwrap(), summary);
-    let text = end_of_run(&summary, &["run/report.html".into()], Look { width: None, colour: false });
+    let text = end_of_run(
+        &summary,
+        RunShow::default(),
+        &["run/report.html".into()],
+        Look { width: None, colour: false },
+    );
     insta::assert_snapshot!(text);
-    let narrow = end_of_run(&summary, &[], Look { width: Some(100), colour: true });
+    let narrow = end_of_run(&summary, RunShow::default(), &[], Look { width: Some(100), colour: true });
     // Two tables stand below one another where one is too wide; no row is wider than the terminal.
     assert!(narrow.contains("\x1b[1m") && narrow.contains("requests\x1b[0m\n"));
-    let plain = |width| end_of_run(&summary, &[], Look { width: Some(width), colour: false });
+    let plain =
+        |width| end_of_run(&summary, RunShow::default(), &[], Look { width: Some(width), colour: false });
     // Sentences are left to the terminal to break.
     let rows = |text: &str| {
         let table = text.split("Most frequent").next().unwrap().lines();
@@ -165,7 +171,7 @@ fn a_run_without_samples_is_told_so() {
     drop(writers);
     let summary = Summary::new(RunFacts::default(), &recorder.finish());
     assert!(summary.caveats.iter().any(|told| told.caveat == Caveat::NoSamples));
-    let text = end_of_run(&summary, &[], Look::default());
+    let text = end_of_run(&summary, RunShow::default(), &[], Look::default());
     insta::assert_snapshot!(text);
     let page = html_report(&summary);
     assert!(!written(&page).contains("NaN") && !page.contains("<figure"));

@@ -7,7 +7,7 @@ use busyhour_record::{
     MANIFEST_VERSION, Machine, Manifest, Nanos, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig,
     RunDir, RunEnd, RunNames, Sample,
 };
-use busyhour_report::{Look, end_of_run, html_report, summarise};
+use busyhour_report::{Look, RunShow, end_of_run, html_report, summarise};
 use busyhour_stats::Decision;
 
 const MS: u64 = 1_000_000;
@@ -127,7 +127,7 @@ fn verdicts_of(
     };
     dir.write_manifest(&manifest).unwrap();
     let summary = summarise(&dir).unwrap();
-    let text = end_of_run(&summary, &[], Look { width: None, colour: false });
+    let text = end_of_run(&summary, RunShow::default(), &[], Look { width: None, colour: false });
     (summary.arrivals.clone(), text, html_report(&summary))
 }
 

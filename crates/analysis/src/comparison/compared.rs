@@ -8,7 +8,7 @@ use super::caveat::{self, ComparisonCaveat, ComparisonDoubt};
 use super::effect::{Effect, Margins, RawEffect, Verdict};
 use super::likeness::{Unlike, only_in};
 use super::measure::{Measure, Measured};
-use super::run::{CurvePoint, MeasuredRow, MeasuredRun, RunCourse, curve};
+use super::run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunCourse, curve, quartiles};
 use super::tally::{ComparedClock, RunWindow};
 
 /// Version of the comparison's JSON.
@@ -131,6 +131,12 @@ pub struct ComparedRow {
     pub new: Counted,
     /// The effects, in the order of [`Measure::ALL`].
     pub effects: Vec<Effect>,
+    /// The interquartile range of all runs before together, which is not judged; `None` with too few times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_quartiles: Option<Quartiles>,
+    /// The same of all runs after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_quartiles: Option<Quartiles>,
     /// The distribution of all runs before together.
     pub base_curve: Vec<CurvePoint>,
     /// The distribution of all runs after.
@@ -199,6 +205,8 @@ impl<'a> RawRow<'a> {
                 .into_iter()
                 .map(|effect| effect.judge(&settings.margins, selection, settings.false_rate))
                 .collect(),
+            base_quartiles: quartiles(&self.base),
+            new_quartiles: quartiles(&self.new),
             base_curve: curve(&self.base),
             new_curve: curve(&self.new),
         }
@@ -310,7 +318,8 @@ impl ComparedRun {
             wall_anchor_ms: run.facts.wall_anchor_ms,
             from_s: run.span_s.0,
             to_s: run.span_s.1,
-            users: run.facts.users_started.or(run.users),
+            // Sessions of an open workload are no users: how many serve them is not known.
+            users: run.facts.load_users().or(run.users).filter(|users| *users > 0),
             requests: run.total.samples,
             errors: run.total.errors,
             course: run.course.clone(),

@@ -5,7 +5,7 @@ use busyhour_stats::RandomSource;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{SparseHistogram, upper_ms};
-use super::measure::{Bootstrap, LabelSlices, Measure, Measured};
+use super::measure::{Bootstrap, LabelSlices, Measure, Measured, SAMPLES_MIN};
 use super::tally::{Cell, RunTally, SlicedRun};
 use crate::facts::RunFacts;
 use crate::row::round;
@@ -160,8 +160,27 @@ impl MeasuredRow {
     }
 }
 
-/// The distribution of several rows together, denser towards the tail, as far as their samples reach.
-pub(super) fn curve(rows: &[&MeasuredRow]) -> Vec<CurvePoint> {
+/// The ends of the interquartile range.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quartiles {
+    /// 25th percentile in ms.
+    pub p25_ms: f64,
+    /// 75th percentile in ms.
+    pub p75_ms: f64,
+}
+
+/// The quartiles of several rows together; `None` when they have fewer than [`SAMPLES_MIN`] times.
+pub(super) fn quartiles(rows: &[&MeasuredRow]) -> Option<Quartiles> {
+    let (all, coarse) = together(rows);
+    if all.len() < SAMPLES_MIN {
+        return None;
+    }
+    let at = |q| all.quantile(q).map(|bucket| round(upper_ms(bucket, coarse)));
+    Some(Quartiles { p25_ms: at(0.25)?, p75_ms: at(0.75)? })
+}
+
+/// The times of several rows in buckets of one width, and how often two neighbours became one.
+fn together(rows: &[&MeasuredRow]) -> (SparseHistogram, u32) {
     let coarse = rows.iter().map(|row| row.coarse).max().unwrap_or(0);
     let mut all = SparseHistogram::default();
     for row in rows {
@@ -169,6 +188,12 @@ pub(super) fn curve(rows: &[&MeasuredRow]) -> Vec<CurvePoint> {
         (row.coarse..coarse).for_each(|_| histogram.coarsen());
         all.merge(&histogram);
     }
+    (all, coarse)
+}
+
+/// The distribution of several rows together, denser towards the tail, as far as their samples reach.
+pub(super) fn curve(rows: &[&MeasuredRow]) -> Vec<CurvePoint> {
+    let (all, coarse) = together(rows);
     let n = all.len() as f64;
     // The part of the samples beyond each point: twentieths, then five steps per decade.
     let mut beyond: Vec<f64> = (3..=19).rev().map(|step| f64::from(step) * 0.05).collect();

@@ -55,7 +55,7 @@ fn a_report_of_a_result_file() {
     let page = room.read("page.html");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     let summary: serde_json::Value = serde_json::from_str(&room.read("summary.json")).unwrap();
-    assert_eq!(summary["version"], 2);
+    assert_eq!(summary["version"], 3);
     let samples = summary["total"]["samples"].as_u64().unwrap();
     let heat: u64 = summary["heat"]["columns"].as_array().unwrap().iter().map(ended_in).sum();
     let started: u64 =

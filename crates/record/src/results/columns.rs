@@ -14,6 +14,9 @@ const NOWHERE: usize = usize::MAX;
 /// Labels that a file's rows are looked up in. Beyond so many the numbers of all further ones are kept together anyway.
 const LABELS_KNOWN_MAX: usize = 4 * LABELS_MAX;
 
+/// Thread groups that are told apart for totals.
+const GROUPS_KNOWN_MAX: usize = LABELS_MAX;
+
 /// The places of the columns of a sample.
 pub(super) struct SampleColumns {
     stamp: usize,
@@ -44,8 +47,8 @@ pub(super) struct SampleColumns {
 }
 
 impl SampleColumns {
-    /// All of `columns`, or with `all` unset those that totals are made of.
-    pub(super) fn new(columns: &Columns, all: bool, stamps_are_ends: bool) -> SampleColumns {
+    /// All of `columns`, or with `all` unset those that totals are made of, and with `groups` the thread's name.
+    pub(super) fn new(columns: &Columns, all: bool, groups: bool, stamps_are_ends: bool) -> SampleColumns {
         let names = &columns.names;
         let place = |name: &str| names.iter().position(|known| known == name).unwrap_or(NOWHERE);
         let further = |name: &str| if all { place(name) } else { NOWHERE };
@@ -60,7 +63,7 @@ impl SampleColumns {
             label: columns.label,
             code: place("responseCode"),
             message: place("responseMessage"),
-            thread: further("threadName"),
+            thread: if all || groups { place("threadName") } else { NOWHERE },
             data_type: further("dataType"),
             success: place("success"),
             failure: place("failureMessage"),
@@ -149,10 +152,11 @@ impl RowSamples {
     pub(super) fn new(columns: SampleColumns, labels: Labels) -> RowSamples {
         RowSamples {
             last: columns.last(),
-            columns,
             labels: KnownLabels::new(labels),
             stamps: Stamps::default(),
-            groups: Groups::default(),
+            // Where rows are written again, each needs its own group, however many there are.
+            groups: if columns.all { Groups::default() } else { Groups::up_to(GROUPS_KNOWN_MAX) },
+            columns,
             hostname: String::new(),
             texts: Texts::default(),
         }
@@ -215,9 +219,8 @@ impl RowSamples {
             flags = flags | SampleFlags::NO_URL;
         }
         let label = self.labels.of(row.cell(columns.label));
-        let thread = further(columns.thread);
-        let (group, user) =
-            if thread.is_empty() { (0, 0) } else { self.groups.of(&String::from_utf8_lossy(thread.bytes())) };
+        let thread = row.cell(columns.thread);
+        let (group, user) = if thread.is_empty() { (0, 0) } else { self.groups.of(thread.bytes()) };
         if columns.hostname != NOWHERE && self.hostname.is_empty() {
             self.hostname.push_str(&String::from_utf8_lossy(row.cell(columns.hostname).bytes()));
         }

@@ -97,6 +97,8 @@ pub struct ReadSettings {
     pub stamps_are_ends: bool,
     /// Whether all columns are wanted; otherwise those that totals are made of.
     pub all_columns: bool,
+    /// Whether the thread groups of CSV rows are read, too, for totals by group. Other forms have them without asking.
+    pub groups: bool,
     /// The run's start in ms since 1970, where an earlier reading has found it.
     pub start_ms: Option<i64>,
 }
@@ -138,7 +140,7 @@ pub struct Results {
 pub struct ResultsEnd {
     /// Of each input.
     pub inputs: Vec<InputFacts>,
-    /// The names in them; those of a JTL's groups only where all columns were read.
+    /// The names in them; those of the groups of a CSV only where they, or all columns, were read.
     pub names: RunNames,
 }
 
@@ -326,6 +328,7 @@ impl Results {
         let mut book = book.into_inner();
         book.close_all();
         let mut totals = book.finish(Vec::new());
+        totals.name_groups(&end.names);
         let start_s = if start_known { start_s } else { totals.first_second().unwrap_or(start_s) };
         totals.move_origin(start_s);
         let mut end = end;

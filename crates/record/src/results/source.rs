@@ -82,7 +82,7 @@ impl Source {
             let columns = columns(text, settings)?;
             let form = LogForm::Csv { names: columns.named, columns: columns.count };
             let first_ns = first_of_csv(&head, &columns, ends);
-            let places = SampleColumns::new(&columns, settings.all_columns, ends);
+            let places = SampleColumns::new(&columns, settings.all_columns, settings.groups, ends);
             let rows = CsvRows::new(whole(head), columns.delimiter, columns.named, places.last());
             (form, Rows::Csv(Box::new((rows, RowSamples::new(places, labels.clone())))), first_ns)
         };
@@ -234,7 +234,7 @@ fn columns(text: &[u8], settings: &ReadSettings) -> Result<Columns, LogError> {
 }
 
 fn first_of_csv(head: &[u8], columns: &Columns, stamps_are_ends: bool) -> Option<i64> {
-    let places = SampleColumns::new(columns, false, stamps_are_ends);
+    let places = SampleColumns::new(columns, false, false, stamps_are_ends);
     let mut rows = CsvRows::new(head, columns.delimiter, columns.named, places.last());
     let mut samples = RowSamples::new(places, Labels::new());
     while let Ok(Some(row)) = rows.next(&mut |_| {}) {

@@ -312,7 +312,7 @@ impl<R: BufRead> XmlSamples<R> {
     ) {
         let start = Nanos(u64::try_from(read.stamp_ns.saturating_sub(origin_ns)).unwrap_or(0));
         let end = start + read.elapsed_ns.saturating_add(read.idle_ns);
-        let (group, user) = self.groups.of(&read.thread);
+        let (group, user) = self.groups.of(read.thread.as_bytes());
         if self.hostname.is_empty() {
             self.hostname.clone_from(&read.hostname);
         }

@@ -14,9 +14,10 @@ use super::document::{Document, Kind};
 use super::forest::{Forest, Mark};
 use super::markup::{Column, Section, Sort, capital, escape, figure, head, scrolling};
 use super::model::MODEL_VERSION;
+use crate::comparison_quartiles::quartiles_html;
 use crate::comparison_table::{change_cell, headline, interval_cell, judged, percent_of, value};
 use crate::numbers::{counted, duration, percent, thousands};
-use crate::table::Look;
+use crate::table::{Look, shown_label};
 
 /// With more rows than this, the rest are shown when somebody asks; the style sheet knows the number.
 const ROWS_SHOWN: usize = 30;
@@ -28,6 +29,11 @@ pub fn comparison_html(comparison: &Comparison) -> String {
         Section { id: "total", title: "All requests", body: total(comparison) },
         Section { id: "distribution", title: "Distribution", body: distribution(comparison) },
         Section { id: "labels", title: "Labels", body: labels(comparison) },
+        Section {
+            id: "quartiles",
+            title: "Interquartile ranges",
+            body: scrolling("Interquartile ranges", &quartiles_html(comparison)),
+        },
         Section { id: "course", title: "Runs over time", body: course() },
         Section { id: "runs", title: "Runs", body: runs(comparison) },
         Section { id: "method", title: "How to read this", body: method(comparison) },
@@ -140,7 +146,7 @@ fn labels(comparison: &Comparison) -> String {
                 out,
                 "<p class=\"note\">Only {}: {}.</p>",
                 escape(&side.name),
-                escape(&labels.join(", "))
+                escape(&labels.iter().map(|label| shown_label(label)).collect::<Vec<_>>().join(", "))
             );
         }
     }
@@ -233,9 +239,9 @@ fn full_name(measure: Measure) -> &'static str {
 
 fn row_name(row: &ComparedRow) -> String {
     if row.kind == SampleKind::Transaction {
-        format!("{} (transaction)", row.label)
+        format!("{} (transaction)", shown_label(&row.label))
     } else {
-        row.label.clone()
+        shown_label(&row.label)
     }
 }
 

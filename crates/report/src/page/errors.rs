@@ -6,6 +6,7 @@ use busyhour_analysis::Summary;
 
 use super::markup::{Column, Section, Sort, at, escape, head, scrolling};
 use crate::numbers::{ms, thousands};
+use crate::table::{CODE_MAX, MESSAGE_MAX, shown_label, shown_text};
 
 /// Most kinds of error that are listed.
 const ERRORS_SHOWN: usize = 50;
@@ -28,7 +29,7 @@ fn table(summary: &Summary) -> String {
         Column { name: "% of errors", term: "", sort: Sort::Number },
         Column { name: "first", term: "", sort: Sort::No },
         Column { name: "last", term: "", sort: Sort::No },
-        Column { name: "for example", term: "", sort: Sort::Text },
+        Column { name: "label of the first", term: "", sort: Sort::Text },
     ];
     let mut table = format!(
         "<table class=\"wide sortable\"><caption class=\"skip\">Errors by kind</caption>{}<tbody>",
@@ -39,13 +40,13 @@ fn table(summary: &Summary) -> String {
             table,
             "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td><td>{}</td><td>{:.1}</td><td>{}</td><td>{}</td>\
              <td class=\"text\">{}</td></tr>",
-            escape(&error.code),
-            escape(&error.message),
+            escape(&shown_text(&error.code, CODE_MAX)),
+            escape(&shown_text(&error.message, MESSAGE_MAX)),
             thousands(error.count),
             error.percent_of_errors,
             at(&summary.run, error.first_s),
             at(&summary.run, error.last_s),
-            escape(&error.example_label)
+            escape(&shown_label(&error.example_label))
         );
     }
     table.push_str("</tbody></table>");
@@ -91,12 +92,12 @@ fn slowest_table(summary: &Summary) -> String {
             table,
             "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"text{bad}\">{}</td>\
              <td class=\"text{bad}\">{}</td></tr>",
-            escape(&slow.label),
+            escape(&shown_label(&slow.label)),
             at(&summary.run, slow.start_s),
             ms(slow.response_ms),
             ms(slow.service_ms),
-            escape(&slow.code),
-            escape(&slow.message)
+            escape(&shown_text(&slow.code, CODE_MAX)),
+            escape(&shown_text(&slow.message, MESSAGE_MAX))
         );
     }
     table.push_str("</tbody></table>");

@@ -72,12 +72,23 @@ const TERMS: &[(&str, &str, &str)] = &[
         "The part of the run that tables and verdicts are of: requests that started in it. Plots show the \
       whole run, what is left out shaded.",
     ),
+    (
+        "p25",
+        "25th percentile (p25)",
+        "One time in four was no longer than this. From here to the 75th percentile is the interquartile range, the middle half of \
+      the times.",
+    ),
     ("p50", "median (p50)", "Half of the times were no longer than this."),
     (
         "offered",
         "offered",
         "Arrivals of an open load whose time in the schedule came, whether or not a user was free for them. Each is meant to \
       begin one session.",
+    ),
+    (
+        "p75",
+        "75th percentile (p75)",
+        "Three times in four were no longer than this: the upper end of the interquartile range.",
     ),
     ("p90", "p90", "90 % of the times were no longer than this."),
     ("p95", "p95", "95 % of the times were no longer than this."),

@@ -7,6 +7,8 @@ use busyhour_record::SampleKind;
 
 use super::markup::{Column, Section, Sort, escape, head, scrolling};
 use crate::numbers::{ms, percent, rate, thousands};
+use crate::table::shown_label;
+use crate::times_table::{group_about, group_name};
 
 /// With more labels than this, the rest are shown when somebody asks; the style sheet knows the number.
 const LABELS_SHOWN: usize = 30;
@@ -25,12 +27,15 @@ pub(super) fn labels(summary: &Summary) -> Section {
             "Labels over time are not recorded."
         });
         body.push_str(if summary.labels.len() > LABELS_SHOWN {
-            " The busiest come first.</p>"
+            " <span class=\"sorted\">Sorted by requests, largest first.</span></p>"
         } else {
             "</p>"
         });
         tools(summary.labels.len(), &mut body);
-        body.push_str(&scrolling("Labels", &table("label-table", &summary.labels, Some(&summary.total))));
+        body.push_str(&scrolling(
+            "Labels",
+            &table("label-table", &summary.labels, Some(&summary.total), Some(LABELS_SHOWN)),
+        ));
         if summary.labels.len() > LABELS_SHOWN {
             let _ = write!(
                 body,
@@ -46,7 +51,10 @@ pub(super) fn labels(summary: &Summary) -> Section {
                 "<h3>Inside requests</h3><p>Redirects and embedded resources, which are part of the requests above and \
                  not in their total.</p>",
             );
-            body.push_str(&scrolling("Inside requests", &table("inside-table", &summary.sub_results, None)));
+            body.push_str(&scrolling(
+                "Inside requests",
+                &table("inside-table", &summary.sub_results, None, Some(LABELS_SHOWN)),
+            ));
         }
     }
     Section { id: "labels", title: "Labels", body }
@@ -61,11 +69,30 @@ fn tools(count: usize, out: &mut String) {
     }
 }
 
-fn table(id: &str, rows: &[Row], total: Option<&Row>) -> String {
+/// The results of each thread group; `None` where they are not told apart.
+pub(super) fn groups(summary: &Summary) -> Option<Section> {
+    if summary.groups.is_empty() {
+        return None;
+    }
+    let mut body = String::from(
+        "<p>Response times in ms of each thread group alone. Rates are over the time from its first start to its last end, or \
+         over the measured part.</p>",
+    );
+    for (at, group) in summary.groups.iter().enumerate() {
+        let name = escape(&group_name(group, &summary.groups));
+        let _ = write!(body, "<h3>{name}</h3><p class=\"note\">{}.</p>", group_about(group));
+        let table = table(&format!("group-table-{at}"), &group.labels, Some(&group.total), None);
+        body.push_str(&scrolling(&name, &table));
+    }
+    Some(Section { id: "groups", title: "Thread groups", body })
+}
+
+/// A table of rows and their total; of more rows than `limit` the rest are shown when somebody asks.
+fn table(id: &str, rows: &[Row], total: Option<&Row>, limit: Option<usize>) -> String {
     let number = |name, term| Column { name, term, sort: Sort::Number };
     // In the plan's order, until there are too many to see at once: then the busiest come first.
     let mut shown: Vec<(usize, &Row)> = rows.iter().enumerate().collect();
-    let is_cut = rows.len() > LABELS_SHOWN;
+    let is_cut = limit.is_some_and(|limit| rows.len() > limit);
     if is_cut {
         shown.sort_by_key(|(_, row)| std::cmp::Reverse(row.samples));
     }
@@ -82,7 +109,9 @@ fn table(id: &str, rows: &[Row], total: Option<&Row>) -> String {
         number("failed %", "failed"),
         number("per s", "rate"),
         number("mean", "mean"),
+        number("p25", "p25"),
         number("p50", "p50"),
+        number("p75", "p75"),
         number("p90", "p90"),
         number("p95", "p95"),
         number("p99", "p99"),
@@ -96,9 +125,10 @@ fn table(id: &str, rows: &[Row], total: Option<&Row>) -> String {
         columns.push(number("APDEX", "apdex"));
     }
     let cut = if is_cut { " cut" } else { "" };
+    let limit = limit.map(|limit| format!(" data-limit=\"{limit}\"")).unwrap_or_default();
     let mut out = format!(
-        "<table class=\"wide sortable{cut}\" id=\"{id}\" data-limit=\"{LABELS_SHOWN}\"><caption class=\"skip\">Requests and \
-         response times by label</caption>"
+        "<table class=\"wide sortable{cut}\" id=\"{id}\"{limit}><caption class=\"skip\">Requests and response times by \
+         label</caption>"
     );
     let mut head = head(&columns);
     if is_cut {
@@ -138,8 +168,8 @@ fn cells(row: &Row, with: Columns, out: &mut String) {
         SampleKind::Transaction => "<span class=\"tag\">transaction</span>",
         _ => "",
     };
-    let label = if row.label.is_empty() { "(no label)" } else { &row.label };
-    let _ = write!(out, "<th scope=\"row\"><span class=\"name\">{}</span>{tag}</th>", escape(label));
+    let label = if row.label.is_empty() { "(no label)".to_owned() } else { shown_label(&row.label) };
+    let _ = write!(out, "<th scope=\"row\"><span class=\"name\">{}</span>{tag}</th>", escape(&label));
     if with.series {
         out.push_str("<td class=\"spark\"></td>");
     }
@@ -154,7 +184,8 @@ fn cells(row: &Row, with: Columns, out: &mut String) {
     );
     let t = &row.response;
     let service = with.service.then_some(row.service.mean);
-    for value in [t.mean, t.p50, t.p90, t.p95, t.p99, t.p99_9, t.max].into_iter().chain(service) {
+    for value in [t.mean, t.p25, t.p50, t.p75, t.p90, t.p95, t.p99, t.p99_9, t.max].into_iter().chain(service)
+    {
         let text = if row.samples == 0 { "–".to_owned() } else { ms(value) };
         let _ = write!(out, "<td>{text}</td>");
     }

@@ -46,6 +46,7 @@ pub fn html_report(summary: &Summary) -> String {
     sections.push(figures::times(summary, steps.as_ref()));
     sections.push(figures::distribution(summary));
     sections.push(labels::labels(summary));
+    sections.extend(labels::groups(summary));
     sections.push(errors::errors(summary));
     sections.push(figures::users(summary, steps.as_ref()));
     sections.push(errors::slowest(summary));

@@ -5,6 +5,7 @@ use busyhour_record::ControlEvent;
 use serde::Serialize;
 
 use super::steps::Steps;
+use crate::table::shown_label;
 
 /// Version of the model; the script reads no other.
 pub(super) const MODEL_VERSION: u32 = 1;
@@ -49,7 +50,7 @@ struct Part {
 /// A label beside its row in the table.
 #[derive(Serialize)]
 struct LabelModel<'s> {
-    label: &'s str,
+    label: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<&'s RowSeries>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +97,7 @@ impl<'s> PageModel<'s> {
                 .labels
                 .iter()
                 .map(|row| LabelModel {
-                    label: &row.label,
+                    label: shown_label(&row.label),
                     series: row.series.as_ref(),
                     curve: Curve::of(&row.distribution),
                 })

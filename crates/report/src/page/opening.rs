@@ -154,10 +154,7 @@ fn asked(summary: &Summary) -> String {
     let run = &summary.run;
     let mut parts: Vec<String> =
         run.open.iter().map(|open| format!("<code>{}</code>", escape(&open.process))).collect();
-    // Sessions of open workloads are counted as users that started.
-    let users =
-        run.users_started.map(|users| users - run.arrivals.map_or(0, |counts| counts.begun).min(users));
-    match users {
+    match run.load_users() {
         Some(0) => {}
         Some(users) => {
             let cycle = if run.open.is_empty() { cycle(summary) } else { String::new() };
@@ -281,10 +278,12 @@ fn key_figures(summary: &Summary, out: &mut String) {
         let _ = write!(out, "<th scope=\"col\">{}</th>", def("service", "service"));
     }
     out.push_str("</tr></thead><tbody>");
-    let figures: [(&str, &str, fn(&Times) -> f64); 8] = [
+    let figures: [(&str, &str, fn(&Times) -> f64); 10] = [
         ("min", "shortest", |times| times.min),
         ("mean", "mean", |times| times.mean),
+        ("p25", "25th percentile", |times| times.p25),
         ("p50", "median", |times| times.p50),
+        ("p75", "75th percentile", |times| times.p75),
         ("p90", "90th percentile", |times| times.p90),
         ("p95", "95th percentile", |times| times.p95),
         ("p99", "99th percentile", |times| times.p99),

@@ -1,0 +1,149 @@
+//! The results of each thread group, and when totals mix groups that should be read apart.
+
+use std::collections::BTreeMap;
+
+use busyhour_record::{ApdexLimits, GroupTotals, RunTotals, SampleKind};
+use serde::{Deserialize, Serialize};
+
+use crate::row::{Row, round};
+
+/// Groups with a smaller share of the requests, and of their time, change no total that matters.
+const SHARE_MIN: f64 = 0.01;
+
+/// Thread groups, and labels, that a caveat names.
+const NAMED_MAX: usize = 4;
+
+/// The results of one thread group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupRows {
+    /// Its name in the plan.
+    pub name: String,
+    /// Its number, from 1, as in the names of its threads; 0 when unknown.
+    pub number: u32,
+    /// Whether it is a setUp or tearDown thread group. JMeter's result files do not tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub set_up_or_tear_down: bool,
+    /// First start of a request, in seconds from the start of the run.
+    pub from_s: f64,
+    /// Last end of a request, likewise.
+    pub to_s: f64,
+    /// All its requests. Rates are over the time from `from_s` to `to_s`, or over the window of the summary.
+    pub total: Row,
+    /// Its requests and transactions by label.
+    pub labels: Vec<Row>,
+}
+
+impl GroupRows {
+    /// The rows of each group of a run; `window_s` is the length of the part that counts, where it is one.
+    pub(crate) fn of(totals: &RunTotals, window_s: Option<f64>) -> Vec<GroupRows> {
+        totals.groups.iter().map(|group| GroupRows::of_group(group, window_s, totals.apdex)).collect()
+    }
+
+    fn of_group(group: &GroupTotals, window_s: Option<f64>, apdex: ApdexLimits) -> GroupRows {
+        let (from_s, to_s) = span_s(group).unwrap_or_default();
+        let over_s = window_s.unwrap_or(to_s - from_s);
+        let row = |label: &str, kind, totals| {
+            // The distribution of a label is that of all groups.
+            Row { distribution: Vec::new(), ..Row::of(label, kind, totals, over_s, apdex) }
+        };
+        GroupRows {
+            name: group.name.name.clone(),
+            number: group.name.number,
+            set_up_or_tear_down: group.is_set_up_or_tear_down,
+            from_s: round(from_s),
+            to_s: round(to_s),
+            total: row("Total", SampleKind::Request, &group.total),
+            labels: group.labels.iter().map(|label| row(&label.name, label.kind, &label.totals)).collect(),
+        }
+    }
+}
+
+/// First start and last end of a group's requests in seconds from the start of the run.
+fn span_s(group: &GroupTotals) -> Option<(f64, f64)> {
+    group.span().map(|(first, last)| (first.as_secs_f64(), last.as_secs_f64()))
+}
+
+/// A thread group in a caveat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupPhase {
+    /// Its name.
+    pub name: String,
+    /// First start of a request, in seconds from the start of the run.
+    pub from_s: f64,
+    /// Last end of a request, likewise.
+    pub to_s: f64,
+    /// Its requests.
+    pub requests: u64,
+}
+
+/// The groups in order of time, where some ran before or after others and the totals are of all of them; `None` where they
+/// ran side by side, or where but one matters.
+pub(crate) fn mixed_phases(totals: &RunTotals) -> Option<Vec<GroupPhase>> {
+    let all_ns = totals.total.response.sum_ns as f64;
+    let matters = |group: &&GroupTotals| {
+        let requests = group.total.samples as f64 / totals.total.samples.max(1) as f64;
+        let time = group.total.response.sum_ns as f64 / all_ns.max(1.0);
+        group.total.samples > 0 && (requests >= SHARE_MIN || time >= SHARE_MIN)
+    };
+    let mut groups: Vec<&GroupTotals> = totals.groups.iter().filter(matters).collect();
+    if groups.len() < 2 {
+        return None;
+    }
+    groups.sort_by_key(|group| group.total.first_start);
+    let mut end = groups[0].total.last_end;
+    let one_after_another = groups[1..].iter().any(|group| {
+        let is_after = group.total.first_start >= end;
+        end = end.max(group.total.last_end);
+        is_after
+    });
+    if !one_after_another && !groups.iter().any(|group| group.is_set_up_or_tear_down) {
+        return None;
+    }
+    let phase = |group: &&GroupTotals| {
+        let (from_s, to_s) = span_s(group)?;
+        let (name, requests) = (group.name.name.clone(), group.total.samples);
+        Some(GroupPhase { name, from_s, to_s, requests })
+    };
+    Some(groups.iter().filter_map(phase).collect())
+}
+
+/// Labels of which several thread groups made samples, in order of first appearance.
+pub(crate) fn shared_labels(totals: &RunTotals) -> Vec<String> {
+    let mut parts: BTreeMap<(&str, SampleKind), Vec<u64>> = BTreeMap::new();
+    for label in totals.groups.iter().flat_map(|group| &group.labels) {
+        parts.entry((&label.name, label.kind)).or_default().push(label.totals.samples);
+    }
+    let is_shared = |name: &str, kind| {
+        let Some(parts) = parts.get(&(name, kind)) else { return false };
+        let all: u64 = parts.iter().sum();
+        parts.iter().filter(|part| **part as f64 >= SHARE_MIN * all as f64 && **part > 0).count() > 1
+    };
+    let labels = totals.labels.iter().filter(|label| is_shared(&label.name, label.kind));
+    labels.map(|label| label.name.clone()).collect()
+}
+
+/// `Data Injection (0.0 s to 12.3 s, 10213 requests), Throughput test (…)`
+pub(crate) fn phases_words(phases: &[GroupPhase]) -> String {
+    let words = |phase: &GroupPhase| {
+        let GroupPhase { name, from_s, to_s, requests } = phase;
+        format!("{} ({from_s:.1} s to {to_s:.1} s, {requests} requests)", shortened(name))
+    };
+    some(phases.len(), phases.iter().map(words))
+}
+
+/// `a, b, c and 3 more`
+pub(crate) fn some(count: usize, names: impl Iterator<Item = String>) -> String {
+    let named: Vec<String> = names.take(NAMED_MAX).collect();
+    let more = count.saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    named.join(", ") + &more
+}
+
+/// A name that a sentence has room for.
+pub(crate) fn shortened(name: &str) -> String {
+    const CHARS_MAX: usize = 60;
+    match name.char_indices().nth(CHARS_MAX) {
+        None => name.to_owned(),
+        Some((at, _)) => format!("{}…", &name[..at]),
+    }
+}

@@ -1,0 +1,206 @@
+//! Totals by thread group.
+
+use rustc_hash::FxHashMap;
+
+use crate::book::BookSettings;
+use crate::recorder::{GroupName, RunNames};
+use crate::sample::{Nanos, Sample};
+use crate::totals::{LABELS_MAX, LabelTotals, Totals};
+
+/// Most pairs of a label and a thread group that have totals of their own, over the whole run: totals take some 100 KiB each.
+/// Samples of further pairs count as those of [`OTHER_GROUPS`], and in the totals of their label as ever.
+const PARTS_MAX: usize = 2 * LABELS_MAX;
+
+/// The name under which samples of further thread groups are counted.
+pub const OTHER_GROUPS: &str = "(other thread groups)";
+
+/// Stands for the thread groups beyond [`PARTS_MAX`].
+pub(crate) const OTHER_GROUP: u32 = u32::MAX;
+
+/// The totals of one thread group.
+#[derive(Debug, Clone)]
+pub struct GroupTotals {
+    /// Index into [`RunNames::groups`] as samples have it.
+    pub(crate) group: u32,
+    /// Name and number of the group; [`OTHER_GROUPS`] where it has none of its own.
+    pub name: GroupName,
+    /// Whether it runs before or after the main groups. Result files of JMeter do not tell.
+    pub is_set_up_or_tear_down: bool,
+    /// All requests of the group.
+    pub total: Totals,
+    /// Per label and kind, sub-results not among them, in order of first appearance in the run. Series are not kept.
+    pub labels: Vec<LabelTotals>,
+}
+
+impl GroupTotals {
+    pub(crate) fn new(group: u32) -> GroupTotals {
+        GroupTotals {
+            group,
+            name: GroupName { name: OTHER_GROUPS.to_owned(), number: 0 },
+            is_set_up_or_tear_down: false,
+            total: Totals::new(),
+            labels: Vec::new(),
+        }
+    }
+
+    fn merge(&mut self, other: GroupTotals) {
+        self.is_set_up_or_tear_down |= other.is_set_up_or_tear_down;
+        self.total.merge(&other.total);
+        for label in other.labels {
+            let same = |known: &&mut LabelTotals| known.name == label.name && known.kind == label.kind;
+            match self.labels.iter_mut().find(same) {
+                Some(known) => known.totals.merge(&label.totals),
+                None => self.labels.push(label),
+            }
+        }
+    }
+
+    /// The instants of the group's requests.
+    pub(crate) fn all_totals(&mut self) -> impl Iterator<Item = &mut Totals> {
+        self.labels.iter_mut().map(|label| &mut label.totals).chain([&mut self.total])
+    }
+
+    /// First start and last end of its requests; `None` without any.
+    #[must_use]
+    pub fn span(&self) -> Option<(Nanos, Nanos)> {
+        (self.total.samples > 0).then_some((self.total.first_start, self.total.last_end))
+    }
+}
+
+/// Gives the groups their names. Groups of one name and number, which several generators of a test have, become one.
+pub(crate) fn name_groups(groups: Vec<GroupTotals>, names: &RunNames) -> Vec<GroupTotals> {
+    let mut named: Vec<GroupTotals> = Vec::new();
+    for mut group in groups {
+        if let Some(name) = names.groups.get(group.group as usize) {
+            group.name = name.clone();
+        }
+        group.is_set_up_or_tear_down = names.set_up_and_tear_down.contains(&group.group);
+        match named.iter_mut().find(|known| known.name == group.name) {
+            Some(known) => known.merge(group),
+            None => named.push(group),
+        }
+    }
+    if named.len() > 1 { named } else { Vec::new() }
+}
+
+/// The totals of one label, by thread group.
+#[derive(Default)]
+pub(crate) struct LabelParts {
+    parts: Vec<(u32, Box<Totals>)>,
+    /// Where the totals of each group are.
+    index: FxHashMap<u32, usize>,
+    /// The part of the last sample: neighbouring samples of a label are mostly of one group.
+    last: usize,
+}
+
+impl LabelParts {
+    /// Adds a sample; `parts` is how many parts all labels of the run have.
+    #[inline]
+    pub(crate) fn add(&mut self, sample: &Sample<'_>, settings: &BookSettings, parts: &mut usize) {
+        if self.parts.get(self.last).is_none_or(|(group, _)| *group != sample.group) {
+            self.last = self.find(sample.group, parts);
+        }
+        self.parts[self.last].1.add(sample, settings);
+    }
+
+    #[cold]
+    fn find(&mut self, group: u32, parts: &mut usize) -> usize {
+        if let Some(at) = self.index.get(&group) {
+            return *at;
+        }
+        let group = if *parts < PARTS_MAX { group } else { OTHER_GROUP };
+        if let Some(at) = self.index.get(&group) {
+            return *at;
+        }
+        *parts += 1;
+        self.index.insert(group, self.parts.len());
+        self.parts.push((group, Box::new(Totals::new())));
+        self.parts.len() - 1
+    }
+
+    /// The totals over all groups, and those of each.
+    pub(crate) fn finish(self) -> (Totals, Vec<(u32, Totals)>) {
+        let mut all = Totals::new();
+        self.parts.iter().for_each(|(_, totals)| all.merge(totals));
+        (all, self.parts.into_iter().map(|(group, totals)| (group, *totals)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::book::Book;
+    use crate::labels::Labels;
+    use crate::sample::SampleFlags;
+
+    fn names(groups: &[&str]) -> RunNames {
+        let name = |(name, number): (&&str, u32)| GroupName { name: (*name).to_owned(), number };
+        RunNames { groups: groups.iter().zip(1..).map(name).collect(), ..RunNames::default() }
+    }
+
+    #[test]
+    fn a_label_of_two_groups_has_totals_of_each_and_of_both() {
+        let labels = Labels::new();
+        let label = labels.intern("add booking");
+        let mut book = Book::new(labels, BookSettings::default());
+        for (group, ms) in [(0, 100), (1, 10), (1, 30), (0, 300)] {
+            let end = Nanos::from_millis(ms);
+            book.add(&Sample { label, group, end, ..Sample::default() });
+            book.add(&Sample { label, group, end, flags: SampleFlags::SUB_RESULT, ..Sample::default() });
+        }
+        book.close_all();
+        let mut totals = book.finish(Vec::new());
+        totals.name_groups(&names(&["injection", "load"]));
+        assert_eq!((totals.total.samples, totals.labels[0].totals.response.max_ms()), (4, 300.0));
+        let found: Vec<_> = totals
+            .groups
+            .iter()
+            .map(|group| {
+                let labels: Vec<f64> =
+                    group.labels.iter().map(|label| label.totals.response.mean_ms()).collect();
+                (group.name.name.as_str(), group.total.samples, labels)
+            })
+            .collect();
+        assert_eq!(found, [("injection", 2, vec![200.0]), ("load", 2, vec![20.0])]);
+    }
+
+    #[test]
+    fn one_group_needs_no_totals_of_its_own() {
+        let mut book = Book::new(Labels::new(), BookSettings::default());
+        book.add(&Sample { end: Nanos(5), ..Sample::default() });
+        book.close_all();
+        let mut totals = book.finish(Vec::new());
+        totals.name_groups(&names(&["load"]));
+        assert!(totals.groups.is_empty());
+    }
+
+    #[test]
+    fn groups_of_one_name_from_several_generators_are_one() {
+        let mut groups: Vec<GroupTotals> = (0..3).map(GroupTotals::new).collect();
+        groups.iter_mut().for_each(|group| group.total.samples = 5);
+        let mut names = names(&["load", "load", "other"]);
+        names.groups[1].number = 1;
+        let named = name_groups(groups, &names);
+        let found: Vec<_> =
+            named.iter().map(|group| (group.name.name.as_str(), group.total.samples)).collect();
+        assert_eq!(found, [("load", 10), ("other", 5)]);
+    }
+
+    #[test]
+    fn further_groups_are_counted_together() {
+        let labels = Labels::new();
+        let label = labels.intern("page");
+        let mut book = Book::new(labels, BookSettings::default());
+        let further = 7;
+        for group in 0..PARTS_MAX as u32 + further {
+            book.add(&Sample { label, group, end: Nanos(5), ..Sample::default() });
+        }
+        book.close_all();
+        let mut totals = book.finish(Vec::new());
+        totals.name_groups(&names(&["first"]));
+        assert_eq!(totals.total.samples, PARTS_MAX as u64 + u64::from(further));
+        let other = totals.groups.last().unwrap();
+        assert_eq!(other.name.name, OTHER_GROUPS);
+        assert_eq!(totals.groups.iter().map(|group| group.total.samples).sum::<u64>(), totals.total.samples);
+    }
+}

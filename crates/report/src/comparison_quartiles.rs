@@ -1,0 +1,61 @@
+//! The interquartile ranges of a comparison: described, not judged.
+
+use std::fmt::Write as _;
+
+use busyhour_analysis::Comparison;
+use busyhour_analysis::comparison::{ComparedRow, Quartiles};
+
+use crate::log_tables::cell;
+use crate::numbers::ms;
+use crate::page::escape;
+use crate::table::shown_label;
+
+/// What the numbers are.
+const ABOUT: &str =
+    "The middle half of the times of all runs of a side together; it is described, not judged.";
+
+/// `12.3 to 45.6`
+fn range(quartiles: Option<Quartiles>) -> String {
+    quartiles.map_or_else(|| "–".to_owned(), |found| format!("{} to {}", ms(found.p25_ms), ms(found.p75_ms)))
+}
+
+/// A line below the measures of a row in the terminal.
+pub(crate) fn quartiles_line(row: &ComparedRow) -> String {
+    let (before, after) = (range(row.base_quartiles), range(row.new_quartiles));
+    format!("  p25 to p75 ms: {before} before, {after} after (described, not judged)\n")
+}
+
+/// Two lines of the CSV table for a row: only label, kind, measure, before and after are known. `columns` is the number of all
+/// columns.
+pub(crate) fn quartiles_csv(row: &ComparedRow, kind: &str, columns: usize) -> String {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |ms| ms.to_string());
+    let sides =
+        |of: fn(Quartiles) -> f64| [row.base_quartiles.map(of), row.new_quartiles.map(of)].map(number);
+    let lines = [("p25", sides(|found| found.p25_ms)), ("p75", sides(|found| found.p75_ms))];
+    let line = |(name, [before, after]): (&str, [String; 2])| {
+        let empty = ",".repeat(columns - 5);
+        format!("{},{kind},{name},{before},{after}{empty}\n", cell(&row.label))
+    };
+    lines.map(line).concat()
+}
+
+/// The ranges of all rows as a table of the page.
+pub(crate) fn quartiles_html(comparison: &Comparison) -> String {
+    let mut out = format!(
+        "<p>{ABOUT}</p><table class=\"wide\"><caption class=\"skip\">Interquartile ranges in ms</caption><thead><tr>\
+         <th scope=\"col\" class=\"text\">label</th><th scope=\"col\">before p25</th><th scope=\"col\">before p75</th>\
+         <th scope=\"col\">after p25</th><th scope=\"col\">after p75</th></tr></thead><tbody>"
+    );
+    for row in comparison.rows() {
+        let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(&shown_label(&row.label)));
+        for side in [row.base_quartiles, row.new_quartiles] {
+            let [p25, p75] = match side {
+                Some(found) => [ms(found.p25_ms), ms(found.p75_ms)],
+                None => ["–".to_owned(), "–".to_owned()],
+            };
+            let _ = write!(out, "<td>{p25}</td><td>{p75}</td>");
+        }
+        out.push_str("</tr>");
+    }
+    out + "</tbody></table>"
+}

@@ -1,0 +1,214 @@
+//! Tables of requests and response times for a terminal: by label, and by thread group.
+
+use busyhour_analysis::{GroupRows, Row, Summary, Times};
+use busyhour_record::SampleKind;
+
+use crate::numbers::{duration, ms, percent, rate, thousands};
+use crate::table::{LABEL_MIN, Look, cut, shown_label};
+
+/// Columns are left out before labels are cut to fewer characters than this.
+const LABEL_COMFORTABLE: usize = 28;
+
+/// A column: its heading, how a row fills it, and when it is left out of a terminal that is too narrow.
+#[derive(Clone, Copy)]
+struct Column {
+    name: &'static str,
+    cell: fn(&Row) -> String,
+    /// The column with the highest number goes first; one with 0 always stays.
+    leaves: u8,
+}
+
+const fn column(name: &'static str, leaves: u8, cell: fn(&Row) -> String) -> Column {
+    Column { name, cell, leaves }
+}
+
+/// A time of a row in ms; without samples there is none.
+fn time(row: &Row, value: f64) -> String {
+    if row.samples == 0 { "–".into() } else { ms(value) }
+}
+
+const COUNTS: [Column; 5] = [
+    column("samples", 0, |row| thousands(row.samples)),
+    column("err %", 0, |row| if row.samples == 0 { "–".into() } else { percent(row.error_percent) }),
+    column("rate/s", 0, |row| rate(row.rate_per_s)),
+    column("KiB/s in", 0, |row| rate(row.received_kib_per_s)),
+    column("KiB/s out", 0, |row| rate(row.sent_kib_per_s)),
+];
+
+const RESPONSE: [Column; 9] = [
+    column("mean", 0, |row| time(row, row.response.mean)),
+    column("p25", 0, |row| time(row, row.response.p25)),
+    column("p50", 0, |row| time(row, row.response.p50)),
+    column("p75", 0, |row| time(row, row.response.p75)),
+    column("p90", 2, |row| time(row, row.response.p90)),
+    column("p95", 1, |row| time(row, row.response.p95)),
+    column("p99", 0, |row| time(row, row.response.p99)),
+    column("p99.9", 3, |row| time(row, row.response.p99_9)),
+    column("max", 0, |row| time(row, row.response.max)),
+];
+
+const SERVICE: [Column; 9] = [
+    column("mean", 0, |row| time(row, row.service.mean)),
+    column("p25", 0, |row| time(row, row.service.p25)),
+    column("p50", 0, |row| time(row, row.service.p50)),
+    column("p75", 0, |row| time(row, row.service.p75)),
+    column("p90", 2, |row| time(row, row.service.p90)),
+    column("p95", 1, |row| time(row, row.service.p95)),
+    column("p99", 0, |row| time(row, row.service.p99)),
+    column("p99.9", 3, |row| time(row, row.service.p99_9)),
+    column("max", 0, |row| time(row, row.service.max)),
+];
+
+const RESPONSE_TITLE: &str = "response time in ms";
+const SERVICE_TITLE: &str = "service time in ms (from the actual start)";
+
+/// The rows of one table, the total last.
+struct Rows<'s> {
+    /// Heading of the first column.
+    head: &'static str,
+    rows: Vec<(String, &'s Row)>,
+}
+
+impl<'s> Rows<'s> {
+    fn new(head: &'static str, rows: impl Iterator<Item = (String, &'s Row)>, total: &'s Row) -> Rows<'s> {
+        Rows { head, rows: rows.chain([(total.label.clone(), total)]).collect() }
+    }
+
+    fn of_labels(labels: &'s [Row], total: &'s Row) -> Rows<'s> {
+        Rows::new("label", labels.iter().map(|row| (label(row), row)), total)
+    }
+
+    /// Characters of the longest label.
+    fn longest(&self) -> usize {
+        self.rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0).max(LABEL_MIN)
+    }
+
+    /// Characters that each column needs.
+    fn widths(&self, columns: &[Column]) -> Vec<usize> {
+        let widest = |column: &Column| {
+            let cells = self.rows.iter().map(|(_, row)| (column.cell)(row).chars().count());
+            cells.chain([column.name.len()]).max().unwrap_or(0)
+        };
+        columns.iter().map(widest).collect()
+    }
+
+    /// Characters that the columns take together.
+    fn numbers(&self, columns: &[Column]) -> usize {
+        self.widths(columns).iter().map(|width| width + 2).sum()
+    }
+
+    /// The columns that `width` has room for beside labels of a comfortable length, and those that are left out.
+    fn fitting(&self, columns: &[Column], width: Option<usize>) -> (Vec<Column>, Vec<&'static str>) {
+        let (mut kept, mut left_out) = (columns.to_vec(), Vec::new());
+        let Some(width) = width else { return (kept, left_out) };
+        let label = self.longest().min(LABEL_COMFORTABLE);
+        while label + self.numbers(&kept) > width {
+            let next = kept.iter().enumerate().max_by_key(|(_, column)| column.leaves);
+            let Some((at, Column { leaves: 1.., .. })) = next else { break };
+            left_out.push(kept.remove(at).name);
+        }
+        left_out.reverse();
+        (kept, left_out)
+    }
+
+    /// A table with a title above its last `titled` columns.
+    fn table(&self, title: &str, columns: &[Column], titled: usize, look: Look) -> String {
+        let widths = self.widths(columns);
+        let numbers: usize = widths.iter().map(|width| width + 2).sum();
+        let longest = self.longest();
+        let room =
+            look.width.map_or(longest, |width| width.saturating_sub(numbers).clamp(LABEL_MIN, longest));
+        let titled: usize = widths.iter().rev().take(titled).map(|width| width + 2).sum();
+        let before = room + numbers - titled;
+        let mut out = look.dim(format!("{:before$}  {title}", "").trim_end()) + "\n";
+        let mut head = format!("{:room$}", self.head);
+        for (column, width) in columns.iter().zip(&widths) {
+            head += &format!("  {:>width$}", column.name);
+        }
+        out += &(look.dim(&head) + "\n");
+        for (at, (label, row)) in self.rows.iter().enumerate() {
+            let mut line = format!("{:room$}", cut(label, room));
+            for (column, width) in columns.iter().zip(&widths) {
+                let text = format!("  {:>width$}", (column.cell)(row));
+                line += &if column.name == "err %" && row.errors > 0 { look.bad(&text) } else { text };
+            }
+            out += &if at + 1 == self.rows.len() { look.bold(&line) } else { line };
+            out.push('\n');
+        }
+        out
+    }
+
+    /// Counts and response times in one table where it fits, in two otherwise; and service times where they differ.
+    fn tables(&self, look: Look) -> String {
+        let all: Vec<Column> = COUNTS.into_iter().chain(RESPONSE).collect();
+        let width = self.longest() + self.numbers(&all);
+        let mut left_out = Vec::new();
+        let mut out = if look.width.is_some_and(|room| room < width) {
+            // Two tables with whole labels rather than one with cut ones.
+            let (times, without) = self.fitting(&RESPONSE, look.width);
+            left_out = without;
+            let counts = self.table("requests", &COUNTS, COUNTS.len(), look);
+            counts + "\n" + &self.table(RESPONSE_TITLE, &times, times.len(), look)
+        } else {
+            self.table(RESPONSE_TITLE, &all, RESPONSE.len(), look)
+        };
+        if self.rows.last().is_some_and(|(_, total)| clocks_differ(&total.response, &total.service)) {
+            let (times, _) = self.fitting(&SERVICE, look.width);
+            out.push('\n');
+            out += &self.table(SERVICE_TITLE, &times, times.len(), look);
+        }
+        if !left_out.is_empty() {
+            let line = format!("(no room for {} in this width)", left_out.join(", "));
+            out += &(look.dim(&line) + "\n");
+        }
+        out
+    }
+}
+
+/// Whether the two clocks differ enough to show both.
+fn clocks_differ(response: &Times, service: &Times) -> bool {
+    let differ = |a: f64, b: f64| (a - b).abs() > 0.5 && (a - b).abs() > 0.02 * b;
+    differ(response.mean, service.mean) || differ(response.p99, service.p99)
+}
+
+fn label(row: &Row) -> String {
+    let text = shown_label(&row.label);
+    if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
+}
+
+/// The name of a thread group, with its number where another one has the same name.
+pub(crate) fn group_name(group: &GroupRows, all: &[GroupRows]) -> String {
+    let name = shown_label(&group.name);
+    let is_unique = all.iter().filter(|other| other.name == group.name).count() == 1;
+    if is_unique { name } else { format!("{name} {}", group.number) }
+}
+
+/// `0.0 s to 12.3 s, setUp or tearDown`
+pub(crate) fn group_about(group: &GroupRows) -> String {
+    let apart = if group.set_up_or_tear_down { ", setUp or tearDown" } else { "" };
+    format!("{} to {}{apart}", duration(group.from_s), duration(group.to_s))
+}
+
+/// The tables by label.
+pub(crate) fn times_tables(summary: &Summary, look: Look) -> String {
+    Rows::of_labels(&summary.labels, &summary.total).tables(look)
+}
+
+/// The tables of each thread group, and of all groups.
+pub(crate) fn group_tables(summary: &Summary, look: Look) -> String {
+    if summary.groups.is_empty() {
+        let note = "Thread groups: not told apart. All requests are of one group, or the results do not name \
+                    their threads.\n\n";
+        return note.to_owned() + &times_tables(summary, look);
+    }
+    let mut out = String::new();
+    for group in &summary.groups {
+        let title = format!("Thread group {}", group_name(group, &summary.groups));
+        out += &format!("{}: {}\n", look.bold(&title), group_about(group));
+        out += &Rows::of_labels(&group.labels, &group.total).tables(look);
+        out.push('\n');
+    }
+    let names = summary.groups.iter().map(|group| (group_name(group, &summary.groups), &group.total));
+    out += &format!("{}: rates of a group are over its own time\n", look.bold("All thread groups"));
+    out + &Rows::new("thread group", names, &summary.total).tables(look)
+}
