@@ -12,7 +12,7 @@ pub(super) struct RunSamples {
     reader: SamplesReader<Bytes>,
     labels: Labels,
     /// Our numbers of the record's labels.
-    ids: Vec<Option<LabelId>>,
+    ids: Vec<LabelId>,
 }
 
 impl RunSamples {
@@ -39,19 +39,13 @@ impl RunSamples {
         let Hears { sample: see, arrival: hear } = hears;
         let mut each = |sample: &Sample<'_>| {
             let at = sample.label.0 as usize;
-            if ids.len() <= at {
-                // Labels come in order, a file of rubbish cannot ask for more than it names.
-                ids.resize(names.len().max(at.min(names.len()) + 1), None);
+            // In the order of the record, which is that of the run: its tables list labels alike.
+            for known in ids.len()..=at.min(names.len().saturating_sub(1)) {
+                ids.push(labels.intern(&names.name(LabelId(known as u32))));
             }
-            let label = match ids.get(at).copied().flatten() {
-                Some(label) => label,
-                None => {
-                    let label = labels.intern(&names.name(sample.label));
-                    if let Some(place) = ids.get_mut(at) {
-                        *place = Some(label);
-                    }
-                    label
-                }
+            let label = match ids.get(at) {
+                Some(label) => *label,
+                None => labels.intern(&names.name(sample.label)),
             };
             let (intended, start, end) = (moved(sample.intended), moved(sample.start), moved(sample.end));
             told = (told.0 + 1, told.1.max(end), sample.users_all);
