@@ -42,6 +42,9 @@ pub struct RunFacts {
     pub users_started: Option<u64>,
     /// Users that finished; `None` when unknown.
     pub users_finished: Option<u64>,
+    /// Users among those started that were of setUp and tearDown thread groups: no part of the load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub users_set_up_and_tear_down: Option<u64>,
     /// What became of the arrivals of open workloads; `None` when the run had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalCounts>,
@@ -89,6 +92,9 @@ impl RunFacts {
             error: outcome.and_then(|outcome| outcome.error.clone()),
             users_started: outcome.map(|outcome| outcome.users_started),
             users_finished: outcome.map(|outcome| outcome.users_finished),
+            users_set_up_and_tear_down: outcome
+                .map(|outcome| outcome.users_set_up_and_tear_down)
+                .filter(|users| *users > 0),
             arrivals: outcome.and_then(|outcome| outcome.arrivals),
             open: outcome.map(|outcome| outcome.open.clone()).unwrap_or_default(),
             events: manifest.events.clone(),
@@ -100,6 +106,15 @@ impl RunFacts {
             one_clock: false,
             has_manifest: true,
         }
+    }
+
+    /// Users that made the load: without those of setUp and tearDown thread groups, and without the sessions of open workloads,
+    /// each of which counts as a user that started. `None` when unknown.
+    #[must_use]
+    pub fn load_users(&self) -> Option<u64> {
+        let sessions = self.arrivals.map_or(0, |counts| counts.begun);
+        let apart = self.users_set_up_and_tear_down.unwrap_or(0);
+        self.users_started.map(|users| users.saturating_sub(sessions).saturating_sub(apart))
     }
 
     /// What results tell that may come from several files.

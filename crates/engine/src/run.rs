@@ -117,6 +117,8 @@ pub struct GroupShared {
     pub same_user: bool,
     /// Users active now.
     pub active: AtomicU32,
+    /// Users that have started.
+    pub started: AtomicU64,
     /// Values the group's users start from.
     pub initial: Vec<(Slot, Arc<str>)>,
     /// Users begun so far in a group that keeps a level, which gives each its number.
@@ -140,6 +142,7 @@ impl GroupShared {
             number,
             same_user: true,
             active: AtomicU32::new(0),
+            started: AtomicU64::new(0),
             initial,
             born: AtomicU32::new(0),
             members: AtomicU32::new(0),

@@ -70,6 +70,7 @@ impl<'u> Active<'u> {
         run.active.fetch_add(1, Ordering::Relaxed);
         run.started.fetch_add(1, Ordering::Relaxed);
         run.groups[group as usize].active.fetch_add(1, Ordering::Relaxed);
+        run.groups[group as usize].started.fetch_add(1, Ordering::Relaxed);
         Self(run, group)
     }
 }

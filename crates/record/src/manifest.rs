@@ -128,6 +128,11 @@ pub enum RunEnd {
     Failed,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -145,6 +150,9 @@ pub struct Outcome {
     pub users_started: u64,
     /// Users that finished.
     pub users_finished: u64,
+    /// Users among those started that were of setUp and tearDown thread groups.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub users_set_up_and_tear_down: u64,
     /// What is known about the generator itself.
     pub generator: GeneratorFacts,
     /// The open workloads of the run.

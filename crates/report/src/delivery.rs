@@ -44,11 +44,11 @@ pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<Strin
 /// `300 sessions, 5 users, 12 arrivals not taken up`: who made the load, as far as it is known.
 pub(crate) fn who(run: &RunFacts) -> Vec<String> {
     let Some(arrivals) = run.arrivals else {
-        return run.users_started.map(|users| counted(users, "user")).into_iter().collect();
+        return run.load_users().map(|users| counted(users, "user")).into_iter().collect();
     };
     // Each session is counted as a user that started; how many users served them is nobody's question.
     let mut parts = vec![counted(arrivals.begun, "session")];
-    let users = run.users_started.unwrap_or(0).saturating_sub(arrivals.begun);
+    let users = run.load_users().unwrap_or(0);
     if users > 0 {
         parts.push(counted(users, "user"));
     }

@@ -181,7 +181,7 @@ fn load(all: &[&MeasuredRun]) -> Option<Unlike> {
     }
     let users: Vec<(String, u64)> = all
         .iter()
-        .filter_map(|run| Some((run.name.clone(), run.facts.users_started.or(run.users)?)))
+        .filter_map(|run| Some((run.name.clone(), run.facts.load_users().or(run.users)?)))
         .collect();
     let most = users.iter().map(|(_, users)| *users).max()?;
     let fewest = users.iter().map(|(_, users)| *users).min()?;
