@@ -100,7 +100,7 @@ pub(crate) fn label_row(label: &LabelCourse) -> [String; 8] {
     let at = |q: f64| known(label.response.quantile_ms(q), ms);
     let failed = (label.completed > 0).then(|| label.failed as f64 * 100.0 / label.completed as f64);
     [
-        label.label.clone(),
+        busyhour_report::label_shown(&label.label),
         thousands(label.completed),
         thousands(label.last),
         known(failed, percent),

@@ -74,7 +74,7 @@ pub use progress::{Progress, progress_line};
 pub use results::{ResultsOptions, ResultsPart, judge_results, record_reading, summarise_results};
 pub use statistics::statistics_json;
 pub use summariser::{UserCounts, summariser_end, summariser_interval};
-pub use table::{Look, RunShow, end_of_run};
+pub use table::{Look, RunShow, end_of_run, shown_label as label_shown};
 pub use terminal_plot::{PlotLine, TerminalPlot};
 pub use thresholds::{judge_record, run_measures, summary_markdown, threshold_table};
 pub use thresholds_junit::thresholds_junit;

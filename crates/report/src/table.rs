@@ -193,8 +193,9 @@ pub(crate) const LABEL_MAX: usize = 120;
 pub(crate) const MESSAGE_MAX: usize = 400;
 pub(crate) const CODE_MAX: usize = 120;
 
-/// A label on one line, at most [`LABEL_MAX`] characters of it.
-pub(crate) fn shown_label(label: &str) -> String {
+/// A label on one line, at most 120 characters of it: its beginning and its end.
+#[must_use]
+pub fn shown_label(label: &str) -> String {
     shown_text(label, LABEL_MAX)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inOrder, matches, next } from "../src/tables/order";
+import { inOrder, matches, next, sortedBy } from "../src/tables/order";
 
 const rows = [
   { at: 0, cells: ["item 10", "1,200"] },
@@ -29,4 +29,9 @@ test("a filter's words may stand anywhere", () => {
   expect(matches("GET /api/Items/7", "items get")).toBe(true);
   expect(matches("GET /api/Items/7", "items post")).toBe(false);
   expect(matches("anything", "")).toBe(true);
+});
+
+test("the order of rows is said in words", () => {
+  expect(sortedBy("p99", "descending", false)).toBe("Sorted by p99, largest first.");
+  expect(sortedBy("label", "ascending", true)).toBe("Sorted by label, A to Z.");
 });

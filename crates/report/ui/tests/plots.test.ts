@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { wholeSlices } from "../src/tables/label_details";
-import { mostOf, quantile, resample, step } from "../src/plots/heat";
-import { bothClocks, lastBelowMax, position, wantsLogarithm } from "../src/plots/percentiles";
+import { axisRange, mostOf, quantile, resample, step } from "../src/plots/heat";
+import { bothClocks, curveScales, lastBelowMax, position, wantsLogarithm } from "../src/plots/percentiles";
 import { sparkPath } from "../src/plots/spark";
 import { isLonely } from "../src/plots/time";
 
@@ -65,4 +65,21 @@ test("a slice that the run did not fill is not drawn", () => {
   expect(wholeSlices(series, { ...over(5), ...others })).toBe(2);
   expect(wholeSlices(series, { ...over(6), ...others })).toBe(3);
   expect(wholeSlices(series, undefined)).toBe(3);
+});
+
+test("a curve that grows while a run goes on has room", () => {
+  const named = new Map<number, string>();
+  let axes = { x: [0, 1], least: 1, most: 100, ticks: [], named };
+  const range = (scale: { range?: unknown }): unknown => (scale.range as () => unknown)();
+  const [linear, logarithm] = [curveScales(() => axes, false), curveScales(() => axes, true)];
+  axes = { x: [0, 1, 3], least: 0.5, most: 200, ticks: [], named };
+  expect([range(linear.x), range(linear.y)]).toEqual([[0, 3], [0, 210]]);
+  expect(range(logarithm.y)).toEqual([0.4, 240]);
+});
+
+test("the axis of a few times names some of them", () => {
+  const [low, high] = axisRange(1.15, 1.33);
+  expect(low).toBeLessThan(1);
+  expect(high).toBeGreaterThan(2);
+  expect(axisRange(1, 1000)).toEqual([1, 1000]);
 });

@@ -87,6 +87,8 @@ class LivePage {
       const control = document.getElementById(id) as HTMLButtonElement | HTMLInputElement | null;
       if (control) control.disabled = over;
     }
+    // There is nothing left to confirm.
+    if (over && this.confirm?.open) this.confirm.close();
     write("pause", tell.state === "paused" ? "Resume" : "Pause");
     if (this.field && document.activeElement !== this.field) this.field.value = String(tell.factor);
     list("live-changes", tell.changes);

@@ -57,6 +57,7 @@ export class PlotFigure {
   private plot: uPlot | undefined;
   private text: FigureText = { name: "", shown: [], place: () => "" };
   private index: number | null = null;
+  private kind = "";
 
   constructor(readonly figure: HTMLElement) {
     this.readout = part(figure, "readout", "p");
@@ -66,14 +67,18 @@ export class PlotFigure {
     this.listen();
   }
 
-  /** Draws, in place of what was drawn before. */
-  draw(text: FigureText, options: Omit<uPlot.Options, "width" | "height">, data: uPlot.AlignedData): void {
+  /**
+   * Draws, in place of what was drawn before. A plot with as many series of the same `kind` keeps its options, so what they say
+   * of changing data must be read from the caller each time.
+   */
+  draw(text: FigureText, options: Omit<uPlot.Options, "width" | "height">, data: uPlot.AlignedData, kind = ""): void {
     this.text = text;
     const known = this.plot;
-    if (known && known.series.length === options.series.length) {
+    if (known && known.series.length === options.series.length && kind === this.kind) {
       known.setData(data);
     } else {
       known?.destroy();
+      this.kind = kind;
       const hooks = { ...options.hooks, setCursor: [(plot: uPlot) => this.moved(plot.cursor.idx ?? null)] };
       const size = { width: this.width(), height: this.canvas.clientHeight };
       this.plot = new uPlot({ legend: { show: false }, ...size, ...options, hooks }, data, this.canvas);

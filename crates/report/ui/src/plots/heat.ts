@@ -68,6 +68,16 @@ export function resample(
   return out;
 }
 
+/** An axis over less than this factor might lie between two ticks and name no value. */
+const RANGE_MIN = 5;
+
+/** The range of a logarithmic axis that shows `low` to `high`, both ends as far apart as ticks need. */
+export function axisRange(low: number, high: number): [number, number] {
+  const [from, to] = [Math.max(low, 1e-4), Math.max(high, low, 1e-3)];
+  const wider = Math.max(Math.sqrt(RANGE_MIN / (to / from)), 1);
+  return [from / wider, to * wider];
+}
+
 /** The heat map in a figure. */
 export class HeatPlot {
   private readonly place: PlotFigure;
@@ -141,8 +151,7 @@ export class HeatPlot {
 
   private edges(): [number, number] {
     const edges = this.data?.heat.edges_ms ?? [];
-    const [low, high] = [edges[0] ?? 0.1, edges[edges.length - 1] ?? 1];
-    return [Math.max(low, 1e-4), Math.max(high, low * 2, 1e-3)];
+    return axisRange(edges[0] ?? 0.1, edges[edges.length - 1] ?? 1);
   }
 
   private cells(plot: uPlot): void {

@@ -64,9 +64,29 @@ export function wantsLogarithm(curves: readonly NamedCurve[]): boolean {
   return (sorted[sorted.length - 1] ?? 1) > 20 * (sorted[Math.floor(sorted.length / 4)] ?? 1);
 }
 
+/** What the axes of a plot show; a plot that goes on is drawn again with other values of these. */
+export interface Axes {
+  readonly x: readonly number[];
+  readonly least: number;
+  readonly most: number;
+  readonly ticks: readonly number[];
+  readonly named: ReadonlyMap<number, string>;
+}
+
+/** The scales of a plot whose data may change: they read `axes` each time it is drawn. */
+export function curveScales(axes: () => Axes, logarithm: boolean): { x: uPlot.Scale; y: uPlot.Scale } {
+  return {
+    x: { time: false, range: () => [axes().x[0] ?? 0, axes().x[axes().x.length - 1] ?? 1] },
+    y: logarithm
+      ? { distr: 3, log: 10, range: () => [axes().least * 0.8, axes().most * 1.2] }
+      : { range: () => [0, axes().most * 1.05] },
+  };
+}
+
 /** Curves in a figure. */
 export class PercentilePlot {
   private readonly place: PlotFigure;
+  private axes: Axes = { x: [], least: 1, most: 2, ticks: [], named: new Map() };
 
   constructor(figure: HTMLElement) {
     this.place = new PlotFigure(figure);
@@ -89,6 +109,7 @@ export class PercentilePlot {
       ticks.push(position(100, last));
       named.set(position(100, last), "max");
     }
+    this.axes = { x, least, most, ticks, named };
     this.place.draw(
       {
         name,
@@ -102,16 +123,11 @@ export class PercentilePlot {
       },
       {
         padding: [10, 16, 0, 0],
-        scales: {
-          x: { time: false, range: () => [x[0] ?? 0, x[x.length - 1] ?? 1] },
-          y: logarithm
-            ? { distr: 3, log: 10, range: () => [least * 0.8, most * 1.2] }
-            : { range: () => [0, most * 1.05] },
-        },
+        scales: curveScales(() => this.axes, logarithm),
         axes: [
           axis({
-            splits: () => ticks,
-            values: (plot, splits) => spaced(plot, splits, named),
+            splits: () => [...this.axes.ticks],
+            values: (plot, splits) => spaced(plot, splits, this.axes.named),
             size: 30,
             gap: 6,
           }),
@@ -132,6 +148,7 @@ export class PercentilePlot {
         ],
       },
       [x, ...columns] as uPlot.AlignedData,
+      logarithm ? "logarithm" : "linear",
     );
   }
 }

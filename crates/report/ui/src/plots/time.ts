@@ -140,7 +140,7 @@ export class TimePlot {
       ...(line.filled ? { fill: () => faded(line.colour, single ? 14 : 10) } : {}),
       spanGaps: false,
       // A value with gaps on both sides would not be seen as a line.
-      points: { show: (_, at) => isLonely(lines[at - 1]?.values ?? []), size: 4 },
+      points: { show: (_, at) => isLonely(this.data?.lines[at - 1]?.values ?? []), size: 4 },
     }));
     const half = step_s / 2;
     this.place.draw(

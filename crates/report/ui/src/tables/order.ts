@@ -32,6 +32,12 @@ export function next(current: Direction | null, isText: boolean): Direction {
   return current === "ascending" ? "descending" : "ascending";
 }
 
+/** The order of rows in words: `Sorted by p99, largest first.` */
+export function sortedBy(column: string, direction: Direction, isText: boolean): string {
+  const first = isText ? (direction === "ascending" ? "A to Z" : "Z to A") : direction === "ascending" ? "smallest first" : "largest first";
+  return `Sorted by ${column}, ${first}.`;
+}
+
 /** Whether a label has all words of the filter, wherever and however written. */
 export function matches(label: string, filter: string): boolean {
   const text = label.toLocaleLowerCase();

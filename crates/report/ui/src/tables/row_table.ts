@@ -2,7 +2,7 @@
 
 import { thousands } from "../format";
 import type { Direction } from "./order";
-import { inOrder, matches, next } from "./order";
+import { inOrder, matches, next, sortedBy } from "./order";
 
 interface Row {
   readonly element: HTMLTableRowElement;
@@ -24,6 +24,8 @@ export class RowTable {
   private readonly limit: number;
   private readonly told: HTMLElement | null;
   private readonly more: HTMLButtonElement | null;
+  /** Says in which order the rows are, where the page says so. */
+  private readonly sorted: HTMLElement | null;
   private shown: Row[];
   private filter = "";
   private all = false;
@@ -44,6 +46,7 @@ export class RowTable {
       this.all = true;
       this.show();
     });
+    this.sorted = section.querySelector<HTMLElement>(".sorted");
     const field = section.querySelector<HTMLInputElement>("input[type=search]");
     field?.addEventListener("input", () => {
       this.filter = field.value.trim();
@@ -84,6 +87,7 @@ export class RowTable {
         for (const other of headers) other.removeAttribute("aria-sort");
         header.setAttribute("aria-sort", direction);
         this.shown = inOrder(this.rows, column, direction, isText);
+        if (this.sorted) this.sorted.textContent = sortedBy(button.textContent ?? "", direction, isText);
         this.body.replaceChildren(...this.shown.flatMap((row) => [row.element, ...row.below]));
         this.show();
       });
