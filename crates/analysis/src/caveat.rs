@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use busyhour_record::{AbandonedCore, OTHER_LABELS, RecorderEvent, RunEnd, RunTotals, Stall};
+use busyhour_record::{AbandonedCore, ChangedFrom, OTHER_LABELS, RecorderEvent, RunEnd, RunTotals, Stall};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
@@ -38,8 +38,11 @@ pub enum Caveat {
     Unfinished,
     /// The run was stopped before it was through.
     StoppedEarly {
-        /// By whom.
+        /// How.
         end: RunEnd,
+        /// From where, where it was from the program's own screen or page.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<ChangedFrom>,
     },
     /// An error stopped the run.
     StoppedByError {
@@ -221,7 +224,10 @@ impl fmt::Display for Caveat {
         match self {
             Caveat::NoSamples => f.write_str("no request ended in this run"),
             Caveat::Unfinished => f.write_str("the run was cut off: its manifest does not say how it ended"),
-            Caveat::StoppedEarly { end } => f.write_str(match end {
+            Caveat::StoppedEarly { end: RunEnd::Interrupted, from: Some(from) } => {
+                write!(f, "the run was stopped from the {} before it was through", from.place())
+            }
+            Caveat::StoppedEarly { end, .. } => f.write_str(match end {
                 RunEnd::StoppedByPlan => "the plan stopped the run before every user was through",
                 RunEnd::StoppedByError => "an error stopped the run",
                 RunEnd::Aborted => "the run was aborted; users did not finish their samples",
@@ -434,7 +440,7 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
         Some(RunEnd::StoppedByError) => {
             found.push(Caveat::StoppedByError { error: facts.error.clone().unwrap_or_default() });
         }
-        Some(end) => found.push(Caveat::StoppedEarly { end }),
+        Some(end) => found.push(Caveat::StoppedEarly { end, from: facts.stopped_from() }),
     }
     let generator = &facts.generator;
     found.extend(stalls::find(&generator.stalls));

@@ -1,8 +1,8 @@
 //! What is known about a run beside its numbers.
 
 use busyhour_record::{
-    ArrivalCounts, ControlEvent, GeneratorFacts, InputFacts, LogForm, Manifest, OpenFacts, PlanNote,
-    RecorderEvent, Replay, RunEnd,
+    ArrivalCounts, ChangedFrom, ControlEvent, GeneratorFacts, InputFacts, LoadChange, LogForm, Manifest,
+    OpenFacts, PlanNote, RecorderEvent, Replay, RunEnd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -42,9 +42,10 @@ pub struct RunFacts {
     pub users_started: Option<u64>,
     /// Users that finished; `None` when unknown.
     pub users_finished: Option<u64>,
-    /// Users among those started that were of setUp and tearDown thread groups: no part of the load.
+    /// Users among those started that made no part of the load: of setUp and tearDown thread groups, and of groups that sent
+    /// nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub users_set_up_and_tear_down: Option<u64>,
+    pub users_apart: Option<u64>,
     /// What became of the arrivals of open workloads; `None` when the run had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalCounts>,
@@ -92,9 +93,7 @@ impl RunFacts {
             error: outcome.and_then(|outcome| outcome.error.clone()),
             users_started: outcome.map(|outcome| outcome.users_started),
             users_finished: outcome.map(|outcome| outcome.users_finished),
-            users_set_up_and_tear_down: outcome
-                .map(|outcome| outcome.users_set_up_and_tear_down)
-                .filter(|users| *users > 0),
+            users_apart: outcome.map(|outcome| outcome.users_apart).filter(|users| *users > 0),
             arrivals: outcome.and_then(|outcome| outcome.arrivals),
             open: outcome.map(|outcome| outcome.open.clone()).unwrap_or_default(),
             events: manifest.events.clone(),
@@ -108,12 +107,19 @@ impl RunFacts {
         }
     }
 
-    /// Users that made the load: without those of setUp and tearDown thread groups, and without the sessions of open workloads,
+    /// Where the order to stop came from: the program's screen or its page; `None` when it came another way or none was given.
+    #[must_use]
+    pub fn stopped_from(&self) -> Option<ChangedFrom> {
+        let stop = self.events.iter().find(|event| event.change == LoadChange::Stop);
+        stop.map(|event| event.from)
+    }
+
+    /// Users that made the load: without those of setUp and tearDown thread groups and of groups that sent nothing, and without the sessions of open workloads,
     /// each of which counts as a user that started. `None` when unknown.
     #[must_use]
     pub fn load_users(&self) -> Option<u64> {
         let sessions = self.arrivals.map_or(0, |counts| counts.begun);
-        let apart = self.users_set_up_and_tear_down.unwrap_or(0);
+        let apart = self.users_apart.unwrap_or(0);
         self.users_started.map(|users| users.saturating_sub(sessions).saturating_sub(apart))
     }
 

@@ -91,7 +91,7 @@ fn doubts_are_found() {
         ..RunFacts::default()
     };
     assert_eq!(caveats(facts(|f| f.end = None), &calm), [Caveat::Unfinished]);
-    let aborted = Caveat::StoppedEarly { end: RunEnd::Aborted };
+    let aborted = Caveat::StoppedEarly { end: RunEnd::Aborted, from: None };
     assert_eq!(caveats(facts(|f| f.end = Some(RunEnd::Aborted)), &calm), [aborted]);
     assert_eq!(caveats(facts(|f| f.record_cut = true), &calm), [Caveat::RecordCut]);
     assert_eq!(caveats(facts(|f| f.one_clock = true), &calm), [Caveat::OneClock]);

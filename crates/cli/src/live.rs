@@ -191,6 +191,8 @@ pub(crate) struct Live {
     pub(crate) follower: Follower,
     pub(crate) steered: Arc<Steered>,
     page: Option<PageServer>,
+    /// Its address.
+    page_url: Option<String>,
 }
 
 impl Live {
@@ -208,7 +210,13 @@ impl Live {
             Some(address) => Some(page(args, address, started, &steered, &follower)?),
             None => None,
         };
-        Ok((Live { follower, steered, page }, sender))
+        let page_url = page.as_ref().map(|page| page.url().to_string());
+        Ok((Live { follower, steered, page, page_url }, sender))
+    }
+
+    /// The address of the live page; `None` when none is served.
+    pub(crate) fn page_url(&self) -> Option<&str> {
+        self.page_url.as_deref()
     }
 
     /// The run has ended, and the recorder has told its last second; so many outputs could not be written.

@@ -75,6 +75,9 @@ impl LoadArgs {
             scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
         });
         request.spin = self.spin;
+        if !is_url && is_url_without_scheme(&target) && !request.plan.exists() {
+            return Err(format!("there is no file {target}; a URL begins with its scheme: http://{target}"));
+        }
         if !is_url {
             self.refuse_for_plan(&url)?;
         }
@@ -170,6 +173,23 @@ impl LoadArgs {
     }
 }
 
+/// Whether a text that is no URL would be one with `http://` before it: it names a port, an address or `localhost`.
+fn is_url_without_scheme(text: &str) -> bool {
+    let authority = text.split(['/', '?']).next().unwrap_or(text);
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (host, Some(port))
+        }
+        _ => (authority, None),
+    };
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    !host.is_empty()
+        && (port.is_some()
+            || host.eq_ignore_ascii_case("localhost")
+            || host.to_ascii_lowercase().starts_with("www.")
+            || address.parse::<std::net::IpAddr>().is_ok())
+}
+
 /// The body that `-d` asks for, as curl makes it.
 fn body(data: &[String]) -> Result<Option<String>, String> {
     let mut parts = Vec::new();
@@ -203,4 +223,21 @@ fn whole_seconds(text: &str) -> Result<u64, String> {
         return Err(format!("--for {text:?}: a run lasts whole seconds"));
     }
     Ok(ns / 1_000_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_without_a_scheme_are_recognised() {
+        for text in
+            ["127.0.0.1:8971", "localhost/a?b=c", "shop.example:80", "[::1]:8080/", "10.0.0.7", "www.a.b/c"]
+        {
+            assert!(is_url_without_scheme(text), "{text}");
+        }
+        for text in ["plan.jmx", "plans/shop.jmx", "./plan", "C:\\plans\\a.jmx", "", ":80", "plan"] {
+            assert!(!is_url_without_scheme(text), "{text}");
+        }
+    }
 }

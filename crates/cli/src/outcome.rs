@@ -72,13 +72,7 @@ pub(crate) fn outcome(
         duration_ns: if failed { shared.clock.now().0 } else { report.end.0 },
         users_started: shared.started.load(Relaxed),
         users_finished: shared.finished.load(Relaxed),
-        users_set_up_and_tear_down: started
-            .names
-            .set_up_and_tear_down
-            .iter()
-            .filter_map(|group| shared.groups.get(*group as usize))
-            .map(|group| group.started.load(Relaxed))
-            .sum(),
+        users_apart: users_apart(started, totals),
         generator: GeneratorFacts {
             cores,
             recorder_stalls: sum(|core| core.stalls),
@@ -99,6 +93,16 @@ pub(crate) fn outcome(
         }),
         recorder_events: totals.events.clone(),
     }
+}
+
+/// Users that made no part of the load: of setUp and tearDown thread groups, and of groups that sent nothing.
+fn users_apart(started: &Started, totals: &RunTotals) -> u64 {
+    let groups = started.shared.groups.iter().zip(0..);
+    let is_apart = |number: &u32| {
+        started.names.set_up_and_tear_down.contains(number) || !totals.active_groups.contains(number)
+    };
+    let apart = groups.filter(|(_, number)| is_apart(number));
+    apart.map(|(group, _)| group.started.load(std::sync::atomic::Ordering::Relaxed)).sum()
 }
 
 /// How often each limit was exceeded, over all cores.

@@ -195,6 +195,7 @@ impl ScreenShown {
             message: message.map_or("", String::as_str),
             help: self.help,
             unwritten: unwritten as u64,
+            page: live.page_url(),
             colour: std::env::var_os("NO_COLOR").is_none(),
         };
         self.screen.draw(|frame| draw(frame, &shown))

@@ -5,7 +5,13 @@ use busyhour_analysis::comparison::RunWindow;
 use busyhour_queueing::network::quantity::number;
 pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
 
-/// A part of a log: `120,1200` begins 120 s after its first start and lasts 1200 s.
+/// A part of a log: `120,1320` from 120 s to 1320 s after its first start.
+pub(crate) fn log_span(text: &str) -> Result<LogWindow, String> {
+    let RunWindow { from_s, to_s } = span(text)?;
+    Ok(LogWindow { before_s: from_s, duration_s: to_s - from_s })
+}
+
+/// A part of a log by its length: `120,1200` begins 120 s after its first start and lasts 1200 s.
 pub(crate) fn window(text: &str) -> Result<LogWindow, String> {
     let (before, duration) =
         text.split_once(',').ok_or("it is written BEFORE,DURATION in seconds, such as 120,1200")?;
@@ -60,6 +66,7 @@ mod tests {
         assert!(seconds("inf").is_err() && seconds("1e999").is_err() && rate_per_s("NaN").is_err());
         assert!(rate_per_s("20/year").is_err());
         assert_eq!(window("120,20min"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
+        assert_eq!(log_span("120,22min"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
         assert_eq!(span("1min,120"), Ok(RunWindow { from_s: 60.0, to_s: 120.0 }));
         assert!(span("120").is_err() && span("10,10").is_err());
         assert_eq!((share("5%"), share("0.5 %"), share("0.01")), (Ok(0.05), Ok(0.005), Ok(0.01)));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 use crate::page_map::PageMap;
-use crate::quantities::{seconds, window};
+use crate::quantities::{log_span, seconds, window};
 
 #[derive(Debug, Args)]
 #[command(
@@ -22,7 +22,7 @@ use crate::quantities::{seconds, window};
     [[page]]\n  name = \"Home\"\n  objects = [\"010_Home\", \"012_Home_jpg\"]\n  visits = 4    # optional: how often one pass of the script visits it\n\n\
     Without visits pages are counted in the log. Labels that belong to no page: ignore = [\"Login\"].\n\n\
     Examples:\n  busyhour users --jtl results.jtl --pages map.toml\n  \
-    busyhour users --jtl 1800.csv 1830.csv --pages map.toml --window 120,1200"
+    busyhour users --jtl 1800.csv 1830.csv --pages map.toml --window 120,1320"
 )]
 pub(crate) struct UsersArgs {
     /// Result files (JTL in CSV or XML) or run directories.
@@ -34,15 +34,25 @@ pub(crate) struct UsersArgs {
     /// Which objects make up which page (TOML).
     #[arg(long, value_name = "FILE")]
     pages: PathBuf,
-    /// Only what starts from BEFORE to BEFORE + DURATION seconds after the first start.
-    #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
+    /// Count what starts from FROM until TO, in seconds from the first start of the log.
+    #[arg(long, value_name = "FROM,TO", value_parser = log_span, conflicts_with = "window_for")]
     window: Option<LogWindow>,
+    /// The same with the length of the part: from BEFORE seconds after the first start, for DURATION seconds.
+    #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
+    window_for: Option<LogWindow>,
     /// Round λ and R to two digits before calculating, as the published tables do.
     #[arg(long)]
     compat_rounding: bool,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+}
+
+impl UsersArgs {
+    /// The part of each log that counts; `None` for all.
+    fn part(&self) -> Option<LogWindow> {
+        self.window.or(self.window_for)
+    }
 }
 
 /// What one log says.
@@ -71,7 +81,7 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
 
 fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, String> {
     let log = Log::open(path).map_err(|error| crate::run::chain(&error))?;
-    let options = WebLogOptions { window: args.window, ..WebLogOptions::default() };
+    let options = WebLogOptions { window: args.part(), ..WebLogOptions::default() };
     // Labels have numbers; whether they count is found once for each.
     let mut wanted: Vec<Option<bool>> = Vec::new();
     let (found, facts) = log
@@ -226,7 +236,7 @@ fn as_json(all: &[Measured], args: &UsersArgs) -> String {
     let value = json!({
         "version": 1,
         "rounded_as_published": args.compat_rounding,
-        "window_s": args.window.map(|window| [window.before_s, window.duration_s]),
+        "window_s": args.part().map(|window| [window.before_s, window.duration_s]),
         "logs": all.iter().map(log).collect::<Vec<Value>>(),
     });
     format!("{value:#}\n")

@@ -348,12 +348,14 @@ impl Book {
             labels.push(LabelTotals { name, kind, totals, series: over_time.row(row) });
         }
         total.finish(&self.settings);
+        let active_groups = groups.keys().copied().collect();
         let mut groups: Vec<GroupTotals> = groups.into_values().collect();
         groups.iter_mut().for_each(|group| group.total.finish(&self.settings));
         RunTotals {
             total,
             labels,
             groups,
+            active_groups,
             errors,
             errors_other,
             seconds: self.points,

@@ -40,6 +40,15 @@ impl ChangedFrom {
             ChangedFrom::Terminal => "terminal",
         }
     }
+
+    /// In full: `live page`, `terminal`.
+    #[must_use]
+    pub const fn place(self) -> &'static str {
+        match self {
+            ChangedFrom::Page => "live page",
+            ChangedFrom::Terminal => "terminal",
+        }
+    }
 }
 
 /// One change of a run that went on, as the manifest keeps it.

@@ -75,7 +75,11 @@ pub(crate) fn name_groups(groups: Vec<GroupTotals>, names: &RunNames) -> Vec<Gro
             group.name = name.clone();
         }
         group.is_set_up_or_tear_down = names.set_up_and_tear_down.contains(&group.group);
-        match named.iter_mut().find(|known| known.name == group.name) {
+        // setUp, main and tearDown groups are numbered apart.
+        let is_same = |known: &&mut GroupTotals| {
+            known.name == group.name && known.is_set_up_or_tear_down == group.is_set_up_or_tear_down
+        };
+        match named.iter_mut().find(is_same) {
             Some(known) => known.merge(group),
             None => named.push(group),
         }

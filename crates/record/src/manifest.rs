@@ -150,9 +150,10 @@ pub struct Outcome {
     pub users_started: u64,
     /// Users that finished.
     pub users_finished: u64,
-    /// Users among those started that were of setUp and tearDown thread groups.
+    /// Users among those started that made no part of the load: of setUp and tearDown thread groups, and of groups that sent
+    /// nothing.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub users_set_up_and_tear_down: u64,
+    pub users_apart: u64,
     /// What is known about the generator itself.
     pub generator: GeneratorFacts,
     /// The open workloads of the run.

@@ -403,6 +403,8 @@ pub struct RunTotals {
     pub labels: Vec<LabelTotals>,
     /// Per thread group, in the order of their numbers, where requests of several count; empty otherwise.
     pub groups: Vec<GroupTotals>,
+    /// Thread groups that samples were of, as [`crate::Sample::group`] numbers them, whether or not they are told apart.
+    pub active_groups: Vec<u32>,
     /// The kinds of error among the requests, most frequent first; at most [`ERROR_KINDS_MAX`].
     pub errors: Vec<ErrorKind>,
     /// Errors of kinds beyond that number.
@@ -438,6 +440,7 @@ impl RunTotals {
             total: Totals::new(),
             labels: Vec::new(),
             groups: Vec::new(),
+            active_groups: Vec::new(),
             errors: Vec::new(),
             errors_other: 0,
             seconds: Vec::new(),

@@ -5,7 +5,7 @@ use busyhour_analysis::thresholds::{Criterion, Judge, RunMeasures, ThresholdResu
 use busyhour_record::{RecordReading, ResultsError, ResultsInput, read_snapshots};
 
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
-use crate::table::{Look, printable};
+use crate::table::{Look, printable, shown_label};
 
 /// How the run of `inputs` (a run directory, or result files), or the part of it that `reading` names, fares by
 /// `criteria`; `summary` is of the same.
@@ -75,8 +75,38 @@ pub(crate) fn threshold_lines(summary: &Summary, look: Look) -> String {
         if threshold.stopped_run {
             out += "  it stopped the run\n";
         }
+        if let Some(hint) = unknown_labels(summary, threshold) {
+            out += &format!("  {hint}\n");
+        }
     }
     out
+}
+
+/// Labels that are named where a threshold found none of its own.
+const LABELS_NAMED: usize = 8;
+
+/// The labels there are, where a threshold is about a label, or a pattern, that no sample had.
+pub(crate) fn unknown_labels(summary: &Summary, threshold: &ThresholdResult) -> Option<String> {
+    let rows = || summary.labels.iter().chain(&summary.sub_results);
+    let is_known = |label: &String| rows().any(|row| row.label == *label);
+    if threshold.passed.is_some()
+        || threshold.scope == "total"
+        || threshold.label.as_ref().is_some_and(is_known)
+    {
+        return None;
+    }
+    let named: Vec<String> =
+        rows().take(LABELS_NAMED).map(|row| format!("'{}'", shown_label(&row.label))).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let more = rows().count() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let missing = match &threshold.label {
+        Some(label) => format!("no sample has the label '{}'", shown_label(label)),
+        None => format!("no sample has a label of {}", shown_label(&threshold.scope)),
+    };
+    Some(format!("{missing}; the labels are {}{more}", named.join(", ")))
 }
 
 /// A threshold as it was given, with its name.

@@ -60,7 +60,9 @@ const SERVICE: [Column; 9] = [
 ];
 
 const RESPONSE_TITLE: &str = "response time in ms";
-const SERVICE_TITLE: &str = "service time in ms (from the actual start)";
+/// With both clocks in one output, each says which it is; JMeter's `Avg` is the mean of the second.
+const RESPONSE_OF_TWO_TITLE: &str = "response time in ms (from the intended start)";
+const SERVICE_TITLE: &str = "service time in ms (from the actual start, as in JMeter's summary)";
 
 /// The rows of one table, the total last.
 struct Rows<'s> {
@@ -142,17 +144,20 @@ impl<'s> Rows<'s> {
     fn tables(&self, look: Look) -> String {
         let all: Vec<Column> = COUNTS.into_iter().chain(RESPONSE).collect();
         let width = self.longest() + self.numbers(&all);
+        let total = self.rows.last().map(|(_, total)| *total);
+        let has_two_clocks = total.is_some_and(|total| clocks_differ(&total.response, &total.service));
+        let title = if has_two_clocks { RESPONSE_OF_TWO_TITLE } else { RESPONSE_TITLE };
         let mut left_out = Vec::new();
         let mut out = if look.width.is_some_and(|room| room < width) {
             // Two tables with whole labels rather than one with cut ones.
             let (times, without) = self.fitting(&RESPONSE, look.width);
             left_out = without;
             let counts = self.table("requests", &COUNTS, COUNTS.len(), look);
-            counts + "\n" + &self.table(RESPONSE_TITLE, &times, times.len(), look)
+            counts + "\n" + &self.table(title, &times, times.len(), look)
         } else {
-            self.table(RESPONSE_TITLE, &all, RESPONSE.len(), look)
+            self.table(title, &all, RESPONSE.len(), look)
         };
-        if self.rows.last().is_some_and(|(_, total)| clocks_differ(&total.response, &total.service)) {
+        if has_two_clocks {
             let (times, _) = self.fitting(&SERVICE, look.width);
             out.push('\n');
             out += &self.table(SERVICE_TITLE, &times, times.len(), look);

@@ -6,6 +6,8 @@ use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
 use busyhour_report::{LogLoad, LogTablesShow};
 use clap::Args;
 
+use crate::quantities::{log_span, window};
+
 /// Most thread-group sizes that are looked at.
 const SIZES_MAX: usize = 10_000;
 
@@ -16,7 +18,7 @@ const SIZES_MAX: usize = 10_000;
     tps = n / dt, dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
     mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are linear between neighbours \
     (type 7 of Hyndman and Fan).\n\n\
-    Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1200 1800.csv 1830.csv 1900.csv\n  \
+    Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1320 1800.csv 1830.csv 1900.csv\n  \
     busyhour arrivals --by-threads 1,2,...,200 --plot plots 1830.csv\n  \
     busyhour arrivals --json busyhour-runs/plan-20260101-120000\n\n\
     Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a log cannot be \
@@ -26,9 +28,12 @@ pub(crate) struct ArrivalsArgs {
     /// Logs: JTL files or run directories.
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<PathBuf>,
-    /// Count what starts from BEFORE seconds after the first start, for DURATION seconds.
-    #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
+    /// Count what starts from FROM until TO, in seconds from the first start of the log.
+    #[arg(long, value_name = "FROM,TO", value_parser = log_span, conflicts_with = "window_for")]
     window: Option<LogWindow>,
+    /// The same with the length of the part: from BEFORE seconds after the first start, for DURATION seconds.
+    #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
+    window_for: Option<LogWindow>,
     /// Also show the gaps of the first k threads alone, for each k; "1,2,...,200" counts on in equal steps.
     #[arg(long, value_name = "LIST", value_parser = sizes)]
     by_threads: Option<Sizes>,
@@ -68,7 +73,7 @@ pub(crate) struct ArrivalsArgs {
 impl ArrivalsArgs {
     pub(crate) fn options(&self) -> WebLogOptions {
         WebLogOptions {
-            window: self.window,
+            window: self.window.or(self.window_for),
             threads: self.by_threads.clone().unwrap_or_default().0,
             quantiles: if self.compat_percentiles { QuantileRule::Toolkit } else { QuantileRule::Type7 },
             cell_ms: self.histogram,
@@ -86,25 +91,13 @@ impl ArrivalsArgs {
 
     /// Whether all of a log counts.
     pub(crate) fn whole(&self) -> bool {
-        self.window.is_none() && self.label.is_empty()
+        self.window.or(self.window_for).is_none() && self.label.is_empty()
     }
 }
 
 /// Thread-group sizes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Sizes(Vec<u32>);
-
-fn window(text: &str) -> Result<LogWindow, String> {
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|s| (0.0..1e9).contains(s));
-    let both = text.split_once(',').and_then(|(before, duration)| Some((number(before)?, number(duration)?)));
-    let (before_s, duration_s) = both.ok_or(
-        "two numbers of seconds are needed, as in 120,1200: what is left out, and how long it lasts",
-    )?;
-    if duration_s <= 0.0 {
-        return Err("the window must last more than 0 s".into());
-    }
-    Ok(LogWindow { before_s, duration_s })
-}
 
 fn cell(text: &str) -> Result<f64, String> {
     let cell: Option<f64> = text.parse().ok();
@@ -150,14 +143,6 @@ mod tests {
         assert_eq!(sizes("1, 5,10,…,20 ,50"), Ok(Sizes(vec![1, 5, 10, 15, 20, 50])));
         for wrong in ["", "0", "1,x", "1,...,5", "5,1,...,9", "1,3,...,10", "1,2,...", "1,2,...,99999"] {
             assert!(sizes(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_window_is_two_numbers() {
-        assert_eq!(window("120, 1200"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
-        for wrong in ["120", "1,0", "-1,5", "a,b", "1,2,3", "nan,1"] {
-            assert!(window(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -132,7 +132,7 @@ fn nothing_counts(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
             .with_hint(format!("its labels are {}", names.join(", ")));
     }
     found("no sample starts in the window".into())
-        .with_hint("--window BEFORE,DURATION counts in seconds from the first start of the log")
+        .with_hint("--window FROM,TO counts in seconds from the first start of the log")
 }
 
 /// What a person should know about a log before relying on its tables.

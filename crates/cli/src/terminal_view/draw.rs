@@ -23,6 +23,8 @@ pub(crate) struct Shown<'s> {
     pub(crate) help: bool,
     /// Outputs that have a problem.
     pub(crate) unwritten: u64,
+    /// Address of the live page; `None` when none is served.
+    pub(crate) page: Option<&'s str>,
     /// Colours may be used.
     pub(crate) colour: bool,
 }
@@ -32,6 +34,12 @@ const UNKNOWN: &str = "–";
 
 /// Columns for a number with its unit.
 const SO_FAR: u16 = 18;
+
+/// Columns for a number of the last second.
+const NOW: u16 = 8;
+
+/// Rows of the figures with their head.
+const FIGURES_ROWS: u16 = 8;
 
 /// Rows of the heat map.
 const HEAT_ROWS: u16 = 8;
@@ -53,25 +61,68 @@ impl Shown<'_> {
     }
 }
 
+/// Columns of the two tables of figures.
+const LOAD_WIDTHS: [u16; 3] = [13, NOW, SO_FAR];
+const RESPONSE_WIDTHS: [u16; 3] = [10, NOW, 8];
+const LOAD_COLUMNS: u16 = LOAD_WIDTHS[0] + LOAD_WIDTHS[1] + LOAD_WIDTHS[2] + 2;
+const RESPONSE_COLUMNS: u16 = RESPONSE_WIDTHS[0] + RESPONSE_WIDTHS[1] + RESPONSE_WIDTHS[2] + 2;
+const FIGURES_COLUMNS: u16 = LOAD_COLUMNS + 2 + RESPONSE_COLUMNS;
+
+/// Columns that thresholds, doubts and changes need beside the figures.
+const TOLD_COLUMNS: u16 = 20;
+
+/// The rows of a screen: the parts that it has no room for are left out, the figures last.
+struct Rows {
+    /// Rows below the figures for thresholds, doubts and changes, where they have no room beside them.
+    told: u16,
+    spark: u16,
+    heat: u16,
+}
+
+impl Rows {
+    fn of(area: Rect) -> Rows {
+        // Title, figures, three rows of labels and the keys.
+        let mut free = area.height.saturating_sub(2 + FIGURES_ROWS + 3 + 1);
+        let mut take = |rows: u16| {
+            let taken = if free >= rows { rows } else { 0 };
+            free -= taken;
+            taken
+        };
+        let has_told_beside = area.width >= FIGURES_COLUMNS + 2 + TOLD_COLUMNS;
+        let told = if has_told_beside { 0 } else { take(4) };
+        let spark = take(4);
+        Rows { told, spark, heat: take(HEAT_ROWS + 2) }
+    }
+}
+
 /// Draws the screen.
 pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
+    let area = frame.area();
+    if area.width < FIGURES_COLUMNS || area.height < 2 + FIGURES_ROWS + 1 {
+        return too_small(frame, shown);
+    }
+    let Rows { told, spark: rates, heat } = Rows::of(area);
     let rows = Layout::vertical([
         Constraint::Length(2),
-        Constraint::Length(8),
-        Constraint::Length(4),
-        Constraint::Length(HEAT_ROWS + 2),
-        Constraint::Min(3),
+        Constraint::Length(FIGURES_ROWS),
+        Constraint::Length(told),
+        Constraint::Length(rates),
+        Constraint::Length(heat),
+        Constraint::Min(0),
         Constraint::Length(1),
     ]);
-    let [top, figures, rates, heat, below, bottom] = rows.areas(frame.area());
+    let [top, figures, told, rates, heat, below, bottom] = rows.areas(area);
     title(frame, top, shown);
-    let [load, response, told] =
-        Layout::horizontal([Constraint::Length(41), Constraint::Length(28), Constraint::Min(20)])
-            .spacing(2)
-            .areas(figures);
-    figures_table(frame, load, "Load", [13, 8, SO_FAR], &load_rows(shown));
-    figures_table(frame, response, "Response, ms", [12, 6, 8], &response_rows(shown));
-    doubts(frame, told, shown);
+    let [load, response, beside] = Layout::horizontal([
+        Constraint::Length(LOAD_COLUMNS),
+        Constraint::Length(RESPONSE_COLUMNS),
+        Constraint::Min(0),
+    ])
+    .spacing(2)
+    .areas(figures);
+    figures_table(frame, load, "Load", LOAD_WIDTHS, &load_rows(shown));
+    figures_table(frame, response, "Response ms", RESPONSE_WIDTHS, &response_rows(shown));
+    doubts(frame, if told.height > 0 { told } else { beside }, shown);
     spark(frame, rates, shown);
     heat_map(frame, heat, shown);
     labels(frame, below, shown);
@@ -81,6 +132,15 @@ pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     if shown.help {
         help(frame, shown);
     }
+}
+
+/// What a window has room for that is too small for the tables: whole numbers, or nothing.
+fn too_small(frame: &mut Frame<'_>, shown: &Shown<'_>) {
+    let mut lines = vec![Line::from(format!("{} {}", shown.title, shown.state.phase.name()))];
+    let figures = load_rows(shown).into_iter().chain(response_rows(shown));
+    lines.extend(figures.map(|[name, now, all]| Line::from(format!("{name}: {now} now, {all} so far"))));
+    lines.push(Line::from("q stop"));
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), frame.area());
 }
 
 fn keys_line(shown: &Shown<'_>) -> String {
@@ -112,7 +172,11 @@ fn title(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
             shown.style(Color::Yellow),
         ));
     }
-    frame.render_widget(Paragraph::new(Line::from(line)), area);
+    let mut lines = vec![Line::from(line)];
+    if let Some(page) = shown.page {
+        lines.push(Line::styled(format!("live page: {page}"), shown.soft()));
+    }
+    frame.render_widget(Paragraph::new(lines), area);
 }
 
 fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
@@ -131,14 +195,6 @@ fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     let [now_completed, all_completed] =
         completed(course).unwrap_or_else(|| [UNKNOWN, UNKNOWN].map(str::to_owned));
     rows.push(["completed".into(), now_completed, all_completed]);
-    for [_, _, all] in &mut rows {
-        // Where the unit has no room, the number has.
-        if all.chars().count() > SO_FAR.into()
-            && let Some((number, _)) = all.split_once(' ')
-        {
-            *all = number.to_owned();
-        }
-    }
     let failed = |figures: &busyhour_live::Figures| {
         known(figures.failed_percent(), |part| match figures.failed {
             0 => "none".to_owned(),
@@ -153,6 +209,16 @@ fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     ]);
     let cov = known(course.regularity(), |live| format!("{:.2}", live.cov));
     rows.push(["arrivals' CoV".into(), cov, "last 10 s".into()]);
+    for [_, now, all] in &mut rows {
+        for (cell, room) in [(now, NOW), (all, SO_FAR)] {
+            // Where the unit or the share has no room, the number has.
+            if cell.chars().count() > room.into()
+                && let Some((number, _)) = cell.split_once(' ')
+            {
+                *cell = number.to_owned();
+            }
+        }
+    }
     rows
 }
 
@@ -272,10 +338,39 @@ fn shade<'l>(count: u64, largest: u64, shown: &Shown<'_>) -> Span<'l> {
     Span::styled(SHADES[step], shown.style(Color::Yellow))
 }
 
+/// The columns of the labels: their heads, and how wide they are.
+const LABEL_COLUMNS: [(&str, u16); 7] = [
+    ("completed", 12),
+    ("now", 9),
+    ("failed %", 9),
+    ("mean ms", 9),
+    ("p50 ms", 9),
+    ("p95 ms", 9),
+    ("p99 ms", 9),
+];
+
+/// Columns for a label's name, at least.
+const LABEL_NAME_MIN: u16 = 24;
+
+/// The columns that there is room for beside a name.
+fn label_columns(width: u16) -> Vec<usize> {
+    let mut kept: Vec<usize> = (0..LABEL_COLUMNS.len()).collect();
+    let needed =
+        |kept: &[usize]| LABEL_NAME_MIN + kept.iter().map(|at| LABEL_COLUMNS[*at].1 + 1).sum::<u16>();
+    // The median goes first, then the last second, then the p99.
+    for column in [4, 1, 6] {
+        if needed(&kept) > width {
+            kept.retain(|at| *at != column);
+        }
+    }
+    kept
+}
+
 fn labels(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     let right = |text: String| Cell::new(Line::from(text).right_aligned());
-    let names = ["completed", "now", "failed %", "mean ms", "p50 ms", "p95 ms", "p99 ms"];
-    let head = std::iter::once(Cell::new("Busiest labels")).chain(names.map(|name| right(name.to_owned())));
+    let columns = label_columns(area.width);
+    let names = columns.iter().map(|column| right(LABEL_COLUMNS[*column].0.to_owned()));
+    let head = std::iter::once(Cell::new("Busiest labels")).chain(names);
     let rows = shown.course.busiest(area.height.saturating_sub(1).into());
     let body = rows.into_iter().map(|label| {
         let failed = (label.completed > 0).then(|| label.failed as f64 * 100.0 / label.completed as f64);
@@ -290,11 +385,12 @@ fn labels(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
             known(times.quantile_ms(0.99), ms),
         ];
         let style = if label.failed > 0 { shown.style(Color::Red) } else { Style::new() };
-        let name: String = label.label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Row::new(std::iter::once(Cell::new(name).style(style)).chain(numbers.map(right)))
+        let name = busyhour_report::label_shown(&label.label);
+        let numbers = columns.iter().map(|column| right(numbers[*column].clone()));
+        Row::new(std::iter::once(Cell::new(name).style(style)).chain(numbers))
     });
     let mut widths = vec![Constraint::Fill(1)];
-    widths.extend([12, 9, 9, 9, 9, 9, 9].map(Constraint::Length));
+    widths.extend(columns.iter().map(|column| Constraint::Length(LABEL_COLUMNS[*column].1)));
     let head = Row::new(head).style(Style::new().add_modifier(Modifier::BOLD));
     frame.render_widget(Table::new(body, widths).header(head), area);
 }

@@ -69,7 +69,7 @@ fn every_form_gives_the_same_tables() {
     assert_eq!(expected.lines().filter(|line| line.starts_with("by-threads,")).count(), 20);
     assert_eq!(table("named"), expected);
     assert_eq!(table("xml"), expected);
-    let text = room.run(["arrivals", "--window", "1,20", "--compat-percentiles", "plain"]).expect(0).stdout;
+    let text = room.run(["arrivals", "--window", "1,21", "--compat-percentiles", "plain"]).expect(0).stdout;
     assert_snapshot!(text, @r#"
     plain: Arrivals: 20.22/s, CoV 0.59 ± 0.05: too even; R/(R+Z) 0.06: raise N and Z together (Principle A)
       - requests came more evenly than independent users send them: the CoV of the gaps is 0.59
@@ -147,8 +147,8 @@ fn many_logs_have_a_line_each_and_the_bad_ones_are_said() {
     assert_eq!((lines("a.jtl"), lines("b.jtl"), lines("page")), (5, 5, 0));
     room.type_in("arrivals words.csv").expect(3);
     room.type_in("arrivals a.jtl --label Gone").expect(3).says(&["no sample has the label \"Gone\"", "Home"]);
-    room.type_in("arrivals a.jtl --window 100,5").expect(3).says(&["no sample starts in the window"]);
-    room.type_in("arrivals a.jtl --window 5").expect(2).says(&["BEFORE,DURATION"]);
+    room.type_in("arrivals a.jtl --window 100,105").expect(3).says(&["no sample starts in the window"]);
+    room.type_in("arrivals a.jtl --window 5").expect(2).says(&["FROM,TO"]);
     room.type_in("arrivals a.jtl --by-threads 1,...,5").expect(2).says(&["two sizes are needed"]);
     room.type_in("arrivals").expect(2);
 }
@@ -194,7 +194,8 @@ fn the_published_tables_come_out_of_the_program() {
     };
     let log = shared.join("data/1830_AggRpt.csv").display().to_string();
     let sizes = "1,2,...,10,15,...,50,75,...,200";
-    let arguments = ["arrivals", "--window", "120,1200", "--compat-percentiles", "--by-threads", sizes, &log];
+    let arguments =
+        ["arrivals", "--window-for", "120,1200", "--compat-percentiles", "--by-threads", sizes, &log];
     let ended = Room::new().run(arguments).expect(0);
     let printed: Vec<String> =
         ended.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(",")).collect();

@@ -197,7 +197,7 @@ fn real_users_of_what_is_not_known_are_not_made_up() {
         "line 1",
         "[[page]]",
     ]);
-    room.type_in("users --jtl run.jtl --pages map.toml --window 100,5")
+    room.type_in("users --jtl run.jtl --pages map.toml --window 100,105")
         .expect(1)
         .says(&["no request of any page"]);
 }
@@ -221,8 +221,9 @@ fn run_1830_has_the_published_users() {
             + &page("Statistics", "\"040_Statistics\"", 1),
     );
     std::os::unix::fs::symlink(log, room.path().join("1830.csv")).unwrap();
-    let ended =
-        room.type_in("users --jtl 1830.csv --pages map.toml --window 120,1200 --compat-rounding").expect(0);
+    let ended = room
+        .type_in("users --jtl 1830.csv --pages map.toml --window-for 120,1200 --compat-rounding")
+        .expect(0);
     assert_snapshot!(ended.stdout, @r"
     Real users N' = λ(R + Z') that make the measured load, λ in pages/s; λ and R rounded to two digits
     Pages for each object: by the visits of the script

@@ -40,16 +40,19 @@ pub(super) fn subtitle(summary: &Summary) -> String {
         parts.push(format!("from {}", run.hostname));
     }
     let end = match run.end {
-        Some(RunEnd::Completed) => Some("completed"),
-        Some(RunEnd::StoppedByPlan) => Some("stopped by the plan"),
-        Some(RunEnd::StoppedByError) => Some("stopped by an error"),
-        Some(RunEnd::Interrupted) => Some("stopped from outside"),
-        Some(RunEnd::Aborted) => Some("aborted"),
-        Some(RunEnd::StoppedByThreshold) => Some("stopped by a threshold"),
-        Some(RunEnd::Failed) => Some("failed"),
-        None => run.has_manifest.then_some("unfinished"),
+        Some(RunEnd::Completed) => Some("completed".to_owned()),
+        Some(RunEnd::StoppedByPlan) => Some("stopped by the plan".to_owned()),
+        Some(RunEnd::StoppedByError) => Some("stopped by an error".to_owned()),
+        Some(RunEnd::Interrupted) => Some(match run.stopped_from() {
+            Some(from) => format!("stopped from the {}", from.place()),
+            None => "stopped from outside".to_owned(),
+        }),
+        Some(RunEnd::Aborted) => Some("aborted".to_owned()),
+        Some(RunEnd::StoppedByThreshold) => Some("stopped by a threshold".to_owned()),
+        Some(RunEnd::Failed) => Some("failed".to_owned()),
+        None => run.has_manifest.then(|| "unfinished".to_owned()),
     };
-    parts.extend(end.map(str::to_owned));
+    parts.extend(end);
     parts.join(" · ")
 }
 

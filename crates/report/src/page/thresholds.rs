@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use busyhour_analysis::Summary;
 
 use super::markup::{def, escape, mark};
+use crate::thresholds::unknown_labels;
 
 /// The thresholds, each with what was seen; nothing when the run has none.
 pub(super) fn thresholds(summary: &Summary, out: &mut String) {
@@ -31,12 +32,14 @@ pub(super) fn thresholds(summary: &Summary, out: &mut String) {
             _ => String::new(),
         };
         let stopped = if threshold.stopped_run { "; it stopped the run" } else { "" };
+        let unknown = unknown_labels(summary, threshold).map(|hint| format!(": {hint}")).unwrap_or_default();
         let _ = write!(
             out,
-            "<li>{result}<span>{}<code>{}</code></span><span class=\"seen\">{}{stopped}</span></li>",
+            "<li>{result}<span>{}<code>{}</code></span><span class=\"seen\">{}{}{stopped}</span></li>",
             escape(&name),
             escape(&threshold.text),
-            escape(&threshold.seen())
+            escape(&threshold.seen()),
+            escape(&unknown)
         );
     }
     out.push_str("</ul></dd></div>");

@@ -86,6 +86,7 @@ fn shown<'s>(course: &'s Course, state: &'s LoadState) -> Shown<'s> {
         message: "",
         help: false,
         unwritten: 0,
+        page: None,
         colour: true,
     }
 }
@@ -114,5 +115,38 @@ fn a_window_that_has_become_small_is_drawn_into() {
     let (course, state) = (course(40), state(RunPhase::Stopping));
     for (columns, rows) in [(1, 1), (20, 5), (60, 12), (300, 3), (12, 90)] {
         screen(columns, rows, &Shown { help: true, ..shown(&course, &state) });
+    }
+}
+
+#[test]
+fn a_terminal_of_80_by_24_shows_whole_numbers() {
+    let (course, state) = (course(40), state(RunPhase::Running));
+    let page = Some("http://127.0.0.1:8912/?token=0123456789abcdef");
+    insta::assert_snapshot!(screen(80, 24, &Shown { page, ..shown(&course, &state) }));
+}
+
+#[test]
+fn long_numbers_are_whole_or_left_out() {
+    let mut course = Course::new(Vec::new());
+    let mut many = second(0);
+    let times = TimeCounts::from_ns((0..10_000).map(|n| 123_456_000_000 + n));
+    let passed = OutcomeTimes { passed: times.clone(), failed: TimeCounts::default() };
+    let failed = OutcomeTimes { passed: TimeCounts::default(), failed: times };
+    let row = |label: &str, errors, outcome: OutcomeTimes| SnapshotRow {
+        samples: 10_000,
+        errors,
+        service: outcome.clone(),
+        response: outcome,
+        ..SnapshotRow::new(label, SampleKind::Request)
+    };
+    many.rows = vec![row("good", 0, passed), row("bad", 10_000, failed)];
+    course.take(&many);
+    let state = state(RunPhase::Running);
+    for (columns, rows) in [(80, 24), (100, 28)] {
+        let text = screen(columns, rows, &shown(&course, &state));
+        // Of the last second and so far; the share has room in the second only.
+        for number in ["20,000", "10,000", "10,000 (50.00 %)", "123,456"] {
+            assert!(text.contains(number), "{number} at {columns} by {rows}: {text}");
+        }
     }
 }
