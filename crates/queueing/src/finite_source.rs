@@ -6,33 +6,37 @@
 /// A busy period that is longer than this many pauses behind it leaves no digit for the pauses.
 const SATURATED: f64 = 1e17;
 
+/// A weight that is larger is the reason for a larger unit.
+const RESCALED: f64 = 1e200;
+
 /// What is left of a sum counts no more when it is a smaller part of it.
 const NEGLIGIBLE: f64 = 1e-17;
 
 /// Throughput of `users`, at least 1, who think for `think_s` and then queue for one of `servers` with exponential service: a
-/// birth-death process (Feller, "An Introduction to Probability Theory", volume 1, XVII.7), whose weights are added up as
-/// logarithms, so that it is stable for any number of users and servers. Any law of the think time has the same
-/// throughput.
+/// birth-death process (Feller, "An Introduction to Probability Theory", volume 1, XVII.7), whose weights are added up in
+/// units that grow with them, so that it is stable for any number of users and servers. Any law of the think time has the
+/// same throughput.
 #[must_use]
 pub fn shared_queue(users: u64, think_s: f64, servers: u32, service_s: f64) -> f64 {
     let busy = |present: u64| present.min(u64::from(servers)) as f64;
     if think_s <= 0.0 {
         return busy(users) / service_s;
     }
-    // ln of the weight of each number of users at the queue, relative to none.
-    let mut logarithms = Vec::with_capacity(users as usize + 1);
-    let mut logarithm = 0.0_f64;
-    logarithms.push(logarithm);
-    for present in 0..users {
-        logarithm += ((users - present) as f64 * service_s / (think_s * busy(present + 1))).ln();
-        logarithms.push(logarithm);
-    }
-    let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (mut total, mut working) = (0.0, 0.0);
-    for (present, logarithm) in logarithms.iter().enumerate() {
-        let weight = (logarithm - largest).exp();
+    // The weight of each number of users at the queue, relative to the first and then to ever larger units. Weights rise, and
+    // then fall.
+    let (mut weight, mut total, mut working) = (1.0_f64, 1.0_f64, 0.0_f64);
+    for present in 1..=users {
+        let ratio = (users - present + 1) as f64 * service_s / (think_s * busy(present));
+        weight *= ratio;
         total += weight;
-        working += weight * busy(present as u64);
+        working += weight * busy(present);
+        if weight > RESCALED {
+            weight /= RESCALED;
+            total /= RESCALED;
+            working /= RESCALED;
+        } else if ratio < 1.0 && weight <= NEGLIGIBLE * total * (1.0 - ratio) {
+            break;
+        }
     }
     working / total / service_s
 }

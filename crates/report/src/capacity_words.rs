@@ -99,7 +99,14 @@ pub(crate) fn headroom(fit: &CapacityFit) -> Vec<String> {
 /// The whole in a sentence.
 pub(crate) fn headline(fit: &CapacityFit) -> String {
     let capacity = match &fit.headroom.capacity_per_s {
-        Some(capacity) => format!("{}/s at most", per_s(capacity.value)),
+        Some(capacity) => {
+            let interval = match (capacity.low, capacity.high) {
+                (Some(low), Some(high)) => format!(" ({} to {})", per_s(low), per_s(high)),
+                (Some(low), None) => format!(" ({} or any more)", per_s(low)),
+                (None, _) => String::new(),
+            };
+            format!("{}/s at most{interval}", per_s(capacity.value))
+        }
         None => "no limit within the law".into(),
     };
     let knee = match &fit.headroom.knee_users {

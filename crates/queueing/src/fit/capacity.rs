@@ -2,15 +2,17 @@
 
 use rand::Rng;
 use serde::Serialize;
+use statrs::distribution::{ContinuousCDF as _, FisherSnedecor};
 
 use super::checks::{CheckSettings, CheckedPoint, CheckedPoints, LeftOut, check_points};
 use super::curve::{AsymptoticBounds, CapacityModel};
 use super::curve_points::{CapacityCurvePoint, curve};
 use super::finding::{CapacityFinding, ToldFinding};
 use super::fitted::{FittedModel, FittedPrediction, ModelForm};
-use super::headroom::{Headroom, headroom};
+use super::headroom::{CapacityRegion, Headroom, headroom};
 use super::over_runs::over_runs;
 use super::point::LoadPoint;
+use super::profile::Plausible;
 use super::queue_fit::{FitData, FitPoint, fit_all, fit_latency};
 use super::usl::{USL_POINTS_WANTED, UslFit, fit_usl};
 use super::utilization_law::{ResourceDemand, demands};
@@ -27,6 +29,17 @@ pub(crate) const NEAR_SATURATION: f64 = 0.7;
 
 /// All measurements are saturated when the least loaded has more than this of the capacity.
 const SATURATED: f64 = 0.97;
+
+/// The loads do not determine a capacity whose upper end is this many times the lower one.
+const WIDE: f64 = 1.3;
+
+/// A service whose c² is larger than this is hardly one: the standard deviation is three times the mean.
+const SCV_PLAUSIBLE: f64 = 10.0;
+
+/// The scalability law describes the throughputs better when this is the p-value of the ratio of the variances, and the model's
+/// throughputs are off by this share at least.
+const USL_BETTER: f64 = 0.01;
+const USL_BETTER_LEAST: f64 = 0.02;
 
 /// Points that lie further from the curve than this are told: those that the aim for predictions allows.
 const POOR_THROUGHPUT: f64 = 0.10;
@@ -201,6 +214,7 @@ impl CapacityFit {
         let usl = usl_of(&points);
         let measured: Vec<&LoadPoint> = used.iter().map(|point| &point.point).collect();
         let resources = demands(&measured, &mut findings);
+        let mut region = None;
         let (method, fitted) = match settings.choice {
             ModelChoice::Usl => match &usl {
                 Some(usl) => (FitMethod::LeastSquares, fitted_usl(usl)),
@@ -216,24 +230,32 @@ impl CapacityFit {
                 (FitMethod::UtilizationLaw, by_utilization(&data, &resources, settings))
             }
             ModelChoice::Auto | ModelChoice::Queue => {
-                let mut all = if data.loads() >= LOADS_WANTED {
+                let all = if data.loads() >= LOADS_WANTED {
                     fit_all(&data, settings.servers, settings.service_scv)
                 } else {
                     vec![]
                 };
-                if all.is_empty() {
+                if let Some(plausible) = Plausible::of(&data, all) {
+                    let models = plausible.others();
+                    if !models.is_empty() {
+                        findings.push(CapacityFinding::OthersFitToo { models });
+                    }
+                    region = Some(CapacityRegion {
+                        capacity_per_s: plausible.capacity_per_s(think_s),
+                        knee_users: plausible.knee_users(think_s),
+                    });
+                    (FitMethod::LeastSquares, plausible.fitted(think_s))
+                } else {
                     findings.push(CapacityFinding::FewPoints { loads: data.loads(), wanted: LOADS_WANTED });
                     (FitMethod::BestThroughput, best_throughput(&data, settings))
-                } else {
-                    let best = all.remove(0);
-                    findings.extend(others(&best, &all));
-                    (FitMethod::LeastSquares, best)
                 }
             }
         };
         let model = fitted.model();
         let bounds = model.bounds(think_s);
-        saturation(&fitted, &data, bounds, &mut findings);
+        let headroom = headroom(&fitted, region, &used, think_s, usl.as_ref(), settings);
+        saturation(&fitted, &data, bounds, &headroom, &mut findings);
+        findings.extend(doubtful_model(&fitted, &data, usl.as_ref()));
         let compared = compared(&points, &model, think_s);
         misfits(&compared, bounds, &mut findings);
         if settings.choice == ModelChoice::Usl {
@@ -253,7 +275,7 @@ impl CapacityFit {
             think_s,
             parameters: parameters(&fitted, &resources, method, &bootstrap),
             points: compared,
-            headroom: headroom(&fitted, &used, think_s, usl.as_ref(), settings),
+            headroom,
             curve: curve(&fitted, &points, bounds, think_s),
             bounds,
             model,
@@ -314,6 +336,7 @@ fn fitted_usl(usl: &UslFit) -> FittedModel {
         at_bound: [usl.lambda_per_s, usl.sigma, usl.kappa].iter().map(|value| value.high.is_none()).collect(),
         squares: 0.0,
         aicc: None,
+        alternatives: Vec::new(),
     }
 }
 
@@ -349,6 +372,7 @@ fn best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
         at_bound: vec![false; 2],
         squares: 0.0,
         aicc: None,
+        alternatives: Vec::new(),
     }
 }
 
@@ -382,19 +406,8 @@ fn by_utilization(data: &FitData, resources: &[ResourceDemand], settings: &FitSe
         freedom,
         squares: 0.0,
         aicc: None,
+        alternatives: Vec::new(),
     }
-}
-
-/// Which other models fit about as well.
-fn others(best: &FittedModel, rest: &[FittedModel]) -> Option<CapacityFinding> {
-    let least = rest.iter().chain([best]).filter_map(|fitted| fitted.aicc).fold(f64::INFINITY, f64::min);
-    let models: Vec<String> = rest
-        .iter()
-        .filter(|other| other.aicc.is_some_and(|aicc| aicc <= least + 2.0))
-        .map(|other| other.model().words())
-        .take(3)
-        .collect();
-    (!models.is_empty()).then_some(CapacityFinding::OthersFitToo { models })
 }
 
 /// Whether the loads reach from light to saturated.
@@ -402,6 +415,7 @@ fn saturation(
     fitted: &FittedModel,
     data: &FitData,
     bounds: Option<AsymptoticBounds>,
+    headroom: &Headroom,
     findings: &mut Vec<CapacityFinding>,
 ) {
     let Some(bounds) = bounds.filter(|_| fitted.covariance.is_some()) else { return };
@@ -410,10 +424,45 @@ fn saturation(
         used.fold((f64::INFINITY, 0.0_f64), |(low, high), used| (low.min(used), high.max(used)));
     if most < NEAR_SATURATION {
         findings.push(CapacityFinding::NotNearSaturation { utilization: most });
+    } else if let Some(FittedValue { value, low: Some(low), high }) = headroom.capacity_per_s
+        && high.is_none_or(|high| high > WIDE * low)
+    {
+        let reached = data.best_per_s() / value;
+        findings.push(CapacityFinding::CapacityNotDetermined { reached, low_per_s: low, high_per_s: high });
     }
     if least > SATURATED {
         findings.push(CapacityFinding::AllSaturated);
     }
+}
+
+/// Whether the model has a parameter that no system is likely to have, or describes the throughputs worse than the scalability
+/// law.
+fn doubtful_model(fitted: &FittedModel, data: &FitData, usl: Option<&UslFit>) -> Vec<CapacityFinding> {
+    let mut findings = Vec::new();
+    if let (ModelForm::SingleServer { scv: None }, Some(&scv)) = (fitted.form, fitted.parameters.get(2))
+        && scv > SCV_PLAUSIBLE
+    {
+        findings.push(CapacityFinding::ImplausibleVariability { scv });
+    }
+    let Some(usl) = usl.filter(|_| fitted.form != ModelForm::Usl && fitted.covariance.is_some()) else {
+        return findings;
+    };
+    let model = fitted.model();
+    let squares = |predict: &dyn Fn(&FitPoint) -> f64| -> f64 {
+        data.points.iter().map(|point| (predict(point) / point.throughput_per_s).ln().powi(2)).sum()
+    };
+    let queue = squares(&|point| model.predict(point.users, point.think_s).throughput_per_s);
+    let law = squares(&|point| usl.curve.throughput_per_s(point.users));
+    let points = data.points.len() as f64;
+    let (queue_freedom, law_freedom) = (points - fitted.parameters.len() as f64, points - 3.0);
+    let Ok(test) = FisherSnedecor::new(queue_freedom, law_freedom) else { return findings };
+    let queue_off = (queue / points).sqrt();
+    let ratio = (queue / queue_freedom) / (law / law_freedom);
+    if queue_off > USL_BETTER_LEAST && ratio.is_finite() && test.sf(ratio) < USL_BETTER {
+        let law_off = (law / points).sqrt();
+        findings.push(CapacityFinding::ScalabilityLawFitsBetter { queue_off, law_off });
+    }
+    findings
 }
 
 fn compared(points: &[CheckedPoint], model: &CapacityModel, think_s: f64) -> Vec<ComparedPoint> {

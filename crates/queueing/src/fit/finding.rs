@@ -135,6 +135,27 @@ pub enum CapacityFinding {
         /// The largest utilization of the bottleneck by the model, 0 to 1.
         utilization: f64,
     },
+    /// Models and capacities that differ much describe the measurements as well.
+    CapacityNotDetermined {
+        /// The best measured throughput over the estimated capacity.
+        reached: f64,
+        /// Lower end of the capacity per second.
+        low_per_s: f64,
+        /// Upper end; `None` when there is none.
+        high_per_s: Option<f64>,
+    },
+    /// The fitted service times vary more than those of a service do.
+    ImplausibleVariability {
+        /// The fitted c².
+        scv: f64,
+    },
+    /// The Universal Scalability Law describes the throughputs better than the model of queues.
+    ScalabilityLawFitsBetter {
+        /// Root mean square of what the model's throughputs are off by, as a share.
+        queue_off: f64,
+        /// The same of the law.
+        law_off: f64,
+    },
     /// All measurements are saturated: how long a lonely user waits is not known.
     AllSaturated,
     /// The system's utilization has a part that no request makes.
@@ -210,6 +231,9 @@ impl CapacityFinding {
             | F::FewPoints { .. }
             | F::FewForUsl { .. }
             | F::NotNearSaturation { .. }
+            | F::CapacityNotDetermined { .. }
+            | F::ImplausibleVariability { .. }
+            | F::ScalabilityLawFitsBetter { .. }
             | F::AllSaturated
             | F::PoorFit { .. } => Weight::Doubt,
             F::ThinkTimesDiffer { .. }
@@ -272,13 +296,24 @@ impl CapacityFinding {
                 "the capacity is extrapolated: only that it is above the largest measured throughput is sure; measure \
                  with more users"
             }
+            F::CapacityNotDetermined { .. } => {
+                "measure with more users, past the knee; --servers and --service-cv narrow the interval where they are known"
+            }
+            F::ImplausibleVariability { .. } => {
+                "the model lacks something: locks, a cache, errors, or several kinds of requests; see whether --model usl \
+                 describes the measurements, and measure at more loads"
+            }
+            F::ScalabilityLawFitsBetter { .. } => {
+                "users delay each other in a way that queues do not describe, such as locks; see --model usl, and do not \
+                 rely on the capacity of this model"
+            }
             F::AllSaturated => "measure with fewer users, too: the curve below the knee is extrapolated",
             F::BackgroundLoad { .. } => {
                 "the demand is that of a request without it; see what else runs there"
             }
             F::PoorFit { .. } => "the model lacks something there: look at that run",
             F::OthersFitToo { .. } => {
-                "measurements nearer the knee tell them apart; within what was measured they say the same"
+                "intervals contain what all of them say; more measurements near and past the knee tell them apart"
             }
             F::NoCoherency => "Amdahl's law is enough; a peak may lie beyond what was measured",
             F::NoStandardErrors => {
@@ -371,6 +406,30 @@ impl fmt::Display for CapacityFinding {
                 "no measurement is near saturation: by the model the bottleneck was busy for {:.0} % at most",
                 utilization * 100.0
             ),
+            F::CapacityNotDetermined { reached, low_per_s, high_per_s } => {
+                write!(
+                    f,
+                    "the loads do not determine the capacity: the highest reached {:.0} % of the estimate, and models that \
+                     describe them as well have ",
+                    reached * 100.0
+                )?;
+                match high_per_s {
+                    Some(high_per_s) => write!(f, "{} to {}/s", rate(*low_per_s), rate(*high_per_s)),
+                    None => write!(f, "{}/s or any more", rate(*low_per_s)),
+                }
+            }
+            F::ImplausibleVariability { scv } => write!(
+                f,
+                "the model needs service times with a c² of {scv:.1} (standard deviation {:.1} times the mean)",
+                scv.sqrt()
+            ),
+            F::ScalabilityLawFitsBetter { queue_off, law_off } => write!(
+                f,
+                "the Universal Scalability Law describes the throughputs better: it is off by {:.1} % (root mean square), \
+                 the model of queues by {:.1} %",
+                law_off * 100.0,
+                queue_off * 100.0
+            ),
             F::AllSaturated => f.write_str("every measurement is saturated"),
             F::BackgroundLoad { resource, share } => {
                 write!(f, "{resource} is busy for {:.1} % of the time without any request", share * 100.0)
@@ -378,7 +437,13 @@ impl fmt::Display for CapacityFinding {
             F::PoorFit { point, what, off } => {
                 write!(f, "{point}: the model's {what} is {:+.0} % off", off * 100.0)
             }
-            F::OthersFitToo { models } => write!(f, "about as well: {}", models.join("; ")),
+            F::OthersFitToo { models } => {
+                write!(f, "the measurements do not rule out: {}", models[..models.len().min(4)].join("; "))?;
+                match models.len().saturating_sub(4) {
+                    0 => Ok(()),
+                    more => write!(f, "; and {more} more"),
+                }
+            }
             F::NoCoherency => f.write_str("κ is 0: nothing shows that users cost each other in pairs"),
             F::NoStandardErrors => f.write_str("how precise the measurements are is not known"),
         }
@@ -388,6 +453,10 @@ impl fmt::Display for CapacityFinding {
 /// A number of users or requests: whole, or with a digit behind the point when small.
 fn number(value: f64) -> String {
     if value.fract().abs() < 1e-9 || value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+fn rate(per_s: f64) -> String {
+    if per_s < 9.995 { format!("{per_s:.2}") } else { format!("{per_s:.1}") }
 }
 
 fn time(seconds: f64) -> String {

@@ -20,6 +20,13 @@ pub(crate) enum ModelForm {
     Usl,
 }
 
+/// A parameter that several forms have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Service,
+    Latency,
+}
+
 impl ModelForm {
     pub(crate) fn model(self, parameters: &[f64]) -> CapacityModel {
         match self {
@@ -41,6 +48,17 @@ impl ModelForm {
                 sigma: parameters[1],
                 kappa: parameters[2],
             }),
+        }
+    }
+
+    /// What a parameter means where that is the same in other forms, too.
+    fn meaning(self, at: usize) -> Option<Meaning> {
+        match (self, at) {
+            (ModelForm::Queue { .. } | ModelForm::SingleServer { .. }, 0) => Some(Meaning::Service),
+            (ModelForm::Queue { .. } | ModelForm::SingleServer { .. }, 1) => Some(Meaning::Latency),
+            (ModelForm::Queues { count }, at) if at == count => Some(Meaning::Latency),
+            (ModelForm::SingleServer { .. } | ModelForm::Queue { .. }, _)
+            | (ModelForm::Queues { .. } | ModelForm::Usl, _) => None,
         }
     }
 
@@ -74,6 +92,9 @@ pub struct FittedModel {
     pub(crate) squares: f64,
     /// Akaike's criterion with the correction for few points; `None` when there are too few even for that.
     pub(crate) aicc: Option<f64>,
+    /// Other models that the measurements do not rule out, those that lie furthest out: intervals contain theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) alternatives: Vec<FittedModel>,
 }
 
 impl FittedModel {
@@ -104,8 +125,8 @@ impl FittedModel {
         self.model().bounds(think_s)
     }
 
-    /// A parameter with its interval.
-    pub(crate) fn value(&self, at: usize) -> FittedValue {
+    /// A parameter with the interval that holds if this model is the right one.
+    fn own_value(&self, at: usize) -> FittedValue {
         let value = self.parameters[at];
         match &self.covariance {
             Some(covariance) if !self.at_bound[at] => {
@@ -115,8 +136,46 @@ impl FittedModel {
         }
     }
 
+    /// A parameter with its interval, which contains the intervals of the same parameter in the alternatives.
+    pub(crate) fn value(&self, at: usize) -> FittedValue {
+        let mut value = self.own_value(at);
+        let meaning = self.form.meaning(at);
+        for other in &self.alternatives {
+            if let Some(same) = meaning.and_then(|meaning| other.value_of(meaning)) {
+                value = value.containing(&same);
+            }
+        }
+        value
+    }
+
+    /// The parameter with that meaning, with the interval that holds if this model is the right one.
+    pub(super) fn value_of(&self, meaning: Meaning) -> Option<FittedValue> {
+        let at = (0..self.parameters.len()).find(|&at| self.form.meaning(at) == Some(meaning))?;
+        Some(self.own_value(at))
+    }
+
+    /// Variance of a function of the model by the delta method, if this model is the right one; `None` when unknown.
+    pub(crate) fn variance(&self, of: &dyn Fn(&CapacityModel) -> f64) -> Option<f64> {
+        let covariance = self.covariance.as_ref()?;
+        let here = of(&self.model());
+        let slopes: Vec<f64> = (0..self.parameters.len())
+            .map(|i| {
+                if covariance[i][i] <= 0.0 {
+                    return 0.0;
+                }
+                let step = 1e-5 * self.parameters[i].abs().max(1e-9);
+                let mut moved = self.parameters.clone();
+                moved[i] += step;
+                (of(&self.form.model(&moved)) - here) / step
+            })
+            .collect();
+        let along = |i: usize| (0..slopes.len()).map(|j| covariance[i][j] * slopes[j]).sum::<f64>();
+        let variance: f64 = slopes.iter().enumerate().map(|(i, slope)| slope * along(i)).sum();
+        variance.is_finite().then_some(variance.max(0.0))
+    }
+
     /// Standard errors of the logarithms of throughput and response time, by the delta method; `None` when unknown.
-    pub(crate) fn log_errors(&self, users: f64, think_s: f64) -> Option<(f64, f64)> {
+    fn log_errors(&self, users: f64, think_s: f64) -> Option<(f64, f64)> {
         let covariance = self.covariance.as_ref()?;
         let here = self.model().predict(users, think_s);
         let slopes: Vec<(f64, f64)> = (0..self.parameters.len())
@@ -146,8 +205,17 @@ impl FittedModel {
         (x.is_finite() && r.is_finite()).then(|| (x.max(0.0).sqrt(), r.max(0.0).sqrt()))
     }
 
-    /// What the model says, with the interval of its curve.
+    /// What the model says, with an interval that contains those of the alternatives.
     pub(crate) fn curve(&self, users: f64, think_s: f64) -> (Prediction, Option<Band>) {
+        let (found, mut band) = self.own_curve(users, think_s);
+        for other in &self.alternatives {
+            let (_, others) = other.own_curve(users, think_s);
+            band = band.zip(others).map(|(band, others)| band.with(others));
+        }
+        (found, band)
+    }
+
+    pub(super) fn own_curve(&self, users: f64, think_s: f64) -> (Prediction, Option<Band>) {
         let found = self.model().predict(users, think_s);
         let quantile = student_quantile(self.freedom);
         let band = self.log_errors(users, think_s).and_then(|(x, r)| {
@@ -178,4 +246,15 @@ pub struct FittedPrediction {
 pub(crate) struct Band {
     pub(crate) throughput_per_s: (f64, f64),
     pub(crate) response_s: (f64, f64),
+}
+
+impl Band {
+    /// The least band that contains both.
+    pub(crate) fn with(self, other: Band) -> Band {
+        let both = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        Band {
+            throughput_per_s: both(self.throughput_per_s, other.throughput_per_s),
+            response_s: both(self.response_s, other.response_s),
+        }
+    }
 }

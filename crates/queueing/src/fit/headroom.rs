@@ -1,13 +1,18 @@
 //! What a system can do, and what is left of it.
 
 use serde::Serialize;
+use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use super::capacity::{FitSettings, NEAR_SATURATION};
 use super::checks::CheckedPoint;
-use super::curve::CapacityModel;
+use super::curve::{AsymptoticBounds, CapacityModel};
 use super::fitted::{FittedModel, ModelForm};
+use super::queue_fit::ERROR_BETWEEN_RUNS;
 use super::usl::UslFit;
-use super::value::FittedValue;
+use super::value::{FittedValue, student_quantile};
+
+/// Chance that a bound from all throughputs together is above the capacity: small beside that of an interval.
+const MEASURED_LESS: f64 = 0.002;
 
 /// What the capacity is, and what is left of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,24 +31,58 @@ pub struct Headroom {
     pub response_max_s: Option<f64>,
 }
 
-/// The capacity with its interval.
-fn capacity(fitted: &FittedModel) -> Option<FittedValue> {
-    match fitted.form {
-        ModelForm::Queue { servers } => {
-            Some(fitted.value(0).mirrored(|service_s| f64::from(servers) / service_s))
+/// Intervals over all models that the measurements do not rule out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CapacityRegion {
+    pub(crate) capacity_per_s: Option<FittedValue>,
+    pub(crate) knee_users: Option<FittedValue>,
+}
+
+impl CapacityRegion {
+    /// Where there is only one model: the intervals that follow from those of its demands.
+    fn of_one(fitted: &FittedModel, think_s: f64) -> CapacityRegion {
+        let value = |of: fn(&AsymptoticBounds) -> f64| {
+            let value = of(&fitted.bounds(think_s)?);
+            let variance = fitted
+                .variance(&|model| model.bounds(think_s).map_or(f64::NAN, |bounds| of(&bounds).ln()))
+                .filter(|variance| *variance > 0.0);
+            let Some(variance) = variance else { return Some(FittedValue::bare(value)) };
+            let reach = (student_quantile(fitted.freedom) * variance.sqrt()).exp();
+            Some(if reach.is_finite() {
+                FittedValue { value, low: Some(value / reach), high: Some(value * reach) }
+            } else {
+                FittedValue::bare(value)
+            })
+        };
+        CapacityRegion {
+            capacity_per_s: value(|bounds| bounds.throughput_max_per_s),
+            knee_users: value(|bounds| bounds.knee_users),
         }
-        ModelForm::SingleServer { .. } => Some(fitted.value(0).mirrored(f64::recip)),
-        ModelForm::Queues { count } => {
-            // The bottleneck is the largest demand.
-            let at = (0..count).max_by(|&a, &b| fitted.parameters[a].total_cmp(&fitted.parameters[b]))?;
-            Some(fitted.value(at).mirrored(f64::recip))
+    }
+}
+
+impl CapacityRegion {
+    /// What was measured can be done: the lower ends are not below the throughputs less their errors. Nothing follows where
+    /// the estimate is below them, as the model is then wrong, nor from throughputs whose errors are unknown.
+    fn raise_to_measured(&mut self, used: &[&CheckedPoint]) {
+        let Some(capacity) = &mut self.capacity_per_s else { return };
+        let (Some(low), Ok(law)) = (capacity.low, Normal::new(0.0, 1.0)) else { return };
+        let errors = law.inverse_cdf(1.0 - MEASURED_LESS / used.len().max(1) as f64);
+        let measured = |point: &&CheckedPoint| {
+            let throughput_per_s = point.point.throughput_per_s;
+            let error = (point.point.throughput_error? / throughput_per_s).hypot(ERROR_BETWEEN_RUNS);
+            Some(throughput_per_s * (-errors * error).exp())
+        };
+        let least = used.iter().filter_map(measured).fold(0.0, f64::max);
+        if low < least && least <= capacity.value {
+            capacity.low = Some(least);
         }
-        ModelForm::Usl => None,
     }
 }
 
 pub(crate) fn headroom(
     fitted: &FittedModel,
+    region: Option<CapacityRegion>,
     used: &[&CheckedPoint],
     think_s: f64,
     usl: Option<&UslFit>,
@@ -52,36 +91,28 @@ pub(crate) fn headroom(
     let model = fitted.model();
     let last = used.iter().max_by(|a, b| a.users.total_cmp(&b.users));
     let best_per_s = used.iter().map(|point| point.point.throughput_per_s).fold(0.0, f64::max);
-    let is_usl = fitted.form == ModelForm::Usl;
-    let capacity_per_s = match usl.filter(|_| is_usl) {
-        Some(usl) => usl.throughput_max_per_s,
-        None => capacity(fitted).map(|capacity| FittedValue {
-            // What was measured can be done, whatever the interval says.
-            low: capacity.low.map(|low| low.max(best_per_s.min(capacity.value))),
+    let region = match usl.filter(|_| fitted.form == ModelForm::Usl) {
+        Some(usl) => CapacityRegion { capacity_per_s: usl.throughput_max_per_s, knee_users: usl.peak_users },
+        None => {
+            let mut region = region.unwrap_or_else(|| CapacityRegion::of_one(fitted, think_s));
             // A bottleneck that nobody has seen busy may be any other than the one that the model extrapolates.
-            high: capacity.high.filter(|_| best_per_s >= NEAR_SATURATION * capacity.value),
-            ..capacity
-        }),
-    };
-    let knee_users = match (usl.filter(|_| is_usl), model.bounds(think_s)) {
-        (Some(usl), _) => usl.peak_users,
-        (None, Some(bounds)) => {
-            let cycle_s = bounds.response_min_s + think_s;
-            capacity_per_s.map(|capacity| FittedValue {
-                value: bounds.knee_users,
-                low: capacity.low.map(|low| low * cycle_s),
-                high: capacity.high.map(|high| high * cycle_s),
-            })
+            let is_near = |capacity: FittedValue| best_per_s >= NEAR_SATURATION * capacity.value;
+            if !region.capacity_per_s.is_some_and(is_near) {
+                for value in [&mut region.capacity_per_s, &mut region.knee_users].into_iter().flatten() {
+                    value.high = None;
+                }
+            }
+            region.raise_to_measured(used);
+            region
         }
-        (None, None) => None,
     };
     let users_within_response =
         settings.response_max_s.and_then(|most_s| users_within(&model, think_s, most_s));
     Headroom {
         users: last.map_or(0.0, |point| point.users),
         throughput_per_s: last.map_or(0.0, |point| point.point.throughput_per_s),
-        capacity_per_s,
-        knee_users,
+        capacity_per_s: region.capacity_per_s,
+        knee_users: region.knee_users,
         users_within_response,
         response_max_s: settings.response_max_s,
     }

@@ -38,6 +38,7 @@ mod least_squares;
 mod network;
 mod over_runs;
 mod point;
+mod profile;
 mod queue_fit;
 #[cfg(test)]
 mod selection_tests;

@@ -9,7 +9,7 @@ use super::fitted::{FittedModel, ModelForm};
 use super::least_squares::{Bounds, Minimum, least_squares};
 
 /// Repeated runs hardly agree better than this, whatever their own standard errors say: it is added to them, as squares.
-const ERROR_BETWEEN_RUNS: f64 = 0.02;
+pub(super) const ERROR_BETWEEN_RUNS: f64 = 0.02;
 
 /// The most variable service that is looked for, as c².
 const SCV_MAX: f64 = 30.0;
@@ -71,8 +71,13 @@ impl FitData {
         self.points.iter().filter_map(|point| point.response_s).fold(f64::INFINITY, f64::min)
     }
 
+    /// Numbers of all points together: throughputs and response times.
+    fn numbers(&self) -> f64 {
+        self.points.iter().map(FitPoint::numbers).sum::<usize>() as f64
+    }
+
     /// The residuals of a model.
-    fn residuals(&self, model: &CapacityModel, out: &mut Vec<f64>) {
+    pub(super) fn residuals(&self, model: &CapacityModel, out: &mut Vec<f64>) {
         for point in &self.points {
             let found = model.predict(point.users, point.think_s);
             let mut add = |found: f64, measured: f64, error: Option<f64>| {
@@ -91,13 +96,21 @@ impl FitData {
     }
 }
 
-/// A form in the units in which it is searched.
-struct Search {
-    form: ModelForm,
-    bounds: Vec<Bounds>,
+/// A form in the units in which it is searched. The first of these is the best measured throughput over the capacity, in all
+/// forms.
+pub(super) struct Search {
+    pub(super) form: ModelForm,
+    pub(super) bounds: Vec<Bounds>,
     starts: Vec<Vec<f64>>,
     /// From what is searched to the parameters.
     to_parameters: Box<dyn Fn(&[f64]) -> Vec<f64>>,
+}
+
+impl Search {
+    /// The model at a point of the search.
+    pub(super) fn model(&self, at: &[f64]) -> CapacityModel {
+        self.form.model(&(self.to_parameters)(at))
+    }
 }
 
 fn one_queue(data: &FitData, servers: u32) -> Search {
@@ -151,33 +164,40 @@ fn two_queues(data: &FitData) -> Search {
     }
 }
 
-/// A fitted form with what it is chosen by: the less, the better.
-struct Candidate {
-    fitted: FittedModel,
+/// A fitted form.
+pub(crate) struct Candidate {
+    pub(super) search: Search,
+    /// Where the search ended.
+    pub(super) at: Vec<f64>,
+    pub(crate) fitted: FittedModel,
+    /// Variance of a residual.
+    pub(super) scale: f64,
+    /// What it is chosen by: the less, the better.
     criterion: f64,
 }
 
 /// Fits one form; `None` when its parameters outnumber the loads, or no start leads anywhere. `searched_too` counts what was looked
 /// for besides the form's parameters.
-fn fit(data: &FitData, search: &Search, searched_too: usize) -> Option<Candidate> {
+fn fit(data: &FitData, search: Search, searched_too: usize) -> Option<Candidate> {
     let parameters = search.bounds.len();
     if data.loads() <= parameters {
         return None;
     }
-    let model = |at: &[f64]| search.form.model(&(search.to_parameters)(at));
     let found = search
         .starts
         .iter()
-        .filter_map(|start| least_squares(start, &search.bounds, |at, out| data.residuals(&model(at), out)))
+        .filter_map(|start| {
+            least_squares(start, &search.bounds, |at, out| data.residuals(&search.model(at), out))
+        })
         .min_by(|a, b| a.squares.total_cmp(&b.squares))?;
     let points = data.points.len() as f64;
-    let numbers = data.points.iter().map(FitPoint::numbers).sum::<usize>() as f64;
+    let numbers = data.numbers();
     let free = found.at_bound.iter().filter(|at_bound| !**at_bound).count();
     let freedom = points - free as f64;
     // Variance of one number, times the numbers of a point: they are not independent of each other.
     let observed = found.squares / freedom;
     let scale = if data.has_errors { observed.max(numbers / points) } else { observed };
-    let covariance = covariance_of_parameters(&found, search, scale);
+    let covariance = covariance_of_parameters(&found, &search, scale);
     let k = (parameters + searched_too + 1) as f64;
     // Per point, as the points are what is independent.
     let misfit = points * (found.squares / numbers).max(1e-16).ln() + 2.0 * k;
@@ -190,9 +210,16 @@ fn fit(data: &FitData, search: &Search, searched_too: usize) -> Option<Candidate
         at_bound: found.at_bound.clone(),
         squares: found.squares,
         aicc,
+        alternatives: Vec::new(),
     };
     // Too few points for the criterion are too few to pay for one more parameter; of as many, what lies nearer is better.
-    Some(Candidate { criterion: aicc.unwrap_or(TOO_FEW * k + misfit), fitted })
+    Some(Candidate {
+        criterion: aicc.unwrap_or(TOO_FEW * k + misfit),
+        at: found.parameters,
+        search,
+        fitted,
+        scale,
+    })
 }
 
 /// From the covariance of what is searched to that of the parameters.
@@ -219,7 +246,7 @@ fn covariance_of_parameters(found: &Minimum, search: &Search, scale: f64) -> Opt
 /// counts as better: fewer parameters, then exponential service, then fewer servers.
 ///
 /// Exponential and constant service are two forms with as many parameters; a c² between or beyond them is one more.
-pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) -> Vec<FittedModel> {
+pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) -> Vec<Candidate> {
     let tried: Vec<(Search, usize)> = match (servers, scv) {
         (Some(servers), _) if servers > 1 => vec![(one_queue(data, servers), 0)],
         (_, Some(scv)) => vec![(single_server(data, Some(scv)), 0)],
@@ -232,7 +259,7 @@ pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) ->
         }
     };
     let mut all: Vec<Candidate> =
-        tried.iter().filter_map(|(search, searched_too)| fit(data, search, *searched_too)).collect();
+        tried.into_iter().filter_map(|(search, searched_too)| fit(data, search, searched_too)).collect();
     let least = all.iter().map(|one| one.criterion).fold(f64::INFINITY, f64::min);
     let simplicity = |one: &Candidate| match one.fitted.form {
         ModelForm::Queue { servers: 1 } => 0,
@@ -249,7 +276,7 @@ pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) ->
             (a, b) => b.cmp(&a),
         }
     });
-    all.into_iter().map(|one| one.fitted).collect()
+    all
 }
 
 /// The same form once more, for other measurements: without its covariance.
@@ -260,7 +287,7 @@ pub(crate) fn refit(data: &FitData, form: ModelForm) -> Option<Vec<f64>> {
         ModelForm::Queues { count: 2 } => two_queues(data),
         ModelForm::Queues { .. } | ModelForm::Usl => return None,
     };
-    fit(data, &search, 0).map(|found| found.fitted.parameters)
+    fit(data, search, 0).map(|found| found.fitted.parameters)
 }
 
 /// The latency that, with what `model` has besides it, lies nearest to the measured response times; and its variance.

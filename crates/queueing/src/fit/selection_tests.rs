@@ -110,6 +110,18 @@ fn a_variability_of_its_own_is_found_where_measurements_suffice() {
 }
 
 #[test]
+fn an_absurd_variability_is_told() {
+    let told = |truth: f64| {
+        let found = fit(&measured(&single_server(truth), &MEASURED, 0.005, 3), &FitSettings::default());
+        found
+            .findings
+            .iter()
+            .any(|told| matches!(told.finding, CapacityFinding::ImplausibleVariability { .. }))
+    };
+    assert!(told(20.0) && !told(4.0));
+}
+
+#[test]
 fn few_measurements_pay_for_no_parameter_but_tell_constant_from_exponential() {
     for truth in [0.0, 1.0] {
         let found =

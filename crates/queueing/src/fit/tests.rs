@@ -78,6 +78,34 @@ fn intervals_hold_the_truth_as_often_as_they_promise() {
 }
 
 #[test]
+fn the_interval_of_the_capacity_is_that_of_the_service_time() {
+    for seed in 0..20 {
+        let truth = CapacityModel::Queue { servers: 4, service_s: 0.04, latency_s: 0.005 };
+        let found = fit(&all_loads(&truth, 0.01, false, seed), &with_servers(4));
+        let service = found.parameters[0].fitted;
+        let capacity = found.headroom.capacity_per_s.unwrap();
+        for (end, of_service) in [(capacity.low, service.high), (capacity.high, service.low)] {
+            let expected = 4.0 / of_service.unwrap();
+            assert!((end.unwrap() / expected - 1.0).abs() < 3e-3, "{seed}: {capacity:?} {service:?}");
+        }
+        assert!(capacity.low.unwrap() < capacity.value, "{seed}: noise in the maximum is no lower end");
+    }
+}
+
+#[test]
+fn what_was_measured_is_a_lower_end_less_its_errors() {
+    let mut random = random(5);
+    let light: Vec<LoadPoint> = [5.0, 10.0, 15.0, 20.0]
+        .iter()
+        .map(|&users| measured(&TRUTH, users, 0.05, true, &mut random))
+        .collect();
+    let found = fit(&light, &FitSettings::default());
+    let low = found.headroom.capacity_per_s.unwrap().low.unwrap();
+    let best = light.iter().map(|point| point.throughput_per_s).fold(0.0, f64::max);
+    assert!(low > 0.9 * best, "{low} {best}");
+}
+
+#[test]
 fn the_number_of_servers_is_found() {
     for servers in [1, 4] {
         let truth = CapacityModel::Queue { servers, service_s: 0.01 * f64::from(servers), latency_s: 0.005 };

@@ -39,10 +39,16 @@ impl FittedValue {
         self.low.is_none_or(|low| low <= value) && self.high.is_none_or(|high| value <= high)
     }
 
-    /// What a falling function makes of it: the ends change places.
-    pub(crate) fn mirrored(&self, of: impl Fn(f64) -> f64) -> FittedValue {
-        let end = |end: Option<f64>| end.map(&of).filter(|value| value.is_finite());
-        FittedValue { value: of(self.value), low: end(self.high), high: end(self.low) }
+    /// The same estimate with an interval that contains another one, too. An unknown end stays unknown.
+    pub(crate) fn containing(&self, other: &FittedValue) -> FittedValue {
+        let end = |own: Option<f64>, other: Option<f64>, of: fn(f64, f64) -> f64| {
+            own.zip(other).map(|(own, other)| of(own, other))
+        };
+        FittedValue {
+            value: self.value,
+            low: end(self.low, other.low.or(Some(other.value)), f64::min),
+            high: end(self.high, other.high.or(Some(other.value)), f64::max),
+        }
     }
 }
 

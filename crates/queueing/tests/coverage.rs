@@ -1,0 +1,61 @@
+//! How often intervals of fits contain the truth, for some of the systems of the example `capacity-coverage`.
+
+mod common;
+
+use busyhour_queueing::fit::{CapacityFinding, CapacityFit, CapacityModel, FitSettings, UslCurve};
+use common::{Coverage, measurements, random, scenarios, study};
+
+const SEEDS: u64 = 200;
+
+/// 95 % of the seeds, less three standard errors of such a share.
+const LEAST: u64 = 181;
+
+fn coverage(name: &str) -> Coverage {
+    let scenario = scenarios().into_iter().find(|scenario| scenario.name == name).expect("a known scenario");
+    study(&scenario, SEEDS)
+}
+
+fn assert_covers(found: &Coverage) {
+    assert!(found.capacity >= LEAST && found.knee >= LEAST && found.curve >= LEAST, "{found:?}");
+}
+
+#[test]
+fn past_the_knee_the_capacity_is_known_and_contained() {
+    let found = coverage("1 server, known, no errors stated");
+    assert_covers(&found);
+    assert!(found.bounded == found.seeds && found.width < 0.06 && found.warned == 0, "{found:?}");
+}
+
+#[test]
+fn the_search_for_servers_is_in_the_intervals() {
+    let found = coverage("4 servers, no errors stated");
+    assert_covers(&found);
+    assert!(found.bounded == found.seeds && found.width < 0.08 && found.warned == 0, "{found:?}");
+}
+
+#[test]
+fn below_the_knee_intervals_are_wide_and_a_finding_tells_why() {
+    let found = coverage("2 queues, below the knee");
+    assert_covers(&found);
+    assert!(found.warned >= LEAST, "{found:?}");
+}
+
+/// A fit of measurements that follow the Universal Scalability Law.
+fn fit_of_usl(seed: u64) -> CapacityFit {
+    let truth = CapacityModel::Usl(UslCurve { lambda_per_s: 0.99, sigma: 0.01, kappa: 2e-5 });
+    let users = [10.0, 30.0, 60.0, 90.0, 120.0, 160.0, 200.0];
+    let points = measurements(&truth, &users, true, &mut random(seed));
+    CapacityFit::new(&points, &FitSettings::default(), &mut random(1)).expect("seven loads suffice")
+}
+
+#[test]
+fn throughputs_of_the_scalability_law_are_not_passed_off_as_a_queue() {
+    for seed in 0..10 {
+        let fit = fit_of_usl(seed);
+        let is_told = fit
+            .findings
+            .iter()
+            .any(|told| matches!(told.finding, CapacityFinding::ScalabilityLawFitsBetter { .. }));
+        assert!(is_told, "{seed}: {:?}", fit.findings);
+    }
+}
