@@ -29,6 +29,8 @@ pub(crate) enum Exit {
     ModelFails = 9,
     /// 10: the run came to its end without sending a request.
     NothingSent = 10,
+    /// 11: a history has too few runs to judge whether the last change is a regression.
+    NotJudged = 11,
 }
 
 /// The table for `--help` of what makes runs.

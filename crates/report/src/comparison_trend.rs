@@ -1,6 +1,8 @@
 //! A history of runs as people read it in a terminal.
 
-use busyhour_analysis::comparison::{Measure, Trend, TrendChange, TrendSeries, Verdict};
+use busyhour_analysis::comparison::{
+    Measure, RUNS_PER_RATE, Trend, TrendChange, TrendOutcome, TrendSeries, Verdict,
+};
 
 use crate::comparison_table::{change as shown_change, doubts, points};
 use crate::numbers::{counted, ms, percent, rate};
@@ -33,19 +35,20 @@ pub fn trend_table(trend: &Trend, look: Look) -> String {
         );
     }
     out += "\n\n";
-    let regressions: Vec<&TrendSeries> = trend.regressions().collect();
     let margin = format!("{} %", (trend.settings.margins.relative * 1e4).round() / 1e2);
-    out += &match regressions.len() {
-        0 => "No regression: no last change is one for the worse by more than the margin".to_owned(),
-        _ => look.paint(
-            BOLD_RED,
-            &format!(
-                "Regressions: the last change of {} is one for the worse by more than {margin}",
-                counted(regressions.len() as u64, "measure")
-            ),
-        ),
+    out += &match trend.outcome {
+        TrendOutcome::NoRegression => "No regression.\n".to_owned(),
+        TrendOutcome::Regression { series } => {
+            let found = format!("Regression: {} got worse by more than {margin}.", counted(series as u64, "measure"));
+            look.paint(BOLD_RED, &found) + "\n"
+        }
+        TrendOutcome::NotJudged { runs, needed: Some(needed) } => {
+            format!("Not judged: {needed} runs are needed, there are {runs}.\n")
+        }
+        TrendOutcome::NotJudged { needed: None, .. } => {
+            "Not judged: no number of runs is enough at this rate of false alarms.\n".to_owned()
+        }
     };
-    out += ".\n";
     let always =
         |series: &&TrendSeries| series.is_total && matches!(series.measure, Measure::Mean | Measure::P95);
     let shown = trend.series.iter().filter(|series| !series.changes.is_empty() || always(series));
@@ -59,9 +62,10 @@ pub fn trend_table(trend: &Trend, look: Look) -> String {
     out += &format!(
         "\n{}\n",
         look.dim(&format!(
-            "Change points: E-divisive means on {} permutations, p at most {}, at least {} runs apart (Matteson and James \
-             2014; Daly et al. 2020). Margin {margin}.",
-            trend.settings.permutations, trend.settings.significance, trend.settings.least
+            "At most {} % false alarms per {RUNS_PER_RATE} runs, over all series and however often one looks (rank \
+             likelihood ratios, docs/comparing-runs.md). A change shows at the earliest after {} runs. Margin {margin}.",
+            (trend.settings.false_alarms * 1e4).round() / 1e2,
+            trend.settings.least
         ))
     );
     out + &doubts(&trend.caveats, look)
@@ -126,11 +130,14 @@ fn change_line(trend: &Trend, series: &TrendSeries, change: &TrendChange, look: 
         (false, _) => points(change.after - change.before),
     };
     let run = trend.runs.get(change.at).map_or("", |run| run.name.as_str());
+    let seen = match change.p_value {
+        Some(_) => format!("seen after {}", counted((change.seen_at - change.at + 1) as u64, "run")),
+        None => "back to the level before".to_owned(),
+    };
     format!(
-        "  {painted} from {} on: {} → {}, {size} (p {:.3})",
+        "  {painted} from {} on: {} → {}, {size} ({seen})",
         printable(run),
         value(series.measure, change.before),
         value(series.measure, change.after),
-        change.p_value
     )
 }

@@ -2,7 +2,7 @@
 //!
 //! What is here serves two questions. Did two groups of runs differ ([`Contrast`], with standard errors from repeated runs
 //! or from [`Resamples`] of one; [`select`] when much is asked at once; [`values_needed`] before anything is measured),
-//! and when did a series of runs change ([`change_points`])? And is this sequence of arrivals the process that was asked for? The measures
+//! and when did a series of runs change ([`rank_changes`])? And is this sequence of arrivals the process that was asked for? The measures
 //! ([`GapStatistics`], [`DispersionCounter`], [`autocorrelations`]) come with intervals that stay valid when
 //! neighbouring values depend on each other; the tests ([`kolmogorov_uniform`], [`lilliefors_exponential`],
 //! [`anderson_darling_exponential`], [`lilliefors_rounded`], [`ljung_box`]) have the critical values that belong to
@@ -23,7 +23,6 @@
 mod autocorrelation;
 mod batches;
 mod bootstrap;
-mod change_points;
 mod contrast;
 mod dispersion;
 mod equivalence;
@@ -34,6 +33,7 @@ mod kolmogorov;
 mod moments;
 mod multiplicity;
 mod power;
+mod rank_changes;
 mod rounded;
 mod spectral;
 mod truncation;
@@ -43,7 +43,6 @@ pub use batches::{
     Batches, PowerSums, coefficient_of_variation, index_of_dispersion, proportion, reciprocal_mean,
 };
 pub use bootstrap::{Resamples, SerialDependence, stationary_block_length};
-pub use change_points::{ChangePoint, ChangeSettings, change_points};
 pub use contrast::{Contrast, KnownMean};
 pub use dispersion::{DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate};
 pub use equivalence::{Band, Decision};
@@ -54,6 +53,7 @@ pub use kolmogorov::{TestResult, kolmogorov_uniform, kolmogorov_upper_tail};
 pub use moments::Moments;
 pub use multiplicity::{Selection, select};
 pub use power::{VALUES_MAX, power, values_needed, variance_upper};
+pub use rank_changes::{RankChange, RankChangeSettings, rank_changes, values_for_change};
 pub use rounded::{RoundedExponential, lilliefors_rounded};
 pub use spectral::{SPECTRAL_VALUES_MIN, VarianceOfMean, spectral_variance};
 pub use truncation::{Truncation, truncation};

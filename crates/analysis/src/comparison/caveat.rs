@@ -55,26 +55,24 @@ pub enum ComparisonCaveat {
         /// How many.
         runs: usize,
     },
-    /// A history is too short for changes to be found.
+    /// A history is too short for a change to be seen.
     ShortHistory {
         /// Its runs.
         runs: usize,
-        /// Fewest runs in which a change could stand.
-        least: usize,
+        /// Fewest runs in which a change could be seen; `None` when no number is enough.
+        needed: Option<usize>,
+    },
+    /// Some series of a history have too few runs.
+    SeriesNotJudged {
+        /// How many.
+        series: usize,
+        /// Runs that the longest of them needs; `None` when no number is enough.
+        needed: Option<usize>,
     },
     /// Older runs were left out.
     OldRunsLeftOut {
         /// How many.
         runs: usize,
-    },
-    /// Among many series some seem to change by chance.
-    ManySeries {
-        /// How many there are.
-        series: usize,
-        /// How many changed.
-        changed: usize,
-        /// How many would by chance, on average.
-        by_chance: f64,
     },
     /// Histograms were made coarser to save memory.
     Coarse {
@@ -140,13 +138,19 @@ impl ComparisonCaveat {
             ComparisonCaveat::PlanFromFewRuns { runs } => format!(
                 "the plan rests on {runs} runs, from which what varies from run to run is known roughly only"
             ),
-            ComparisonCaveat::ShortHistory { runs, least } => {
-                format!("no change can stand in a history of {runs} runs; {least} are needed at least")
+            ComparisonCaveat::ShortHistory { runs, needed: Some(needed) } => {
+                format!("too few runs to judge: {needed} are needed, there are {runs}")
+            }
+            ComparisonCaveat::ShortHistory { needed: None, .. } => {
+                "no number of runs is enough to see a change at this rate of false alarms".into()
+            }
+            ComparisonCaveat::SeriesNotJudged { series, needed: Some(needed) } => {
+                format!("{series} series have too few runs to judge: up to {needed} are needed")
+            }
+            ComparisonCaveat::SeriesNotJudged { series, needed: None } => {
+                format!("{series} series can never be judged at this rate of false alarms")
             }
             ComparisonCaveat::OldRunsLeftOut { runs } => format!("the {runs} oldest runs are left out"),
-            ComparisonCaveat::ManySeries { series, changed, by_chance } => format!(
-                "{changed} of {series} series changed; about {by_chance:.0} would seem to by chance alone"
-            ),
             ComparisonCaveat::Coarse { percent } => {
                 format!(
                     "percentiles are known to {percent:.1} % only: histograms were made coarser to save memory"
@@ -174,13 +178,13 @@ impl ComparisonCaveat {
             ComparisonCaveat::PlanFromOneRun => "give several runs of the same system, at least three",
             ComparisonCaveat::PlanFromFewRuns { .. } => "take the cautious numbers, or give more runs",
             ComparisonCaveat::ShortHistory { .. } => {
-                "give more runs, or compare groups of runs: busyhour compare"
+                "repeat runs, or compare runs before and after a change: busyhour compare"
             }
+            ComparisonCaveat::SeriesNotJudged { needed: Some(_), .. } => {
+                "add runs; no statement is made about these series"
+            }
+            ComparisonCaveat::SeriesNotJudged { needed: None, .. } => "allow more false alarms: --false-alarms",
             ComparisonCaveat::OldRunsLeftOut { .. } => "name the runs that count",
-            ComparisonCaveat::ManySeries { .. } => {
-                "look at changes that several measures or labels share, or ask for \
-                a smaller --significance"
-            }
             ComparisonCaveat::Coarse { .. } => "compare a shorter part: --window FROM,TO",
         }
         .into()
@@ -233,18 +237,6 @@ pub(super) fn of_plan(runs: usize) -> Option<ComparisonCaveat> {
         runs if runs < RUNS_GOOD => Some(ComparisonCaveat::PlanFromFewRuns { runs }),
         _ => None,
     }
-}
-
-/// Doubts about the length of a history.
-pub(super) fn of_history(runs: usize, least: usize, significance: f64) -> Vec<ComparisonCaveat> {
-    // In a history of n runs cut in the middle, both halves and their exchange are as good a cut as any permutation.
-    let smallest_p = |n: usize| {
-        let half = n / 2;
-        let cuts = (1..=half).fold(1.0, |product, k| product * (n - half + k) as f64 / k as f64);
-        2.0 / cuts
-    };
-    let needed = (2 * least.max(2)..).find(|n| smallest_p(*n) <= significance).unwrap_or(usize::MAX);
-    if runs < needed { vec![ComparisonCaveat::ShortHistory { runs, least: needed }] } else { Vec::new() }
 }
 
 fn has_ramp(course: &RunCourse) -> bool {

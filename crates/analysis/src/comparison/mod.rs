@@ -32,4 +32,6 @@ pub use measure::{Measure, Measured, RESAMPLES, SAMPLES_MIN, TAIL_SAMPLES, Withi
 pub use planning::{CAUTION, LENGTH_FACTORS, POWERS, PowerNeed, PowerPlan, PowerRow, TEST_CONFIDENCE};
 pub use run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunCourse};
 pub use tally::{ComparedClock, RunTally, RunWindow, TalliedSample};
-pub use trend::{RUNS_MAX, Trend, TrendChange, TrendRun, TrendSeries, TrendSettings};
+pub use trend::{
+    RUNS_MAX, RUNS_PER_RATE, Trend, TrendChange, TrendOutcome, TrendRun, TrendSeries, TrendSettings,
+};

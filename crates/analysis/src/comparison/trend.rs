@@ -1,12 +1,12 @@
 //! A history of runs: where their measures changed for good.
 
 use busyhour_record::SampleKind;
-use busyhour_stats::{ChangeSettings, RandomSource, change_points};
+use busyhour_stats::{RankChangeSettings, rank_changes, values_for_change};
 use serde::{Deserialize, Serialize};
 
 use super::caveat::{self, ComparisonCaveat, ComparisonDoubt};
 use super::compared::{COMPARISON_VERSION, ComparedRun};
-use super::effect::{Margins, Verdict, middle};
+use super::effect::{Margins, Verdict};
 use super::likeness::{Unlike, differences};
 use super::measure::Measure;
 use super::run::{MeasuredRow, MeasuredRun};
@@ -14,6 +14,12 @@ use super::tally::{ComparedClock, RunWindow};
 
 /// More runs than this are not looked at: the latest count.
 pub const RUNS_MAX: usize = 500;
+
+/// The runs that the rate of false alarms is stated for.
+pub const RUNS_PER_RATE: usize = 100;
+
+/// The part of the false alarms that the total may make where labels are judged as well.
+const SHARE_OF_TOTAL: f64 = 0.5;
 
 /// How changes are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -29,25 +35,21 @@ pub struct TrendSettings {
     pub margins: Margins,
     /// Fewest runs between two changes, and at either end.
     pub least: usize,
-    /// p-value of a change that stands.
-    pub significance: f64,
-    /// Permutations per change.
-    pub permutations: usize,
-    /// Seed of the permutations.
+    /// Probability of a false alarm in [`RUNS_PER_RATE`] runs without a change, over all series together: at most this.
+    pub false_alarms: f64,
+    /// Seed of the order of equal values.
     pub seed: u64,
 }
 
 impl Default for TrendSettings {
     fn default() -> TrendSettings {
-        let ChangeSettings { least, significance, permutations } = ChangeSettings::default();
         TrendSettings {
             clock: ComparedClock::default(),
             window: None,
             steady: false,
             margins: Margins::default(),
-            least,
-            significance,
-            permutations,
+            least: 3,
+            false_alarms: 0.05,
             seed: 1,
         }
     }
@@ -62,7 +64,9 @@ pub struct Trend {
     pub settings: TrendSettings,
     /// The runs by the time of their start.
     pub runs: Vec<TrendRun>,
-    /// Every measure of the total and of labels.
+    /// What the history comes to.
+    pub outcome: TrendOutcome,
+    /// Every measure of the total and of labels. The label of a run that has only one is its total.
     pub series: Vec<TrendSeries>,
     /// What is in doubt.
     pub caveats: Vec<ComparisonDoubt>,
@@ -96,8 +100,30 @@ pub struct TrendSeries {
     pub measure: Measure,
     /// Its value in each run; `None` where it rests on too few samples.
     pub values: Vec<Option<f64>>,
+    /// Fewest runs with this measure in which a change could be seen; `None` when no number is enough.
+    pub runs_needed: Option<usize>,
     /// Where it changed, in order.
     pub changes: Vec<TrendChange>,
+}
+
+/// What a history comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum TrendOutcome {
+    /// The last change of some series is one for the worse by more than the margin.
+    Regression {
+        /// How many series.
+        series: usize,
+    },
+    /// No series has such a change.
+    NoRegression,
+    /// Too few runs: no change could have been seen.
+    NotJudged {
+        /// Runs there are.
+        runs: usize,
+        /// Runs that are needed; `None` when no number is enough at this rate of false alarms.
+        needed: Option<usize>,
+    },
 }
 
 /// A change.
@@ -105,17 +131,26 @@ pub struct TrendSeries {
 pub struct TrendChange {
     /// The first run after it, as an index of [`Trend::runs`].
     pub at: usize,
-    /// Its p-value.
-    pub p_value: f64,
-    /// The typical value of the runs since the change before.
+    /// The run with which it was seen, as an index of [`Trend::runs`].
+    pub seen_at: usize,
+    /// A bound of its p-value that holds however often one looks, not corrected for the number of series; `None` where the
+    /// runs returned to the level before the last change.
+    pub p_value: Option<f64>,
+    /// Median of the runs since the change before.
     pub before: f64,
-    /// The typical value of the runs until the next change.
+    /// Median of the runs until the next change.
     pub after: f64,
     /// Better or worse, by more than the margin or perhaps not.
     pub verdict: Verdict,
 }
 
 impl TrendSeries {
+    /// Whether there are enough runs to see a change.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        self.runs_needed.is_some_and(|needed| self.values.iter().flatten().count() >= needed)
+    }
+
     /// Whether its last change is one for the worse by more than the margin: since then nothing has put it right.
     #[must_use]
     pub fn is_regression(&self) -> bool {
@@ -126,59 +161,32 @@ impl TrendSeries {
 impl Trend {
     /// Looks for changes in the history of `runs`, which come in any order. `None` without runs.
     #[must_use]
-    pub fn new<R: RandomSource + ?Sized>(
-        mut runs: Vec<MeasuredRun>,
-        settings: TrendSettings,
-        random: &mut R,
-    ) -> Option<Trend> {
+    pub fn new(mut runs: Vec<MeasuredRun>, settings: TrendSettings) -> Option<Trend> {
         runs.sort_by(|a, b| {
             (a.facts.wall_anchor_ms, a.name.as_str()).cmp(&(b.facts.wall_anchor_ms, b.name.as_str()))
         });
         let left_out = runs.len().saturating_sub(RUNS_MAX);
         runs.drain(..left_out);
         let last = runs.last()?;
-        let mut series = Vec::new();
-        let mut add = |is_total: bool, of: &[Option<&MeasuredRow>]| {
-            let Some(row) = of.iter().flatten().next() else { return };
-            for measure in Measure::ALL {
-                let values: Vec<Option<f64>> =
-                    of.iter().map(|row| row.and_then(|row| row.measured(measure)).map(|m| m.value)).collect();
-                series.push(TrendSeries {
-                    label: row.label.clone(),
-                    kind: row.kind,
-                    is_total,
-                    measure,
-                    changes: changes(measure, &values, &settings, random),
-                    values,
-                });
-            }
-        };
-        add(true, &runs.iter().map(|run| Some(&run.total)).collect::<Vec<_>>());
-        // Labels that are no more are history only.
-        for label in &last.labels {
+        // A label that is alone is the total once more. Labels that are no more are history only.
+        let labels: &[MeasuredRow] = if last.labels.len() > 1 { &last.labels } else { &[] };
+        let measures = Measure::ALL.len();
+        let of_total = if labels.is_empty() { 1.0 } else { SHARE_OF_TOTAL };
+        let total_share = of_total / measures as f64;
+        let label_share = (1.0 - of_total) / (labels.len().max(1) * measures) as f64;
+        let total: Vec<_> = runs.iter().map(|run| Some(&run.total)).collect();
+        let mut series = series_of(&runs, &total, true, total_share, &settings);
+        for label in labels {
             let of: Vec<_> = runs.iter().map(|run| run.label(&label.label, label.kind)).collect();
-            add(false, &of);
+            series.extend(series_of(&runs, &of, false, label_share, &settings));
         }
-        let mut caveats = caveat::of_history(runs.len(), settings.least, settings.significance);
-        if left_out > 0 {
-            caveats.push(ComparisonCaveat::OldRunsLeftOut { runs: left_out });
-        }
-        caveats.extend(
-            differences(&runs, &[])
-                .into_iter()
-                .filter(|unlike| !matches!(unlike, Unlike::Labels { .. }))
-                .map(|unlike| ComparisonCaveat::Unlike { unlike }),
-        );
-        caveats.extend(caveat::of_runs(runs.iter()));
-        let changed = series.iter().filter(|series| !series.changes.is_empty()).count();
-        let by_chance = series.len() as f64 * settings.significance;
-        if changed > 0 && by_chance >= 1.0 {
-            caveats.push(ComparisonCaveat::ManySeries { series: series.len(), changed, by_chance });
-        }
+        let outcome = outcome(&series, runs.len());
+        let caveats = caveats(&runs, &series, outcome, left_out);
         Some(Trend {
             version: COMPARISON_VERSION,
             settings,
             runs: runs.iter().map(TrendRun::of).collect(),
+            outcome,
             series,
             caveats: caveats.into_iter().map(ComparisonDoubt::from).collect(),
         })
@@ -206,44 +214,142 @@ impl TrendRun {
     }
 }
 
-fn changes<R: RandomSource + ?Sized>(
-    measure: Measure,
-    values: &[Option<f64>],
+fn outcome(series: &[TrendSeries], runs: usize) -> TrendOutcome {
+    let regressions = series.iter().filter(|series| series.is_regression()).count();
+    if regressions > 0 {
+        return TrendOutcome::Regression { series: regressions };
+    }
+    let needed = series.iter().filter(|series| series.is_total).filter_map(|series| series.runs_needed).min();
+    if series.iter().any(|series| series.is_total && series.is_judged()) {
+        TrendOutcome::NoRegression
+    } else {
+        TrendOutcome::NotJudged { runs, needed }
+    }
+}
+
+fn caveats(
+    runs: &[MeasuredRun],
+    series: &[TrendSeries],
+    outcome: TrendOutcome,
+    left_out: usize,
+) -> Vec<ComparisonCaveat> {
+    let mut caveats = Vec::new();
+    if let TrendOutcome::NotJudged { runs, needed } = outcome {
+        caveats.push(ComparisonCaveat::ShortHistory { runs, needed });
+    } else {
+        let unjudged: Vec<&TrendSeries> = series.iter().filter(|series| !series.is_judged()).collect();
+        if !unjudged.is_empty() {
+            let needed = unjudged.iter().filter_map(|series| series.runs_needed).max();
+            caveats.push(ComparisonCaveat::SeriesNotJudged { series: unjudged.len(), needed });
+        }
+    }
+    if left_out > 0 {
+        caveats.push(ComparisonCaveat::OldRunsLeftOut { runs: left_out });
+    }
+    caveats.extend(
+        differences(runs, &[])
+            .into_iter()
+            .filter(|unlike| !matches!(unlike, Unlike::Labels { .. }))
+            .map(|unlike| ComparisonCaveat::Unlike { unlike }),
+    );
+    caveats.extend(caveat::of_runs(runs.iter()));
+    caveats
+}
+
+/// Every measure of one label, which may make `share` of the false alarms per measure.
+fn series_of(
+    runs: &[MeasuredRun],
+    of: &[Option<&MeasuredRow>],
+    is_total: bool,
+    share: f64,
     settings: &TrendSettings,
-    random: &mut R,
-) -> Vec<TrendChange> {
-    let known: Vec<(usize, f64)> =
-        values.iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?))).collect();
-    // Ratios count, not differences; what reads as 0 has no logarithm.
-    let logarithms = measure.by_ratio() && known.iter().all(|(_, value)| *value > 0.0);
-    let series: Vec<f64> =
-        known.iter().map(|(_, value)| if logarithms { value.ln() } else { *value }).collect();
-    let how = ChangeSettings {
+) -> Vec<TrendSeries> {
+    let Some(row) = of.iter().flatten().next() else { return Vec::new() };
+    let how = RankChangeSettings {
         least: settings.least,
-        significance: settings.significance,
-        permutations: settings.permutations,
+        threshold: RUNS_PER_RATE as f64 / (settings.false_alarms * share),
     };
-    let found = change_points(&series, &how, random);
-    let edges: Vec<usize> =
-        [0].into_iter().chain(found.iter().map(|change| change.at)).chain([known.len()]).collect();
-    let typical = |from: usize, to: usize| {
-        let part: Vec<Option<f64>> = known[from..to].iter().map(|(_, value)| Some(*value)).collect();
-        middle(measure, &part)
-    };
-    found
-        .iter()
-        .zip(edges.windows(3))
-        .filter_map(|(change, edges)| {
-            let (before, after) = (typical(edges[0], edges[1])?, typical(edges[1], edges[2])?);
-            let verdict = verdict(measure, before, after, &settings.margins);
-            Some(TrendChange { at: known[change.at].0, p_value: change.p_value, before, after, verdict })
+    let runs_needed = values_for_change(how.threshold, how.least);
+    Measure::ALL
+        .into_iter()
+        .map(|measure| {
+            let values: Vec<Option<f64>> =
+                of.iter().map(|row| row.and_then(|row| row.measured(measure)).map(|m| m.value)).collect();
+            let name = format!("{} {} {measure:?}", row.label, row.kind as u8);
+            let ties: Vec<f64> =
+                runs.iter().map(|run| uniform(&[&run.name, &name], settings.seed)).collect();
+            TrendSeries {
+                label: row.label.clone(),
+                kind: row.kind,
+                is_total,
+                measure,
+                runs_needed,
+                changes: changes(measure, &values, &ties, &how, &settings.margins),
+                values,
+            }
         })
         .collect()
 }
 
+/// A number in [0, 1) that depends on the texts and the seed only: the order of equal values stays when runs are added.
+fn uniform(texts: &[&str], seed: u64) -> f64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ seed;
+    for byte in texts.iter().flat_map(|text| text.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    // The last step of SplitMix64 mixes all bits.
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((hash ^ (hash >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+fn changes(
+    measure: Measure,
+    values: &[Option<f64>],
+    ties: &[f64],
+    how: &RankChangeSettings,
+    margins: &Margins,
+) -> Vec<TrendChange> {
+    let known: Vec<(usize, f64)> =
+        values.iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?))).collect();
+    // A change for the worse is one upwards.
+    let sign = if measure.more_is_better() { -1.0 } else { 1.0 };
+    let series: Vec<f64> = known.iter().map(|(_, value)| sign * value).collect();
+    let ties: Vec<f64> = known.iter().map(|(at, _)| ties[*at]).collect();
+    let found = rank_changes(&series, &ties, how);
+    let edges: Vec<usize> =
+        [0].into_iter().chain(found.iter().map(|change| change.at)).chain([known.len()]).collect();
+    let level = |from: usize, to: usize| median(known[from..to].iter().map(|(_, value)| *value).collect());
+    found
+        .iter()
+        .zip(edges.windows(3))
+        .filter_map(|(change, edges)| {
+            let (before, after) = (level(edges[0], edges[1])?, level(edges[1], edges[2])?);
+            // The order of equal values is no change.
+            (before != after).then(|| TrendChange {
+                at: known[change.at].0,
+                seen_at: known[change.seen_at].0,
+                p_value: change.evidence.map(|evidence| (1.0 / evidence).min(1.0)),
+                before,
+                after,
+                verdict: verdict(measure, before, after, margins),
+            })
+        })
+        .collect()
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    if values.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(f64::midpoint(values[values.len() / 2 - 1], upper))
+}
+
 /// What a change that stands comes to.
 fn verdict(measure: Measure, before: f64, after: f64, margins: &Margins) -> Verdict {
-    let (size, margin) = if measure.by_ratio() {
+    let (size, margin) = if measure.by_ratio() && before > 0.0 && after > 0.0 {
         ((after / before).ln(), margins.relative.ln_1p())
     } else {
         (after - before, margins.errors)

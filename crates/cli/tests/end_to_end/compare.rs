@@ -347,14 +347,14 @@ fn runs_are_planned() {
 fn the_run_that_made_it_slower_is_found() {
     let room = Room::new();
     std::fs::create_dir(room.path().join("nightly")).unwrap();
-    for run in 0..20_u64 {
+    for run in 0..30_u64 {
         // Names do not tell the order: times do.
-        let name = format!("nightly/{:02}.jtl", (run * 7) % 20);
-        let search = if run < 12 { 1.0 } else { 1.4 };
+        let name = format!("nightly/{:02}.jtl", (run * 7) % 30);
+        let search = if run < 20 { 1.0 } else { 1.4 };
         let start_s = MADE.start_s + run * 86_400;
         room.file(&name, log(&Made { seed: 100 + run, start_s, search, ..MADE }));
     }
-    let slower = format!("nightly/{:02}.jtl", 12 * 7 % 20);
+    let slower = format!("nightly/{:02}.jtl", 20 * 7 % 30);
     let ended = room.type_in("trend nightly --fail-on regression").expect(8);
     let text = ended.stdout.replace(&slower, "[the run that is slower]");
     assert!(text.contains("slower from [the run that is slower] on"), "{text}");
@@ -365,10 +365,21 @@ fn the_run_that_made_it_slower_is_found() {
         series.iter().find(|series| series["label"] == label && series["measure"] == measure).unwrap()
     };
     assert_eq!(of("Search", "mean")["changes"].as_array().unwrap().len(), 1);
-    assert_eq!(of("Search", "mean")["changes"][0]["at"], 12);
+    assert_eq!(of("Search", "mean")["changes"][0]["at"], 20);
     assert_eq!(of("Search", "mean")["changes"][0]["verdict"], "worse");
     assert_eq!(of("Book", "mean")["changes"].as_array().unwrap().len(), 0);
-    assert_eq!(found["runs"][12]["name"], slower);
+    assert_eq!(found["runs"][20]["name"], slower);
+}
+
+#[test]
+fn a_history_that_is_too_short_is_not_judged() {
+    let room = Room::new();
+    let runs = logs(&room, "run", 6, &MADE);
+    let ended = room.type_in(&format!("trend --fail-on regression {runs}")).expect(11);
+    ended.prints(&["Not judged: ", " runs are needed, there are 6."]);
+    assert!(!ended.stdout.contains("No regression"), "{}", ended.stdout);
+    room.type_in(&format!("trend {runs}")).expect(0).prints(&["Not judged: "]);
+    room.type_in(&format!("trend --false-alarms 0% {runs}")).expect(2).says(&["--false-alarms"]);
 }
 
 /// A probe that answers after `delay`, with its port.
