@@ -348,7 +348,9 @@ impl Caveat {
             Caveat::NoSamples => "check that the plan's thread groups are enabled and reach a sampler",
             Caveat::Unfinished => "treat the numbers as those of a part of the run",
             Caveat::StoppedEarly { .. } => "compare it only with runs of the same length",
-            Caveat::StoppedByError { .. } => "correct the error and run again; the numbers are of a part of the run",
+            Caveat::StoppedByError { .. } => {
+                "correct the error and run again; the numbers are of a part of the run"
+            }
             Caveat::GeneratorStalled { .. } => {
                 "response times measured at these moments are the generator's, not the server's: leave them out, or measure again on a quiet machine"
             }

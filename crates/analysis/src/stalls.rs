@@ -14,7 +14,8 @@ const TOLD_MAX: usize = 3;
 
 /// The caveat about the stalls of a run.
 pub(crate) fn find(stalls: &[Stall]) -> Option<Caveat> {
-    let mut told: Vec<Stall> = stalls.iter().filter(|stall| stall.length_ns >= TOLD_MIN_NS).copied().collect();
+    let mut told: Vec<Stall> =
+        stalls.iter().filter(|stall| stall.length_ns >= TOLD_MIN_NS).copied().collect();
     if told.is_empty() {
         return None;
     }
@@ -63,7 +64,11 @@ pub(crate) fn write_abandoned(f: &mut fmt::Formatter<'_>, cores: &[AbandonedCore
 fn clock(at_ns: u64) -> String {
     let seconds = at_ns / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes:02}:{seconds:02}") }
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes:02}:{seconds:02}")
+    }
 }
 
 #[cfg(test)]
@@ -72,7 +77,8 @@ mod tests {
 
     #[test]
     fn the_longest_stalls_are_told_in_order_of_time() {
-        let stall = |core, at_s: u64, ms: u64| Stall { core, at_ns: at_s * 1_000_000_000, length_ns: ms * 1_000_000 };
+        let stall =
+            |core, at_s: u64, ms: u64| Stall { core, at_ns: at_s * 1_000_000_000, length_ns: ms * 1_000_000 };
         assert_eq!(find(&[stall(None, 3, 199)]), None);
         let stalls = [
             stall(Some(2), 7, 1_300),

@@ -76,7 +76,8 @@ impl LogFile {
         };
         let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S,%3f");
         let mut text = format!("{now} {word} busyhour: {}\n", &line[..end]);
-        if self.0.written.fetch_add(text.len() as u64, Ordering::Relaxed) + text.len() as u64 > LOG_BYTES_MAX {
+        if self.0.written.fetch_add(text.len() as u64, Ordering::Relaxed) + text.len() as u64 > LOG_BYTES_MAX
+        {
             text.push_str("the log has grown too long and ends here\n");
         }
         self.0.waiting.fetch_add(1, Ordering::SeqCst);

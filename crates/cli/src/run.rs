@@ -207,7 +207,8 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
             (RunReport::default(), Some("the engine failed; what was recorded until then is kept".to_owned()))
         }
     };
-    let mut outcome = outcome(&report, &started, asked_before_end, stopped_by.is_some(), failure.is_some(), &totals);
+    let mut outcome =
+        outcome(&report, &started, asked_before_end, stopped_by.is_some(), failure.is_some(), &totals);
     outcome.generator.cpu_stolen = cpu_stolen;
     let failed_by_it = stopped_by.as_ref().is_some_and(|order| order.failed);
     let end = outcome.end;
@@ -221,7 +222,10 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
     log.write(Level::Info, &format!("the run ended: {end:?}"));
     let lost_lines = log.flush();
     if lost_lines > 0 {
-        say(&format!("warning: {} lacks {lost_lines} lines, which it did not take in time", log_path.display()));
+        say(&format!(
+            "warning: {} lacks {lost_lines} lines, which it did not take in time",
+            log_path.display()
+        ));
     }
     let results = finish(request, &manifest, &dir, &main, &log_path, &started, &totals, judge, failure);
     if let Some(live) = live {

@@ -116,11 +116,6 @@ impl Asked {
         }
     }
 
-    /// Whether nothing is to be waited for any more.
-    pub(crate) fn is_forced(&self) -> bool {
-        self.0.is_forced.load(Ordering::SeqCst)
-    }
-
     /// Whether anybody asked.
     pub(crate) fn is_asked(&self) -> bool {
         self.stop() != Stop::No

@@ -137,8 +137,9 @@ impl Cores {
             let (ready, done, signs) = (ready.clone(), done.clone(), Arc::clone(signs));
             let body = move || {
                 let _guard = PanicGuard { core: index, done: &done };
-                let report =
-                    core_thread(index, cores, &program, shared, labels, writer, receive, &ready, &done, signs);
+                let report = core_thread(
+                    index, cores, &program, shared, labels, writer, receive, &ready, &done, signs,
+                );
                 let _ = done.send(Done::Ended(index, Box::new(report)));
             };
             threads.push(Some(thread::Builder::new().name(format!("core-{index}")).spawn(body)?));

@@ -39,7 +39,8 @@ pub fn trend_table(trend: &Trend, look: Look) -> String {
     out += &match trend.outcome {
         TrendOutcome::NoRegression => "No regression.\n".to_owned(),
         TrendOutcome::Regression { series } => {
-            let found = format!("Regression: {} got worse by more than {margin}.", counted(series as u64, "measure"));
+            let found =
+                format!("Regression: {} got worse by more than {margin}.", counted(series as u64, "measure"));
             look.paint(BOLD_RED, &found) + "\n"
         }
         TrendOutcome::NotJudged { runs, needed: Some(needed) } => {

@@ -97,9 +97,7 @@ pub fn values_for_change(threshold: f64, least: usize) -> Option<usize> {
     let best = |n: usize| {
         let from = n.saturating_sub(AFTER_MAX).max(least);
         let splits = from..=n.saturating_sub(least).min(BEFORE_MAX);
-        splits
-            .map(|split| evidence(&(0..n).map(|at| at >= split).collect::<Vec<_>>()))
-            .fold(0.0, f64::max)
+        splits.map(|split| evidence(&(0..n).map(|at| at >= split).collect::<Vec<_>>())).fold(0.0, f64::max)
     };
     (2 * least..=BEFORE_MAX + AFTER_MAX).find(|n| best(*n) >= threshold)
 }

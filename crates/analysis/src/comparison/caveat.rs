@@ -183,7 +183,9 @@ impl ComparisonCaveat {
             ComparisonCaveat::SeriesNotJudged { needed: Some(_), .. } => {
                 "add runs; no statement is made about these series"
             }
-            ComparisonCaveat::SeriesNotJudged { needed: None, .. } => "allow more false alarms: --false-alarms",
+            ComparisonCaveat::SeriesNotJudged { needed: None, .. } => {
+                "allow more false alarms: --false-alarms"
+            }
             ComparisonCaveat::OldRunsLeftOut { .. } => "name the runs that count",
             ComparisonCaveat::Coarse { .. } => "compare a shorter part: --window FROM,TO",
         }

@@ -276,8 +276,7 @@ fn series_of(
             let values: Vec<Option<f64>> =
                 of.iter().map(|row| row.and_then(|row| row.measured(measure)).map(|m| m.value)).collect();
             let name = format!("{} {} {measure:?}", row.label, row.kind as u8);
-            let ties: Vec<f64> =
-                runs.iter().map(|run| uniform(&[&run.name, &name], settings.seed)).collect();
+            let ties: Vec<f64> = runs.iter().map(|run| uniform(&[&run.name, &name], settings.seed)).collect();
             TrendSeries {
                 label: row.label.clone(),
                 kind: row.kind,

@@ -251,7 +251,8 @@ fn a_model_is_written_for_jmt() {
             quick_xml::events::Event::Start(tag) | quick_xml::events::Event::Empty(tag) => {
                 for attribute in tag.attributes() {
                     let attribute = attribute.unwrap();
-                    let value = attribute.unescape_value().unwrap().into_owned();
+                    let value =
+                        attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap().into_owned();
                     match (tag.name().as_ref(), attribute.key.as_ref()) {
                         (b"node", b"name") => nodes.push(value),
                         (b"connection", _) | (_, b"referenceSource" | b"stationName") => named.push(value),
