@@ -6,7 +6,7 @@ use busyhour_record::{AbandonedCore, ChangedFrom, OTHER_LABELS, RecorderEvent, R
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
-use crate::facts::{InputFound, RunFacts};
+use crate::facts::{InputFound, LaterRows, RunFacts};
 use crate::groups::{GroupPhase, mixed_phases, phases_words, shared_labels, shortened, some};
 use crate::stalls;
 
@@ -36,6 +36,13 @@ pub enum Caveat {
     NoSamples,
     /// The manifest has no outcome: the run was cut off, or goes on.
     Unfinished,
+    /// How far the record of a run reaches that was cut off.
+    RecordEnds {
+        /// The last end of a sample in it, in seconds from the start of the run.
+        at_s: f64,
+        /// A results file beside the record with samples that ended later.
+        later: Option<LaterRows>,
+    },
     /// The run was stopped before it was through.
     StoppedEarly {
         /// How.
@@ -224,6 +231,18 @@ impl fmt::Display for Caveat {
         match self {
             Caveat::NoSamples => f.write_str("no request ended in this run"),
             Caveat::Unfinished => f.write_str("the run was cut off: its manifest does not say how it ended"),
+            Caveat::RecordEnds { at_s, later } => {
+                write!(
+                    f,
+                    "the record reaches to {at_s:.1} s; samples that ended in the last second before the process died may be missing"
+                )?;
+                match later {
+                    Some(LaterRows { file, rows }) => {
+                        write!(f, "; {file} has {} that ended later", times(*rows, "sample", "samples"))
+                    }
+                    None => Ok(()),
+                }
+            }
             Caveat::StoppedEarly { end: RunEnd::Interrupted, from: Some(from) } => {
                 write!(f, "the run was stopped from the {} before it was through", from.place())
             }
@@ -347,6 +366,10 @@ impl Caveat {
         let text = match self {
             Caveat::NoSamples => "check that the plan's thread groups are enabled and reach a sampler",
             Caveat::Unfinished => "treat the numbers as those of a part of the run",
+            Caveat::RecordEnds { later: Some(LaterRows { file, .. }), .. } => {
+                return format!("read the later samples with `busyhour report {file}`");
+            }
+            Caveat::RecordEnds { .. } => "leave the last second of the run out when it matters",
             Caveat::StoppedEarly { .. } => "compare it only with runs of the same length",
             Caveat::StoppedByError { .. } => {
                 "correct the error and run again; the numbers are of a part of the run"
@@ -436,6 +459,9 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     }
     if facts.has_manifest && facts.end.is_none() {
         found.push(Caveat::Unfinished);
+    }
+    if let Some(end) = &facts.record_end {
+        found.push(Caveat::RecordEnds { at_s: end.at_s, later: end.later.clone() });
     }
     match facts.end {
         None | Some(RunEnd::Completed) => {}

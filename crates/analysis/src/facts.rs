@@ -63,6 +63,9 @@ pub struct RunFacts {
     pub notes: Vec<PlanNote>,
     /// Whether the record's tail is missing.
     pub record_cut: bool,
+    /// How far the record of a run reaches that did not write how it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_end: Option<RecordEnd>,
     /// What was read, where it was given as files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputFound>,
@@ -101,6 +104,7 @@ impl RunFacts {
             recorder_events: outcome.map(|outcome| outcome.recorder_events.clone()).unwrap_or_default(),
             notes: manifest.notes.clone(),
             record_cut: false,
+            record_end: None,
             inputs: Vec::new(),
             one_clock: false,
             has_manifest: true,
@@ -150,6 +154,25 @@ impl RunFacts {
             ..RunFacts::default()
         }
     }
+}
+
+/// How far the record of a run reaches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordEnd {
+    /// The last end of a sample in it, in seconds from the start of the run.
+    pub at_s: f64,
+    /// A results file beside the record with samples that ended later, and how many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later: Option<LaterRows>,
+}
+
+/// Samples of a results file that the record lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaterRows {
+    /// The file.
+    pub file: String,
+    /// How many.
+    pub rows: u64,
 }
 
 /// One of the files that a summary was made of.

@@ -38,7 +38,7 @@ mod window;
 pub use apdex::Apdex;
 pub use caveat::{Caveat, Told, late_ms};
 pub use comparison::Comparison;
-pub use facts::{InputFound, RunFacts};
+pub use facts::{InputFound, LaterRows, RecordEnd, RunFacts};
 pub use groups::{GroupPhase, GroupRows};
 pub use over_time::{HeatMap, RowSeries};
 pub use plateaus::{Plateau, plateaus};

@@ -117,6 +117,11 @@ impl RunArgs {
         let mut flags =
             FlagSettings { base: self.base, additional: self.additional, ..FlagSettings::default() };
         for text in self.jmeter_property {
+            if !text.contains('=') {
+                return Err(format!(
+                    "-J {text} gives the property no value; write -J {text}=VALUE, or -J {text}= to take the property away"
+                ));
+            }
             flags.jmeter.push(crate::settings::assignment("-J", &text)?);
         }
         for text in self.system_property {

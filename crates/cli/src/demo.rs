@@ -128,12 +128,8 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
     let listener = match busyhour_demo::listen(address) {
         Ok(listener) => listener,
         Err(error) => {
-            let hint = if error.kind() == std::io::ErrorKind::AddrInUse {
-                "; choose another with --port, or 0 for a free one"
-            } else {
-                ""
-            };
-            return complain(Exit::Internal, &format!("cannot listen on {address}: {error}{hint}"));
+            let why = crate::io_hints::with_hint(&error);
+            return complain(Exit::Internal, &format!("cannot listen on {address}: {why}"));
         }
     };
     // Whoever reads where it listens may end it at once, and shall have what it saw.

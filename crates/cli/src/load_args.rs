@@ -196,7 +196,7 @@ fn body(data: &[String]) -> Result<Option<String>, String> {
     for text in data {
         parts.push(match text.strip_prefix('@') {
             Some(file) => std::fs::read_to_string(file)
-                .map_err(|error| format!("-d {text}: {error}"))?
+                .map_err(|error| format!("-d {text}: {}", crate::io_hints::with_hint(&error)))?
                 .replace(['\r', '\n'], ""),
             None => text.clone(),
         });

@@ -12,6 +12,7 @@ mod exit;
 mod export;
 mod forecast;
 mod inputs;
+mod io_hints;
 mod java_properties;
 mod jmeter_args;
 mod judge;

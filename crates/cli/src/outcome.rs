@@ -51,7 +51,7 @@ pub(crate) fn outcome(
         (_, Stop::Graceful, _) => RunEnd::Interrupted,
         (_, Stop::Now, _) => RunEnd::Aborted,
         (_, Stop::No, _) if broken => RunEnd::StoppedByThreshold,
-        (_, Stop::No, Some(_)) if shared.stop_error().is_some() => RunEnd::StoppedByError,
+        (_, Stop::No, _) if shared.stop_error().is_some() => RunEnd::StoppedByError,
         (_, Stop::No, Some(_)) => RunEnd::StoppedByPlan,
         (_, Stop::No, None) => RunEnd::Completed,
     };

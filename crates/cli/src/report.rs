@@ -20,7 +20,7 @@ use crate::results_args::ResultsArgs;
 use crate::run::chain;
 
 /// JMeter's properties for the limits of its Application Performance Index, in ms.
-const APDEX_PROPERTIES: [&str; 2] =
+pub(crate) const APDEX_PROPERTIES: [&str; 2] =
     ["jmeter.reportgenerator.apdex_satisfied_threshold", "jmeter.reportgenerator.apdex_tolerated_threshold"];
 
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ use busyhour_export::{NowMs, Origin, UserCounts};
 use busyhour_http::TlsPolicy;
 use busyhour_plan::TestPlan;
 use busyhour_record::{
-    CsvOutput, MANIFEST_VERSION, Machine, Manifest, PlanFile, Recorder, RecorderConfig, RunDir, RunEnd,
+    ApdexLimits, CsvOutput, MANIFEST_VERSION, Machine, Manifest, PlanFile, Recorder, RecorderConfig, RunDir, RunEnd,
     RunTotals, SaveConfig, Which, plan_hash,
 };
 use busyhour_report::{Look, add_arrivals, end_of_run, prepare_dashboard, write_dashboard, write_reports};
@@ -26,6 +26,7 @@ use crate::console;
 use crate::exit::{self, Exit, complain, say};
 use crate::export::Exports;
 use crate::forecast;
+use crate::io_hints;
 use crate::live::{Live, Steered, View};
 use crate::log_file::LogFile;
 use crate::notes::{missed_starts, notes};
@@ -128,7 +129,7 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
         listener_sets: started.listener_sets.clone(),
         writers: cores,
         observers,
-        apdex: crate::report::apdex_limits(&settings.jmeter).map_err(|text| Refusal(Exit::Usage, text))?,
+        apdex: apdex_limits(&settings, &started.shared.properties).map_err(|text| Refusal(Exit::Usage, text))?,
         pipes: asked.pipes(),
         ..RecorderConfig::default()
     };
@@ -141,7 +142,7 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
     })?;
     asked.begin(&started.shared);
     make_private(&dir);
-    let mut display = display(request, &settings, length);
+    let mut display = display(request, &settings, &started.shared.properties, length);
     if request.as_jmeter {
         let wall = jiff::Zoned::now().strftime("%Y %b %d %H:%M:%S %Z").to_string();
         exit::print(&format!(
@@ -227,6 +228,7 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
             log_path.display()
         ));
     }
+    warn_of_unused(request, &shared.properties);
     let results = finish(request, &manifest, &dir, &main, &log_path, &started, &totals, judge, failure);
     if let Some(live) = live {
         live.finish();
@@ -254,12 +256,8 @@ fn prepare(request: &RunRequest, asked: &Asked) -> Result<Prepared, Refusal> {
     let bytes: Vec<u8> = match &request.plan_text {
         Some(text) => text.as_bytes().to_vec(),
         None => std::fs::read(&request.plan).map_err(|error| {
-            let hint = if error.kind() == std::io::ErrorKind::NotFound {
-                ""
-            } else {
-                "; is it a file you may read?"
-            };
-            Refusal(Exit::Refused, format!("cannot read the plan {}: {error}{hint}", request.plan.display()))
+            let why = io_hints::with_hint(&error);
+            Refusal(Exit::Refused, format!("cannot read the plan {}: {why}", request.plan.display()))
         })?,
     };
     let plan_name = request.plan.display().to_string();
@@ -296,7 +294,7 @@ fn prepare(request: &RunRequest, asked: &Asked) -> Result<Prepared, Refusal> {
     if let Some(results) = &request.results {
         check_results_file(request, results)?;
     }
-    let mut save = SaveConfig::from_properties(|name| settings.jmeter.get(name).map(String::as_str))
+    let mut save = SaveConfig::from_properties(|name| setting(&settings, &properties, name))
         .map_err(|error| Refusal(Exit::Usage, error.to_string()))?;
     if save.xml && request.results.is_none() {
         // The property is for a file that was not asked for, and for listeners that do not choose themselves.
@@ -312,7 +310,7 @@ fn prepare(request: &RunRequest, asked: &Asked) -> Result<Prepared, Refusal> {
     let dir = dir.map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
     let log_path = request.log.clone().unwrap_or_else(|| dir.path().join("run.log"));
     let log = LogFile::create(&log_path).map_err(|error| {
-        Refusal(Exit::Internal, format!("cannot write the log {}: {error}", log_path.display()))
+        Refusal(Exit::Internal, format!("cannot write the log {}: {}", log_path.display(), io_hints::with_hint(&error)))
     })?;
     let main_path = request.results.clone().unwrap_or_else(|| dir.jtl_path());
     let main = CsvOutput { path: main_path, config: save, which: Which::All };
@@ -386,7 +384,7 @@ fn remove_dashboard(dir: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     std::fs::remove_dir_all(dir).map_err(|error| {
-        Refusal(Exit::Internal, format!("cannot remove the old report {}: {error}", dir.display()))
+        Refusal(Exit::Internal, format!("cannot remove the old report {}: {}", dir.display(), io_hints::with_hint(&error)))
     })
 }
 
@@ -397,7 +395,7 @@ fn check_results_file(request: &RunRequest, path: &Path) -> Result<(), Refusal> 
     }
     if request.force {
         return std::fs::remove_file(path)
-            .map_err(|error| Refusal(Exit::Internal, format!("cannot delete {}: {error}", path.display())));
+            .map_err(|error| Refusal(Exit::Internal, format!("cannot delete {}: {}", path.display(), io_hints::with_hint(&error))));
     }
     if request.dashboard.is_some() {
         let text = format!(
@@ -409,14 +407,47 @@ fn check_results_file(request: &RunRequest, path: &Path) -> Result<(), Refusal> 
     Ok(())
 }
 
-fn display(request: &RunRequest, settings: &Settings, length: Option<Duration>) -> Display {
-    let get = |name: &str| settings.jmeter.get(name).map(|text| text.trim());
+fn display(
+    request: &RunRequest,
+    settings: &Settings,
+    properties: &Properties,
+    length: Option<Duration>,
+) -> Display {
+    let get = |name: &str| setting(settings, properties, name).map(str::trim);
     // A flag that takes the name away turns the summariser off.
     let flag = request.flags.jmeter.iter().rfind(|(name, _)| name == "summariser.name");
     let default = if flag.is_some() { "" } else { "summary" };
     let name = get("summariser.name").unwrap_or(default).to_owned();
     let interval = get("summariser.interval").and_then(|text| text.parse().ok()).unwrap_or(30);
     Display::new(request.as_jmeter, name, interval, length)
+}
+
+/// A setting of JMeter's; that it was asked for is noted.
+fn setting<'s>(settings: &'s Settings, properties: &Properties, name: &str) -> Option<&'s str> {
+    properties.with(name, |_| ());
+    settings.jmeter.get(name).map(String::as_str)
+}
+
+fn apdex_limits(settings: &Settings, properties: &Properties) -> Result<ApdexLimits, String> {
+    for name in crate::report::APDEX_PROPERTIES {
+        properties.with(name, |_| ());
+    }
+    crate::report::apdex_limits(&settings.jmeter)
+}
+
+/// Names that -J set and that nothing has asked for: mistyped, most likely.
+fn warn_of_unused(request: &RunRequest, properties: &Properties) {
+    let mut told: Vec<&str> = Vec::new();
+    for (name, value) in &request.flags.jmeter {
+        if value.is_empty() || properties.is_read(name) || told.contains(&name.as_str()) {
+            continue;
+        }
+        told.push(name);
+        say(&format!(
+            "warning: neither the plan nor this program has read the property {name}, which -J sets\n  hint: compare its \
+             name with the plan's ${{__P(…)}}"
+        ));
+    }
 }
 
 /// Whether the terminal is to show a screen.
@@ -446,7 +477,7 @@ fn finish(
     let mut summary = Summary::new(RunFacts::from_manifest(manifest), totals);
     let mut written = vec![main.path.display().to_string()];
     written.extend(started.listeners.iter().map(|file| file.path.display().to_string()));
-    let mut complain_of = |error: &dyn std::error::Error| {
+    let mut complain_of = |error: &(dyn std::error::Error + 'static)| {
         say(&format!("warning: {}", chain(error)));
         lost = true;
     };
@@ -512,8 +543,8 @@ fn finish(
     Ok(Results { lost, failed: unjudged || Thresholds::failed(&summary), nothing_sent })
 }
 
-/// An error and its causes in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+/// An error and its causes in one line, with what to do about an error of the system.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
@@ -523,6 +554,10 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
             text.push_str(&cause_text);
         }
         next = cause.source();
+    }
+    if let Some(hint) = io_hints::hint_in_chain(error) {
+        text.push_str("; ");
+        text.push_str(hint);
     }
     text
 }

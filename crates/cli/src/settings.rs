@@ -77,7 +77,10 @@ fn read(file: &Path) -> Result<Vec<(String, String)>, String> {
                 .unwrap_or_else(|error| error.into_bytes().iter().map(|byte| char::from(*byte)).collect());
             Ok(java_properties::parse(&text))
         }
-        Err(error) => Err(format!("cannot read the properties file {}: {error}", file.display())),
+        Err(error) => {
+            let why = crate::io_hints::with_hint(&error);
+            Err(format!("cannot read the properties file {}: {why}", file.display()))
+        }
     }
 }
 

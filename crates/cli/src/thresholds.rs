@@ -66,7 +66,10 @@ impl ThresholdArgs {
                     Ok(read) => criteria.extend(read),
                     Err(findings) => wrong.extend(findings.iter().map(Diagnostic::to_string)),
                 },
-                Err(error) => wrong.push(format!("cannot read the thresholds {}: {error}", path.display())),
+                Err(error) => {
+                    let why = crate::io_hints::with_hint(&error);
+                    wrong.push(format!("cannot read the thresholds {}: {why}", path.display()));
+                }
             }
         }
         let given =
@@ -254,7 +257,7 @@ impl Thresholds {
                 .append(true)
                 .open(path)
                 .and_then(|mut file| file.write_all(summary_markdown(summary).as_bytes()));
-            note(path, appended.map_err(|error| format!("cannot write {}: {error}", path.display())));
+            note(path, appended.map_err(|error| format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error))));
         }
         (written, failed)
     }

@@ -336,14 +336,18 @@ impl<'p> Context<'p> {
         }
     }
 
+    /// A user without variables.
+    pub(crate) fn user_at_start(&self) -> UserState {
+        user_with(&self.options.properties, self.symbols.names.clone(), self.symbols.state_count())
+    }
+
     /// What a text that stands in `property` is when the test starts.
     pub(crate) fn text_at_start(&mut self, text: &str, property: Property<'p>) -> String {
         if !text.contains("${") {
             return text.to_owned();
         }
         let template = self.parse(text, property);
-        let mut user =
-            user_with(&self.options.properties, self.symbols.names.clone(), self.symbols.state_count());
+        let mut user = self.user_at_start();
         for set in &self.plan_variables {
             set.evaluate(&mut user);
         }

@@ -9,6 +9,7 @@ use crate::config;
 use crate::context::Context;
 use crate::controllers::{Builder, Tree};
 use crate::crowds;
+use crate::known;
 use crate::open::{self, Opened};
 use crate::scope::Stack;
 use crate::start::{VARIABLES_FROM_CSV, VariableSet};
@@ -201,6 +202,7 @@ fn group<'p>(
             None,
         ),
     };
+    known::check_group(context, element, &users);
     Group {
         phase,
         users,

@@ -14,6 +14,7 @@ mod groups;
 mod http;
 mod http_properties;
 mod keystore;
+mod known;
 mod listeners;
 mod load_profile;
 mod managers;

@@ -88,6 +88,11 @@ impl VariableSet {
         }
     }
 
+    /// The variables and what the plan says of their values.
+    pub(crate) fn templates(&self) -> &[(Slot, Template)] {
+        &self.0
+    }
+
     /// Gives a user these variables; returns their values.
     pub(crate) fn evaluate(&self, user: &mut UserState) -> Vec<(Slot, String)> {
         let values: Vec<_> =

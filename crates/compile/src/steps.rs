@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::element::IterationStep;
+use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 use busyhour_processors::{
     CounterSettings, CounterStep, CsvDataSettings, CsvDataStep, RandomCsvSettings, RandomCsvStep,
@@ -75,6 +76,8 @@ fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn It
         Ok(step) => {
             if let Some(path) = step.missing_file() {
                 say_missing(context, element, &path.display().to_string());
+            } else {
+                check_named(context, element, step.file_name(), |name| step.missing_file_named(name));
             }
             Some(Arc::new(step))
         }
@@ -83,6 +86,29 @@ fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn It
             None
         }
     }
+}
+
+/// Looks for a file whose name is made of properties and user-defined variables. That it is missing is a warning: users
+/// may have changed such a variable by the time the file is opened.
+fn check_named<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    name: &Template,
+    missing: impl Fn(&str) -> Option<std::path::PathBuf>,
+) {
+    if name.as_literal().is_some() {
+        return;
+    }
+    let Some(known) = context.known_text(name).filter(|known| !known.contains("${")) else { return };
+    let Some(path) = missing(&known) else { return };
+    let message =
+        format!("the file {} cannot be read; its name is written as {}", path.display(), name.source());
+    let finding = Diagnostic::warning("missing-file", message)
+        .with_hint("users stop at their first row unless the file is there by then; set the variable or property");
+    context.tell(match element.property("filename") {
+        Some(property) => property.locate(finding),
+        None => element.locate(finding),
+    });
 }
 
 fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn IterationStep>> {
@@ -100,6 +126,8 @@ fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc
         Ok(step) => {
             if let Some(path) = step.missing_file() {
                 say_missing(context, element, &path.display().to_string());
+            } else {
+                check_named(context, element, step.file_name(), |name| step.missing_file_named(name));
             }
             Some(Arc::new(step))
         }
@@ -113,9 +141,7 @@ fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc
 /// A file that is not there is refused now rather than found out user by user, unless a setUp group may make it.
 fn say_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
     let message = format!("the file {path} cannot be read");
-    let has_set_up =
-        context.plan.elements().any(|element| element.kind() == "SetupThreadGroup" && element.is_active());
-    let finding = if has_set_up {
+    let finding = if context.has_set_up_group() {
         Diagnostic::warning("missing-file", message)
             .with_hint("users stop at their first row unless a setUp group makes it")
     } else {

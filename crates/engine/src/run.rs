@@ -33,8 +33,29 @@ pub enum Level {
 /// JMeter's properties: read and set by functions and scripts while the run goes on.
 #[derive(Debug, Default)]
 pub struct Properties {
-    values: RwLock<HashMap<String, String>>,
+    values: RwLock<HashMap<String, PropertyValue>>,
     version: AtomicU64,
+}
+
+#[derive(Debug)]
+struct PropertyValue {
+    text: String,
+    /// Somebody has asked for it.
+    is_read: AtomicBool,
+}
+
+impl PropertyValue {
+    fn new(text: String) -> Self {
+        Self { text, is_read: AtomicBool::new(false) }
+    }
+
+    fn read(&self) -> &str {
+        // Looked at before it is set: cores that read the same property do not take its cache line from one another.
+        if !self.is_read.load(Ordering::Relaxed) {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        &self.text
+    }
 }
 
 /// Versions given out so far, to any properties.
@@ -47,7 +68,8 @@ fn next_version() -> u64 {
 impl Properties {
     /// Properties with these values.
     pub fn new(values: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { values: RwLock::new(values.into_iter().collect()), version: next_version().into() }
+        let values = values.into_iter().map(|(name, text)| (name, PropertyValue::new(text))).collect();
+        Self { values: RwLock::new(values), version: next_version().into() }
     }
 
     /// A number that changes with every change of a property and is never that of other properties: what was read
@@ -59,7 +81,7 @@ impl Properties {
     /// Calls `read` with the value of `name`, without copying it.
     pub fn with<R>(&self, name: &str, read: impl FnOnce(Option<&str>) -> R) -> R {
         let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
-        read(values.get(name).map(String::as_str))
+        read(values.get(name).map(PropertyValue::read))
     }
 
     /// A copy of the value of `name`.
@@ -70,22 +92,28 @@ impl Properties {
     /// Sets `name`; returns what it was.
     pub fn set(&self, name: &str, value: &str) -> Option<String> {
         let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
-        let before = values.insert(name.to_owned(), value.to_owned());
+        let before = values.insert(name.to_owned(), PropertyValue::new(value.to_owned()));
         self.version.store(next_version(), Ordering::Release);
-        before
+        before.map(|before| before.text)
     }
 
     /// Removes `name`; returns what it was.
     pub fn remove(&self, name: &str) -> Option<String> {
         let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
         self.version.store(next_version(), Ordering::Release);
-        values.remove(name)
+        values.remove(name).map(|before| before.text)
+    }
+
+    /// Whether somebody has asked for the value that `name` has now; true as well when it has none.
+    pub fn is_read(&self, name: &str) -> bool {
+        let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
+        values.get(name).is_none_or(|value| value.is_read.load(Ordering::Relaxed))
     }
 
     /// All properties, sorted by name.
     pub fn all(&self) -> Vec<(String, String)> {
         let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<_> = values.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let mut all: Vec<_> = values.iter().map(|(name, value)| (name.clone(), value.read().to_owned())).collect();
         all.sort();
         all
     }
@@ -207,7 +235,7 @@ pub struct RunShared {
     stop: AtomicU8,
     /// When the end is forced, in nanoseconds since the run's start; `u64::MAX`: never.
     force_at_ns: AtomicU64,
-    /// The first error of the plan that stopped the run.
+    /// The first error of the plan that stopped users or the run.
     stop_error: OnceLock<String>,
     log: LogSink,
 }
@@ -331,11 +359,17 @@ impl RunShared {
 
     /// Asks the run to stop because of an error of the plan, which `why` describes. The first error is kept.
     pub fn stop_because_of_error(&self, stop: Stop, why: impl Into<String>) {
-        let _ = self.stop_error.set(why.into());
+        self.note_error(why);
         self.ask_to_stop(stop);
     }
 
-    /// The error of the plan that stopped the run.
+    /// Notes an error of the plan that stopped users or the run, so that the run does not count as completed. The first
+    /// one is kept.
+    pub fn note_error(&self, why: impl Into<String>) {
+        let _ = self.stop_error.set(why.into());
+    }
+
+    /// The error of the plan that stopped users or the run.
     pub fn stop_error(&self) -> Option<&str> {
         self.stop_error.get().map(String::as_str)
     }

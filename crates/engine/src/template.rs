@@ -14,6 +14,12 @@ use crate::variables::Slot;
 pub trait Function: Send + Sync + fmt::Debug {
     /// Appends the function's value to `out`.
     fn evaluate(&self, user: &mut UserState, out: &mut String);
+
+    /// Whether its value depends on nothing but JMeter's properties and texts of the plan, and evaluating it changes
+    /// nothing: then it is known before the run.
+    fn depends_on_properties_only(&self) -> bool {
+        false
+    }
 }
 
 /// One piece of a template.

@@ -443,12 +443,21 @@ impl<P: Protocol> VirtualUser<P> {
         if stop_user {
             self.stop(None, "Stop Thread");
         }
+        if failed && matches!(on_error, OnError::StopTest | OnError::StopTestNow) {
+            self.note_failed_sample("its thread group stops the test after a failed sample");
+        }
         if stop_test {
             self.stop(Some(Stop::Graceful), "Shutdown Test");
         }
         if stop_now {
             self.stop(Some(Stop::Now), "Stop Test Now");
         }
+    }
+
+    /// Notes that the sample failed and what follows from that.
+    pub(super) fn note_failed_sample(&self, consequence: &str) {
+        let result = &self.user.result;
+        self.user.run.note_error(format!("{:?} failed ({}): {consequence}", result.label, result.code));
     }
 
     fn stop(&mut self, test: Option<Stop>, what: &str) {

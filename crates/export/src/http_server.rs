@@ -2,10 +2,11 @@
 //!
 //! It answers one request per connection. What a request means is the business of its handler.
 
+use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,8 +16,12 @@ const HEAD_MAX: usize = 16 << 10;
 /// Longest body.
 const BODY_MAX: usize = 4 << 10;
 
-/// Connections at once; further ones are sent away.
+/// Connections at once. Further ones take the place of the oldest connection whose request has not come whole yet:
+/// clients that send slowly do not keep others out.
 const CONNECTIONS_MAX: usize = 32;
+
+/// Connections at once while those that were sent away end; further ones are refused.
+const ENDING_MAX: usize = 2 * CONNECTIONS_MAX;
 
 /// How long a client may take over a part of its request, or to take a part of its answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -104,36 +109,69 @@ impl HttpAnswer<'_> {
 /// Answers requests; called on a thread of the connection's own.
 pub type HttpHandler = Arc<dyn Fn(&HttpRequest, &mut TcpStream) -> io::Result<()> + Send + Sync>;
 
-/// How many connections there are, and who waits for them to end.
+/// The connections there are, and who waits for them to end.
 #[derive(Debug, Default)]
 struct Connections {
-    count: Mutex<usize>,
+    open: Mutex<OpenConnections>,
     ended: Condvar,
 }
 
-struct Connection(Arc<Connections>);
+#[derive(Debug, Default)]
+struct OpenConnections {
+    count: usize,
+    /// Number of the next connection.
+    next: u64,
+    /// Those whose requests have not come whole yet, oldest first.
+    reading: VecDeque<(u64, TcpStream)>,
+}
+
+struct Connection {
+    all: Arc<Connections>,
+    number: u64,
+}
 
 impl Connections {
-    fn begin(self: &Arc<Self>) -> Option<Connection> {
-        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        if *count >= CONNECTIONS_MAX {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a connection in, if need be in the place of one that is still sending its request.
+    fn begin(self: &Arc<Self>, stream: &TcpStream) -> Option<Connection> {
+        let mut open = self.lock();
+        if open.count >= ENDING_MAX {
             return None;
         }
-        *count += 1;
-        Some(Connection(Arc::clone(self)))
+        let reading = stream.try_clone().ok()?;
+        if open.count >= CONNECTIONS_MAX {
+            let (_, slowest) = open.reading.pop_front()?;
+            // Its thread finds the end of the request, and ends.
+            let _ = slowest.shutdown(std::net::Shutdown::Both);
+        }
+        open.count += 1;
+        let number = open.next;
+        open.next += 1;
+        open.reading.push_back((number, reading));
+        Some(Connection { all: Arc::clone(self), number })
     }
 
     fn wait_for_none(&self) {
-        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever does not end in time is left to the end of the process.
-        drop(self.ended.wait_timeout_while(count, FAREWELL, |count| *count > 0));
+        drop(self.ended.wait_timeout_while(self.lock(), FAREWELL, |open| open.count > 0));
+    }
+}
+
+impl Connection {
+    /// The request has come whole: the connection keeps its place.
+    fn has_request(&self) {
+        self.all.lock().reading.retain(|(number, _)| *number != self.number);
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        *self.0.count.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.0.ended.notify_all();
+        self.has_request();
+        self.all.lock().count -= 1;
+        self.all.ended.notify_all();
     }
 }
 
@@ -161,14 +199,14 @@ impl HttpServer {
                     return;
                 }
                 let Ok(mut stream) = stream else { continue };
-                let Some(connection) = all.begin() else {
+                let Some(connection) = all.begin(&stream) else {
                     let _ = too_many(&mut stream);
                     continue;
                 };
                 let handler = Arc::clone(&handler);
                 // A client that goes away, or sends rubbish, is no concern of the run; nor is one without a thread.
                 let _ = std::thread::Builder::new().name(of_connections.clone()).spawn(move || {
-                    let _ = serve(&mut stream, &handler);
+                    let _ = serve(&mut stream, &handler, &connection);
                     drop(connection);
                 });
             }
@@ -208,11 +246,14 @@ fn too_many(stream: &mut TcpStream) -> io::Result<()> {
     HttpAnswer { status: "503 Service Unavailable", kind: "text/plain", headers: "", body }.send(stream)
 }
 
-fn serve(stream: &mut TcpStream, handler: &HttpHandler) -> io::Result<()> {
+fn serve(stream: &mut TcpStream, handler: &HttpHandler, connection: &Connection) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     match read(stream)? {
-        Some(request) => handler(&request, stream),
+        Some(request) => {
+            connection.has_request();
+            handler(&request, stream)
+        }
         None => {
             let body = b"this is no request that can be answered\n";
             HttpAnswer { status: "400 Bad Request", kind: "text/plain", headers: "", body }.send(stream)
@@ -327,6 +368,29 @@ mod tests {
         assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400 "));
         let twice = "GET / HTTP/1.1\r\nX-A: 1\r\nX-A: 2\r\n\r\n";
         assert!(ask(&server, &[twice]).ends_with("None None "), "a header that is given twice is none");
+    }
+
+    #[test]
+    fn clients_that_send_slowly_keep_nobody_out() {
+        let server = echo();
+        let slow: Vec<TcpStream> = (0..10 * CONNECTIONS_MAX)
+            .filter_map(|_| {
+                let mut stream = TcpStream::connect(server.address()).ok()?;
+                stream.write_all(b"GET / HT").ok()?;
+                Some(stream)
+            })
+            .collect();
+        assert!(slow.len() > CONNECTIONS_MAX);
+        // A place is free as soon as the threads of those that were sent away have ended.
+        let answered = (0..1_000).any(|_| {
+            let Ok(mut stream) = TcpStream::connect(server.address()) else { return false };
+            let _ = stream.write_all(b"GET /mine HTTP/1.1\r\nHost: x\r\n\r\n");
+            let mut answer = String::new();
+            let _ = stream.read_to_string(&mut answer);
+            answer.starts_with("HTTP/1.1 200 ")
+        });
+        assert!(answered);
+        drop(slow);
     }
 
     #[test]

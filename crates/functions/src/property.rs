@@ -92,6 +92,10 @@ fn next_place() -> usize {
 }
 
 impl Function for Read {
+    fn depends_on_properties_only(&self) -> bool {
+        self.is_plain()
+    }
+
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let start = out.len();
         let version = user.run.properties.version();

@@ -209,7 +209,8 @@ pub const ALLOW_UNSUPPORTED_PROPERTY: &str = "busyhour.allow_unsupported";
 pub(crate) fn stop_unsupported(user: &UserState) {
     if !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
         user.log(Level::Error, "a text came up that is not supported, see the line above; the test stops");
-        user.run.ask_to_stop(Stop::Graceful);
+        let why = "a text came up that means something only to JMeter, see the log";
+        user.run.stop_because_of_error(Stop::Graceful, why);
     }
 }
 

@@ -115,8 +115,8 @@ pub enum RunEnd {
     Completed,
     /// The plan stopped itself (Stop Test, or an error with that consequence).
     StoppedByPlan,
-    /// An error stopped it: a script that cannot be run, a failed sample with that consequence, a data file that is
-    /// missing.
+    /// An error stopped it or users of it: a script that cannot be run, a failed sample with that consequence, a data file
+    /// that is missing.
     StoppedByError,
     /// Someone asked it to stop, and the users finished their samples.
     Interrupted,

@@ -166,6 +166,10 @@ pub struct Recorder {
     live: Arc<Mutex<Live>>,
 }
 
+/// How often the files are handed to the system, in nanoseconds of the run. A core hands its samples over every tenth of
+/// a second, so that a process that is killed loses less than a second of them.
+const FLUSH_NS: u64 = 500_000_000;
+
 /// How long the recorder waits for news before it looks after its files.
 const IDLE: Duration = Duration::from_millis(500);
 
@@ -311,8 +315,8 @@ impl Worker {
                 Err(RecvTimeoutError::Timeout) => self.outputs.flush(),
             }
             // The fastest core's clock: a core that hangs must not keep what the others did out of the files.
-            if newest.second() != flushed {
-                flushed = newest.second();
+            if newest.0 / FLUSH_NS != flushed {
+                flushed = newest.0 / FLUSH_NS;
                 self.outputs.flush();
             }
         }

@@ -4,9 +4,9 @@ use busyhour_analysis::arrivals::{
     ArrivalTally, ArrivalVerdict, Asked, Circumstances, Resolution, Scope, TallySettings, judge,
 };
 use busyhour_analysis::thresholds::Criterion;
-use busyhour_analysis::{RunFacts, SteadyPart, Summary, WindowHow, steady_part};
+use busyhour_analysis::{LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowHow, steady_part};
 use busyhour_record::{
-    AddUpSettings, ApdexLimits, ReadSettings, RecordReading, Replay, Results, ResultsError, ResultsFrom,
+    AddUpSettings, ApdexLimits, Manifest, Nanos, ReadSettings, RecordReading, Replay, Results, ResultsError, ResultsFrom,
     ResultsInput, RunDir,
 };
 use rand::SeedableRng as _;
@@ -113,9 +113,11 @@ fn summarised(
     let run = run.filter(|dir| dir.samples_path().exists());
     let manifest = run.as_ref().map(RunDir::read_manifest).transpose()?;
     let facts = |replay: &Replay| match &manifest {
-        Some(manifest) => {
-            RunFacts { record_cut: replay.end.cut_at.is_some(), ..RunFacts::from_manifest(manifest) }
-        }
+        Some(manifest) => RunFacts {
+            record_cut: replay.end.cut_at.is_some(),
+            record_end: run.as_ref().and_then(|dir| record_end(dir, manifest, replay)),
+            ..RunFacts::from_manifest(manifest)
+        },
         None => RunFacts::from_results(replay),
     };
     let asked = match options.part {
@@ -158,6 +160,28 @@ fn summarised(
         }
     }
     Ok((summary, again))
+}
+
+/// How far the record of a run reaches that did not write how it ended, and what the results file beside it has that the
+/// record lacks.
+fn record_end(dir: &RunDir, manifest: &Manifest, replay: &Replay) -> Option<RecordEnd> {
+    if manifest.outcome.is_some() {
+        return None;
+    }
+    let ends = replay.inputs.iter().filter_map(|input| input.ends);
+    let end = ends.map(|(_, last)| last).max().unwrap_or(Nanos::ZERO);
+    let later = later_rows(&dir.jtl_path(), manifest.wall_anchor_ms, end);
+    Some(RecordEnd { at_s: end.as_duration().as_secs_f64(), later })
+}
+
+/// The samples of a results file that ended later than `end`, which is in whole milliseconds there; `None` when there are
+/// none, or no file that can be read.
+fn later_rows(path: &std::path::Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
+    let settings = ReadSettings { start_ms: Some(start_ms), ..ReadSettings::default() };
+    let results = Results::open(vec![ResultsInput::path(path)], &settings).ok()?;
+    let (mut rows, last) = (0, end + 1_000_000_u64);
+    let read = results.read(&mut |sample| rows += u64::from(sample.end > last), &mut |_| {});
+    (read.is_ok() && rows > 0).then(|| LaterRows { file: path.display().to_string(), rows })
 }
 
 /// The steady part of `inputs`, in seconds from the start of the run, which is the second value, in ms since 1970.

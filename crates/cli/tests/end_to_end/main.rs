@@ -13,6 +13,7 @@ mod command_line;
 mod compare;
 mod demo;
 mod docs;
+mod exit_codes;
 mod export;
 mod faults;
 mod jmeter_form;
@@ -36,4 +37,5 @@ mod stopping;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod thresholds;
+mod unstoppable;
 mod websockets;

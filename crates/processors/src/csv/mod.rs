@@ -220,7 +220,18 @@ impl CsvDataStep {
     pub fn missing_file(&self) -> Option<PathBuf> {
         let name = java::trim(self.settings.filename.as_literal()?);
         let path = self.files.resolve(name);
-        std::fs::File::open(&path).is_err().then_some(path)
+        cannot_be_read(&path).then_some(path)
+    }
+
+    /// As [`Self::missing_file`] for a file whose name is known to be `name` at the start of the run.
+    pub fn missing_file_named(&self, name: &str) -> Option<PathBuf> {
+        let path = self.files.resolve(java::trim(name));
+        cannot_be_read(&path).then_some(path)
+    }
+
+    /// What the plan says of the file's name.
+    pub fn file_name(&self) -> &Template {
+        &self.settings.filename
     }
 
     fn opened(&self, user: &mut UserState, delimiter: &str) -> Result<Rc<Opened>, StopUser> {
@@ -256,6 +267,18 @@ impl CsvDataStep {
     }
 }
 
+/// Whether a file cannot be opened. A pipe is not opened: that would wait for its writer.
+pub(crate) fn cannot_be_read(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo()) {
+            return false;
+        }
+    }
+    std::fs::File::open(path).is_err()
+}
+
 /// Names between commas; several commas count as one.
 fn variable_names(text: &str) -> Vec<String> {
     text.split(',').filter(|name| !name.is_empty()).map(|name| java::trim(name).to_owned()).collect()
@@ -278,11 +301,14 @@ impl IterationStep for CsvDataStep {
             "" => ",",
             other => other,
         };
-        let opened = self.opened(user, delimiter)?;
+        let opened = self.opened(user, delimiter).inspect_err(|error| user.run.note_error(error.0.clone()))?;
         ROW.with_borrow_mut(|(row, line)| {
             match opened.file.read(settings, delimiter, opened.skips_first_line, row, line) {
                 Ok(()) => {}
-                Err(NoRow::Missing(why)) => return Err(StopUser(why)),
+                Err(NoRow::Missing(why)) => {
+                    user.run.note_error(why.clone());
+                    return Err(StopUser(why));
+                }
                 Err(NoRow::Failed(why)) => {
                     row.clear();
                     user.log(Level::Error, &format!("java.io.IOException: {why}"));

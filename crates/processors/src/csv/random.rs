@@ -82,7 +82,18 @@ impl RandomCsvStep {
     /// The file, when its name does not vary and it is not there to be read: the plan can be refused at once.
     pub fn missing_file(&self) -> Option<std::path::PathBuf> {
         let path = self.files.resolve(self.settings.filename.as_literal()?);
-        std::fs::File::open(&path).is_err().then_some(path)
+        super::cannot_be_read(&path).then_some(path)
+    }
+
+    /// As [`Self::missing_file`] for a file whose name is known to be `name` at the start of the run.
+    pub fn missing_file_named(&self, name: &str) -> Option<std::path::PathBuf> {
+        let path = self.files.resolve(name);
+        super::cannot_be_read(&path).then_some(path)
+    }
+
+    /// What the plan says of the file's name.
+    pub fn file_name(&self) -> &Template {
+        &self.settings.filename
     }
 
     fn load(&self, user: &mut UserState) -> Result<Rows, String> {
@@ -182,7 +193,10 @@ impl IterationStep for RandomCsvStep {
         let mut guard = lock();
         let rows = match guard.as_mut() {
             Some(Ok(rows)) => rows,
-            Some(Err(why)) => return Err(StopUser(why.clone())),
+            Some(Err(why)) => {
+                user.run.note_error(why.clone());
+                return Err(StopUser(why.clone()));
+            }
             None => return Ok(()),
         };
         let Some(row) = rows.next(&self.settings, user) else {

@@ -406,7 +406,8 @@ impl ScriptText {
         user.log(level, &format!("{words} {}, message: {error}", self.name));
         if error.is_unsupported() && !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
             user.log(Level::Error, &format!("{}: this script cannot be run here; the test stops", self.name));
-            user.run.ask_to_stop(Stop::Graceful);
+            let why = format!("{}: this script cannot be run here: {error}", self.name);
+            user.run.stop_because_of_error(Stop::Graceful, why);
         }
     }
 

@@ -1,0 +1,89 @@
+//! What to do about an error of the system.
+
+use std::error::Error;
+use std::io::{self, ErrorKind};
+
+/// What to do about an error of the system; `None` when its own words say all there is.
+pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
+    #[cfg(unix)]
+    if let Some(hint) = error.raw_os_error().and_then(hint_for_limit) {
+        return Some(hint);
+    }
+    Some(match error.kind() {
+        ErrorKind::NotFound => "check the name; a relative one is looked up in the working directory",
+        ErrorKind::PermissionDenied => "check who may read and write it, and its directory",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room there, or name a place on another disk",
+        ErrorKind::ReadOnlyFilesystem => "name a place on a file system that can be written",
+        ErrorKind::FileTooLarge => "raise the limit of the file size (ulimit -f), or name a place on another disk",
+        ErrorKind::IsADirectory => "name a file, not a directory",
+        ErrorKind::NotADirectory => "a part of the path is a file, not a directory",
+        ErrorKind::InvalidFilename => "choose a shorter name",
+        ErrorKind::AddrInUse => "another program listens there: choose another port, or port 0 for a free one",
+        ErrorKind::AddrNotAvailable => "choose an address of this machine, such as 127.0.0.1",
+        ErrorKind::ConnectionRefused => "check that a server listens at that address and port",
+        ErrorKind::OutOfMemory => "close other programs, or run with fewer users",
+        _ => return None,
+    })
+}
+
+/// Limits of the system that the standard library has no kinds for.
+#[cfg(unix)]
+fn hint_for_limit(number: i32) -> Option<&'static str> {
+    use rustix::io::Errno;
+    match Errno::from_raw_os_error(number) {
+        Errno::MFILE => Some("raise the limit of open files of this process (ulimit -n)"),
+        Errno::NFILE => Some("the system has no open files left: end other programs, or raise its limit"),
+        Errno::AGAIN => Some("a limit of the system is reached: end other programs, or raise it (ulimit -u)"),
+        _ => None,
+    }
+}
+
+/// An error of the system and what to do about it, in one line.
+pub(crate) fn with_hint(error: &io::Error) -> String {
+    match hint(error) {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    }
+}
+
+/// What to do about the first error of the system among an error and its causes.
+pub(crate) fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(hint) = error.downcast_ref::<io::Error>().and_then(hint) {
+            return Some(hint);
+        }
+        next = error.source();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_errors_have_hints() {
+        for kind in [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::StorageFull, ErrorKind::AddrInUse] {
+            assert!(hint(&kind.into()).is_some(), "{kind:?}");
+        }
+        assert_eq!(hint(&io::Error::other("rubbish")), None);
+        assert_eq!(with_hint(&io::Error::other("rubbish")), "rubbish");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn limits_have_hints_of_their_own() {
+        let error = io::Error::from_raw_os_error(rustix::io::Errno::MFILE.raw_os_error());
+        assert!(with_hint(&error).ends_with("(ulimit -n)"), "{}", with_hint(&error));
+    }
+
+    #[test]
+    fn a_cause_is_looked_at() {
+        let error = busyhour_record::RecordError {
+            path: "x".into(),
+            source: ErrorKind::PermissionDenied.into(),
+        };
+        assert!(hint_in_chain(&error).is_some_and(|hint| hint.contains("who may")));
+    }
+}

@@ -1,0 +1,103 @@
+//! A run that did not do its work does not end with exit code 0.
+
+use busyhour_record::RunEnd;
+
+use crate::plans::{element, get, group, plan, text};
+use crate::program::Room;
+use crate::servers::{ClosedPort, Server};
+
+fn port(server: &Server) -> String {
+    format!("-JPORT={}", server.port())
+}
+
+/// A data set of a file; `filename` may hold variables.
+fn data(filename: &str) -> String {
+    let properties = text("filename", filename)
+        + &text("variableNames", "a")
+        + &text("delimiter", ",")
+        + &text("shareMode", "shareMode.all");
+    element("CSVDataSet", "Data", &properties, "")
+}
+
+#[test]
+fn a_number_of_users_that_is_none_is_refused_with_its_place() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("${__P(USERS,2)}", "1", &get("a", "/"))));
+    let run = |more: &str| room.run(["run", "plan.jmx", more, &port(&server)]);
+    run("-JUSERS=abc").expect(3).says(&["${__P(USERS,2)}", "\"abc\"", "no number", "plan.jmx:"]);
+    room.file("plan.jmx", plan(&group("${users}", "1", &get("a", "/"))));
+    run("-Jx=").expect(3).says(&["\"${users}\"", "no number"]);
+    assert_eq!(server.requests(), 0);
+    room.run(["run", "plan.jmx", "-J", "USERS"]).expect(2).says(&["-J USERS=VALUE"]);
+}
+
+#[test]
+fn a_run_without_a_request_says_so() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("0", "1", &get("a", "/"))));
+    room.run(["run", "plan.jmx", &port(&server)]).expect(10).says(&["no request was sent"]);
+    let never = "<boolProp name=\"IfController.useExpression\">true</boolProp>\n".to_owned()
+        + &text("IfController.condition", "false");
+    room.file("plan.jmx", plan(&group("1", "1", &element("IfController", "Never", &never, &get("a", "/")))));
+    room.run(["run", "plan.jmx", &port(&server)]).expect(10).says(&["no request was sent", "run.log"]);
+}
+
+#[test]
+fn a_data_file_that_a_property_names_and_that_is_missing() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "1", &(data("${__P(DATA,nowhere)}/users.csv") + &get("a", "/")))));
+    let warned = ["nowhere/users.csv cannot be read", "${__P(DATA,nowhere)}/users.csv", "plan.jmx:"];
+    room.run(["check", "plan.jmx"]).expect(0).prints(&warned);
+    room.run(["run", "plan.jmx", &port(&server)]).expect(4).says(&warned).says(&["stopped by an error"]);
+    assert_eq!(server.requests(), 0);
+    std::fs::create_dir(room.path().join("here")).unwrap();
+    room.file("here/users.csv", "1\n");
+    room.run(["check", "plan.jmx", "-JDATA=here"]).expect(0);
+    room.run(["run", "plan.jmx", "-JDATA=here", &port(&server)]).expect(0);
+    assert_eq!(server.requests(), 1);
+}
+
+#[test]
+fn an_error_that_stops_the_test_is_no_success_and_a_planned_stop_is() {
+    let room = Room::new();
+    let nobody = ClosedPort::new();
+    let on_error = |action: &str| {
+        group("1", "3", &get("a", "/")).replace(
+            &text("ThreadGroup.on_sample_error", "continue"),
+            &text("ThreadGroup.on_sample_error", action),
+        )
+    };
+    room.file("plan.jmx", plan(&on_error("stoptest")));
+    let line = ["run", "plan.jmx", "--dir", "stopped", &format!("-JPORT={}", nobody.port())];
+    room.run(line).expect(4).says(&["stopped by an error", "\"a\" failed"]);
+    let outcome = busyhour_record::RunDir::open(room.path().join("stopped")).read_manifest().unwrap().outcome;
+    assert_eq!(outcome.unwrap().end, RunEnd::StoppedByError);
+    // JMeter's Flow Control Action.
+    let server = Server::quick();
+    let stop = "<intProp name=\"ActionProcessor.action\">2</intProp>\n".to_owned()
+        + "<intProp name=\"ActionProcessor.target\">2</intProp>\n"
+        + &text("ActionProcessor.duration", "0");
+    room.file("plan.jmx", plan(&group("1", "-1", &(get("a", "/") + &element("TestAction", "Stop", &stop, "")))));
+    room.run(["run", "plan.jmx", &port(&server)]).expect(0);
+}
+
+#[test]
+fn a_property_that_nothing_reads_is_told() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("${__P(USERS,1)}", "1", &get("a", "/"))));
+    let ended = room.run(["run", "plan.jmx", "-JUSER=3", "-JUSERS=2", &port(&server)]).expect(0);
+    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("has read the property")).collect();
+    assert!(matches!(told[..], [line] if line.contains("property USER,")), "{}", ended.all());
+}
+
+#[test]
+fn a_thread_group_without_a_main_controller_is_refused() {
+    let room = Room::new();
+    let group = element("ThreadGroup", "Old", &text("ThreadGroup.num_threads", "1"), &get("a", "/"));
+    room.file("plan.jmx", plan(&group));
+    room.run(["check", "plan.jmx"]).expect(3).prints(&["no-main-controller", "plan.jmx:"]);
+}

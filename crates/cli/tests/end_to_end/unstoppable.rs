@@ -1,0 +1,184 @@
+//! The stop works whatever blocks: a core, a pipe without a reader, a pipe that is not read, standard output.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use busyhour_record::{RecorderEvent, RunEnd};
+use rustix::process::Signal;
+
+use crate::plans::{element, get, get_with, group, named_group, plan, text};
+use crate::program::{Room, Running, wait_for};
+use crate::servers::{Gate, Server, answer};
+
+fn make_pipe(room: &Room, name: &str) {
+    let path = room.path().join(name);
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+fn port(server: &Server) -> String {
+    format!("-JPORT={}", server.port())
+}
+
+/// A data set whose file is a pipe that nobody writes: whoever opens it blocks its thread.
+fn blocking_data() -> String {
+    let properties = text("filename", "data.pipe")
+        + &text("variableNames", "a")
+        + &text("delimiter", ",")
+        + &text("shareMode", "shareMode.all");
+    element("CSVDataSet", "Data", &properties, "")
+}
+
+/// Sends the stop signal, and again once the first has been answered.
+fn stop_twice(running: &Running) {
+    running.signal(Signal::INT);
+    running.wait_for_stderr("once more: stop now");
+    running.signal(Signal::INT);
+}
+
+#[test]
+fn a_blocked_core_is_left_behind_and_the_rest_is_kept() {
+    let server = Server::quick();
+    let room = Room::new();
+    make_pipe(&room, "data.pipe");
+    // The first user of the second group blocks the core on which it is; the first group's users are on both.
+    let blocked = named_group("Blocked", "1", "1", &(blocking_data() + &get("never", "/never")));
+    room.file("plan.jmx", plan(&(named_group("Free", "2", "-1", &get("free", "/")) + &blocked)));
+    let running = room.start(["run", "plan.jmx", "--cores", "2", "-l", "out.jtl", &port(&server)]);
+    wait_for("rows of the core that is free", || {
+        let rows = std::fs::read_to_string(room.path().join("out.jtl")).unwrap_or_default();
+        (rows.lines().count() > 2).then_some(())
+    });
+    stop_twice(&running);
+    running.end().expect(4).prints(&["stopped early", "did not respond when the run was to end", "report.html"]);
+    let outcome = room.manifest().outcome.unwrap();
+    assert_eq!(outcome.end, RunEnd::Aborted);
+    assert_eq!(outcome.generator.abandoned.len(), 1);
+    let replay = room.run_dir().replay().unwrap();
+    assert_eq!(replay.end.cut_at, None);
+    assert!(replay.totals.total.samples > 0);
+}
+
+#[test]
+fn a_grace_period_ends_by_itself() {
+    let gate = Gate::default();
+    let at_server = gate.clone();
+    let server = Server::start(move |stream, _| {
+        at_server.wait();
+        answer(stream)
+    });
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "-1", &get("held", "/"))));
+    let running = room.start(["run", "plan.jmx", "--grace", "100ms", &port(&server)]);
+    wait_for("the user waits at the server", || (server.requests() == 1).then_some(()));
+    running.signal(Signal::TERM);
+    running.end().expect(4).says(&["for at most 0.1 s", "the grace period of 0.1 s has passed"]);
+    assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Aborted);
+    gate.open();
+}
+
+#[test]
+fn a_pipe_without_a_reader_does_not_swallow_signals() {
+    let server = Server::quick();
+    for option in ["-l", "-j"] {
+        let room = Room::new();
+        make_pipe(&room, "pipe");
+        room.file("plan.jmx", plan(&group("1", "-1", &get("a", "/"))));
+        let running = room.start(["run", "plan.jmx", option, "pipe", &port(&server)]);
+        wait_for("the run directory", || room.has_run_dir().then_some(()));
+        running.signal(Signal::TERM);
+        let ended = running.end().expect(4);
+        if option == "-l" {
+            ended.says(&["waiting for a program that reads the pipe pipe", "pipe"]);
+        }
+    }
+}
+
+#[test]
+fn a_pipe_that_is_not_read_costs_its_rows_and_not_the_end() {
+    let server = Server::quick();
+    let room = Room::new();
+    make_pipe(&room, "pipe");
+    // Opened for both, the pipe has a reader, which never reads.
+    let _reader = File::options().read(true).write(true).open(room.path().join("pipe")).unwrap();
+    room.file("plan.jmx", plan(&group("4", "-1", &get("a", "/"))));
+    let running = room.start(["run", "plan.jmx", "-l", "pipe", "--grace", "1s", &port(&server)]);
+    wait_for("more rows than the pipe holds", || (server.requests() > 2_000).then_some(()));
+    stop_twice(&running);
+    running.end().expect(4);
+    let outcome = room.manifest().outcome.unwrap();
+    let lost: Vec<u64> = outcome
+        .recorder_events
+        .iter()
+        .filter_map(|event| match event {
+            RecorderEvent::LostOutput { file, lost, .. } if file == "pipe" => Some(*lost),
+            _ => None,
+        })
+        .collect();
+    assert!(matches!(lost[..], [rows] if rows > 0), "{:?}", outcome.recorder_events);
+    let replay = room.run_dir().replay().unwrap();
+    assert_eq!(replay.end.cut_at, None);
+    assert!(replay.totals.total.samples >= lost[0], "the record has them");
+}
+
+#[test]
+fn a_standard_output_that_takes_nothing_does_not_hold_up_the_stop() {
+    let server = Server::quick();
+    let room = Room::new();
+    make_pipe(&room, "out");
+    let out = File::options().read(true).write(true).open(room.path().join("out")).unwrap();
+    // It is full from the beginning: this thread writes more than it holds, and waits for ever.
+    let mut filler = out.try_clone().unwrap();
+    std::thread::spawn(move || filler.write_all(&vec![0; 1 << 20]));
+    room.file("plan.jmx", plan(&group("1", "-1", &get("a", "/"))));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
+        .args(["-n", "-t", "plan.jmx", "-Jsummariser.interval=1", "-Jjmeterengine.nongui.port=0", &port(&server)])
+        .current_dir(room.path())
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("the run", || (server.requests() > 10).then_some(()));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, Signal::HUP).unwrap();
+    let status = wait_for("its end", || child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(4));
+    assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Interrupted);
+}
+
+#[test]
+fn sighup_stops_and_sigusr1_asks_for_progress() {
+    let server = Server::quick();
+    let room = Room::new();
+    let hour = element("ConstantTimer", "Pause", &text("ConstantTimer.delay", "3600000"), "");
+    room.file("plan.jmx", plan(&group("1", "1", &(get("a", "/") + &get_with("b", "/", "", &hour)))));
+    let running = room.start(["run", "plan.jmx", &port(&server)]);
+    wait_for("the first request", || (server.requests() == 1).then_some(()));
+    running.signal(Signal::USR2);
+    running.signal(Signal::USR1);
+    running.wait_for_stderr("1 user");
+    running.signal(Signal::HUP);
+    running.end().expect(4).says(&["stopping: users finish"]);
+    assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Interrupted);
+}
+
+#[test]
+fn a_stopped_process_says_that_it_did_not_run() {
+    let server = Server::quick();
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("2", "-1", &get("a", "/"))));
+    let running = room.start(["run", "plan.jmx", &port(&server)]);
+    wait_for("a second of the run", || (room.has_run_dir() && server.requests() > 100).then_some(()));
+    running.signal(Signal::STOP);
+    let requests = server.requests();
+    // The length of the stop is what is measured; its bound below is far from it.
+    std::thread::sleep(std::time::Duration::from_millis(900));
+    running.signal(Signal::CONT);
+    wait_for("more requests", || (server.requests() > requests + 100).then_some(()));
+    running.signal(Signal::INT);
+    running.end().expect(4).prints(&["this process did not run for"]);
+    let stalls = room.manifest().outcome.unwrap().generator.stalls;
+    let longest = stalls.iter().filter(|stall| stall.core.is_none()).map(|stall| stall.length_ns).max();
+    assert!(longest.is_some_and(|ns| ns >= 500_000_000), "{stalls:?}");
+}

@@ -1,0 +1,83 @@
+//! Texts that are known before the run although they are not literal: they depend on properties and on user-defined
+//! variables only.
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_engine::template::{Segment, Template};
+use busyhour_engine::variables::Slot;
+use busyhour_plan::Element;
+
+use crate::context::Context;
+
+/// A thread group of JMeter's own.
+const GROUPS: [&str; 3] = ["ThreadGroup", "SetupThreadGroup", "PostThreadGroup"];
+
+impl Context<'_> {
+    /// What a text is when the run starts; `None` when that is not known yet, or when finding out could change
+    /// something. A variable that nothing defines stays as it is written.
+    pub(crate) fn known_text(&self, template: &Template) -> Option<String> {
+        let mut user = self.user_at_start();
+        let mut unknown = Vec::new();
+        for set in &self.plan_variables {
+            let mut values = Vec::new();
+            for (slot, value) in set.templates() {
+                match is_known(value, &unknown) {
+                    true => {
+                        unknown.retain(|other| other != slot);
+                        values.push((*slot, value.text(&mut user).into_owned()));
+                    }
+                    false => unknown.push(*slot),
+                }
+            }
+            values.iter().for_each(|(slot, value)| user.variables.set_slot(*slot, value));
+        }
+        is_known(template, &unknown).then(|| template.text(&mut user).into_owned())
+    }
+
+    /// Whether a group that runs before the others may set properties or make files.
+    pub(crate) fn has_set_up_group(&self) -> bool {
+        self.plan.elements().any(|element| element.kind() == "SetupThreadGroup" && element.is_active())
+    }
+}
+
+fn is_known(template: &Template, unknown: &[Slot]) -> bool {
+    template.segments().iter().all(|segment| match segment {
+        Segment::Text(_) => true,
+        Segment::Variable(slot) => !unknown.contains(slot),
+        Segment::Function(function) => function.depends_on_properties_only(),
+    })
+}
+
+/// Refuses a thread group that JMeter would not start: without a main controller, or with a number of users that is
+/// known to be no number, for which JMeter starts no user.
+pub(crate) fn check_group<'p>(context: &mut Context<'p>, element: Element<'p>, users: &Template) {
+    if !GROUPS.contains(&element.kind()) {
+        return;
+    }
+    if element.element("ThreadGroup.main_controller").is_none() {
+        let finding = Diagnostic::error("no-main-controller", "the thread group has no ThreadGroup.main_controller")
+            .with_cause("JMeter ends the test with an error when it starts such a group")
+            .with_hint("save the plan with JMeter, or add the elementProp of a LoopController");
+        context.tell(element.locate(finding));
+    }
+    let Some(property) = element.property("ThreadGroup.num_threads") else { return };
+    // Literal texts are looked at with all other numbers.
+    if users.as_literal().is_some() {
+        return;
+    }
+    let Some(value) = context.known_text(users) else { return };
+    if value.trim().parse::<f64>().is_ok_and(f64::is_finite) {
+        return;
+    }
+    let shown: String = value.chars().take(40).collect();
+    let message = format!(
+        "the number of users {} is {shown:?} at the start of the run, which is no number",
+        users.source()
+    );
+    let hint = "define the variable, or set the property to a number: -J NAME=NUMBER";
+    let finding = if context.has_set_up_group() {
+        Diagnostic::warning("bad-number", message).with_hint(format!("{hint}; a setUp group may set it as well"))
+    } else {
+        Diagnostic::error("bad-number", message).with_cause("JMeter starts no user then").with_hint(hint)
+    };
+    context.tell(property.locate(finding));
+}
