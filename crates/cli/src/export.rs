@@ -83,8 +83,9 @@ impl Exports {
         let (mut exports, mut senders) = (Exports::default(), Vec::new());
         let name = args.export_name.as_deref().unwrap_or(plan);
         if let Some(address) = &args.prometheus {
-            let (server, exporter) = ScrapeServer::start(address, name)
-                .map_err(|error| format!("--prometheus: cannot listen at {address}: {}", crate::io_hints::with_hint(&error)))?;
+            let (server, exporter) = ScrapeServer::start(address, name).map_err(|error| {
+                format!("--prometheus: cannot listen at {address}: {}", crate::io_hints::with_hint(&error))
+            })?;
             say(&format!("metrics at http://{}/metrics", server.address()));
             exports.scrapes.push(server);
             exports.follow("prometheus", Box::new(exporter), &mut senders)?;
@@ -501,7 +502,8 @@ fn exporter(
     }
     let writer: Box<dyn Write + Send> = match &args.output {
         Some(path) => {
-            let file = File::create(path).map_err(|error| format!("cannot write {path}: {}", crate::io_hints::with_hint(&error)))?;
+            let file = File::create(path)
+                .map_err(|error| format!("cannot write {path}: {}", crate::io_hints::with_hint(&error)))?;
             Box::new(BufWriter::new(file))
         }
         None => Box::new(std::io::stdout()),

@@ -30,7 +30,14 @@ impl Inputs {
         for path in paths {
             let input = match is_pipe(path) {
                 true => inputs.copied(path).map_err(|error| {
-                    (Exit::Internal, format!("cannot copy {} to read it: {}", shown(path), crate::io_hints::with_hint(&error)))
+                    (
+                        Exit::Internal,
+                        format!(
+                            "cannot copy {} to read it: {}",
+                            shown(path),
+                            crate::io_hints::with_hint(&error)
+                        ),
+                    )
                 })?,
                 false => input(path),
             };

@@ -12,13 +12,19 @@ pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {
         ErrorKind::NotFound => "check the name; a relative one is looked up in the working directory",
         ErrorKind::PermissionDenied => "check who may read and write it, and its directory",
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room there, or name a place on another disk",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "make room there, or name a place on another disk"
+        }
         ErrorKind::ReadOnlyFilesystem => "name a place on a file system that can be written",
-        ErrorKind::FileTooLarge => "raise the limit of the file size (ulimit -f), or name a place on another disk",
+        ErrorKind::FileTooLarge => {
+            "raise the limit of the file size (ulimit -f), or name a place on another disk"
+        }
         ErrorKind::IsADirectory => "name a file, not a directory",
         ErrorKind::NotADirectory => "a part of the path is a file, not a directory",
         ErrorKind::InvalidFilename => "choose a shorter name",
-        ErrorKind::AddrInUse => "another program listens there: choose another port, or port 0 for a free one",
+        ErrorKind::AddrInUse => {
+            "another program listens there: choose another port, or port 0 for a free one"
+        }
         ErrorKind::AddrNotAvailable => "choose an address of this machine, such as 127.0.0.1",
         ErrorKind::ConnectionRefused => "check that a server listens at that address and port",
         ErrorKind::OutOfMemory => "close other programs, or run with fewer users",
@@ -64,7 +70,9 @@ mod tests {
 
     #[test]
     fn usual_errors_have_hints() {
-        for kind in [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::StorageFull, ErrorKind::AddrInUse] {
+        for kind in
+            [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::StorageFull, ErrorKind::AddrInUse]
+        {
             assert!(hint(&kind.into()).is_some(), "{kind:?}");
         }
         assert_eq!(hint(&io::Error::other("rubbish")), None);
@@ -80,10 +88,8 @@ mod tests {
 
     #[test]
     fn a_cause_is_looked_at() {
-        let error = busyhour_record::RecordError {
-            path: "x".into(),
-            source: ErrorKind::PermissionDenied.into(),
-        };
+        let error =
+            busyhour_record::RecordError { path: "x".into(), source: ErrorKind::PermissionDenied.into() };
         assert!(hint_in_chain(&error).is_some_and(|hint| hint.contains("who may")));
     }
 }

@@ -264,7 +264,14 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Strin
         'p' => flags.base = Some(value.into()),
         'q' => flags.additional.push(value.into()),
         'S' => flags.system_files.push(value.into()),
-        'J' => flags.jmeter.push(assignment("-J", &text)?),
+        'J' => {
+            if !text.contains('=') {
+                let hint = format!("write -J{text}=VALUE to set it");
+                let message = format!("warning: -J{text} takes the property {text} away, as in JMeter");
+                crate::exit::say(&crate::exit::hinted(message, &hint));
+            }
+            flags.jmeter.push(assignment("-J", &text)?);
+        }
         'D' => flags.system.push(assignment("-D", &text)?),
         'e' => parsed.report = true,
         'o' => parsed.request.dashboard = Some(value.into()),

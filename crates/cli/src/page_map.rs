@@ -35,7 +35,8 @@ pub(crate) struct Page {
 impl PageMap {
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let name = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {}", crate::io_hints::with_hint(&error)))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read {name}: {}", crate::io_hints::with_hint(&error)))?;
         Self::parse(&text).map_err(|problem| format!("{name}: {problem}"))
     }
 

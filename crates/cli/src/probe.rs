@@ -44,7 +44,10 @@ pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce
     // The file is made before the load, so that a path that cannot be written costs no run.
     let stamps = match args.stamps.as_deref().map(|path| File::create(path).map(|file| (path, file))) {
         Some(Err(error)) => {
-            return complain(Exit::Internal, &format!("cannot write {}: {}", shown(args), crate::io_hints::with_hint(&error)));
+            return complain(
+                Exit::Internal,
+                &format!("cannot write {}: {}", shown(args), crate::io_hints::with_hint(&error)),
+            );
         }
         Some(Ok(stamps)) => Some(stamps),
         None => None,
@@ -80,7 +83,9 @@ fn shown(args: &ServerArgs) -> String {
 
 fn write(record: &ProbeRecord, path: &Path, file: File) -> Result<(), String> {
     let mut out = BufWriter::with_capacity(1 << 18, file);
-    let failed = |error: std::io::Error| format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error));
+    let failed = |error: std::io::Error| {
+        format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error))
+    };
     record.write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
     say(&format!("wrote {}", path.display()));
     Ok(())

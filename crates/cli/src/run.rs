@@ -15,8 +15,8 @@ use busyhour_export::{NowMs, Origin, UserCounts};
 use busyhour_http::TlsPolicy;
 use busyhour_plan::TestPlan;
 use busyhour_record::{
-    ApdexLimits, CsvOutput, MANIFEST_VERSION, Machine, Manifest, PlanFile, Recorder, RecorderConfig, RunDir, RunEnd,
-    RunTotals, SaveConfig, Which, plan_hash,
+    ApdexLimits, CsvOutput, MANIFEST_VERSION, Machine, Manifest, PlanFile, Recorder, RecorderConfig, RunDir,
+    RunEnd, RunTotals, SaveConfig, Which, plan_hash,
 };
 use busyhour_report::{Look, add_arrivals, end_of_run, prepare_dashboard, write_dashboard, write_reports};
 
@@ -129,7 +129,8 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
         listener_sets: started.listener_sets.clone(),
         writers: cores,
         observers,
-        apdex: apdex_limits(&settings, &started.shared.properties).map_err(|text| Refusal(Exit::Usage, text))?,
+        apdex: apdex_limits(&settings, &started.shared.properties)
+            .map_err(|text| Refusal(Exit::Usage, text))?,
         pipes: asked.pipes(),
         ..RecorderConfig::default()
     };
@@ -310,7 +311,10 @@ fn prepare(request: &RunRequest, asked: &Asked) -> Result<Prepared, Refusal> {
     let dir = dir.map_err(|error| Refusal(Exit::Internal, chain(&error)))?;
     let log_path = request.log.clone().unwrap_or_else(|| dir.path().join("run.log"));
     let log = LogFile::create(&log_path).map_err(|error| {
-        Refusal(Exit::Internal, format!("cannot write the log {}: {}", log_path.display(), io_hints::with_hint(&error)))
+        Refusal(
+            Exit::Internal,
+            format!("cannot write the log {}: {}", log_path.display(), io_hints::with_hint(&error)),
+        )
     })?;
     let main_path = request.results.clone().unwrap_or_else(|| dir.jtl_path());
     let main = CsvOutput { path: main_path, config: save, which: Which::All };
@@ -384,7 +388,10 @@ fn remove_dashboard(dir: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     std::fs::remove_dir_all(dir).map_err(|error| {
-        Refusal(Exit::Internal, format!("cannot remove the old report {}: {}", dir.display(), io_hints::with_hint(&error)))
+        Refusal(
+            Exit::Internal,
+            format!("cannot remove the old report {}: {}", dir.display(), io_hints::with_hint(&error)),
+        )
     })
 }
 
@@ -394,8 +401,12 @@ fn check_results_file(request: &RunRequest, path: &Path) -> Result<(), Refusal> 
         return Ok(());
     }
     if request.force {
-        return std::fs::remove_file(path)
-            .map_err(|error| Refusal(Exit::Internal, format!("cannot delete {}: {}", path.display(), io_hints::with_hint(&error))));
+        return std::fs::remove_file(path).map_err(|error| {
+            Refusal(
+                Exit::Internal,
+                format!("cannot delete {}: {}", path.display(), io_hints::with_hint(&error)),
+            )
+        });
     }
     if request.dashboard.is_some() {
         let text = format!(

@@ -257,7 +257,12 @@ impl Thresholds {
                 .append(true)
                 .open(path)
                 .and_then(|mut file| file.write_all(summary_markdown(summary).as_bytes()));
-            note(path, appended.map_err(|error| format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error))));
+            note(
+                path,
+                appended.map_err(|error| {
+                    format!("cannot write {}: {}", path.display(), crate::io_hints::with_hint(&error))
+                }),
+            );
         }
         (written, failed)
     }

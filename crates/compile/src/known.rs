@@ -54,9 +54,10 @@ pub(crate) fn check_group<'p>(context: &mut Context<'p>, element: Element<'p>, u
         return;
     }
     if element.element("ThreadGroup.main_controller").is_none() {
-        let finding = Diagnostic::error("no-main-controller", "the thread group has no ThreadGroup.main_controller")
-            .with_cause("JMeter ends the test with an error when it starts such a group")
-            .with_hint("save the plan with JMeter, or add the elementProp of a LoopController");
+        let finding =
+            Diagnostic::error("no-main-controller", "the thread group has no ThreadGroup.main_controller")
+                .with_cause("JMeter ends the test with an error when it starts such a group")
+                .with_hint("save the plan with JMeter, or add the elementProp of a LoopController");
         context.tell(element.locate(finding));
     }
     let Some(property) = element.property("ThreadGroup.num_threads") else { return };
@@ -75,7 +76,8 @@ pub(crate) fn check_group<'p>(context: &mut Context<'p>, element: Element<'p>, u
     );
     let hint = "define the variable, or set the property to a number: -J NAME=NUMBER";
     let finding = if context.has_set_up_group() {
-        Diagnostic::warning("bad-number", message).with_hint(format!("{hint}; a setUp group may set it as well"))
+        Diagnostic::warning("bad-number", message)
+            .with_hint(format!("{hint}; a setUp group may set it as well"))
     } else {
         Diagnostic::error("bad-number", message).with_cause("JMeter starts no user then").with_hint(hint)
     };

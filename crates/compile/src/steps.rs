@@ -103,8 +103,9 @@ fn check_named<'p>(
     let Some(path) = missing(&known) else { return };
     let message =
         format!("the file {} cannot be read; its name is written as {}", path.display(), name.source());
-    let finding = Diagnostic::warning("missing-file", message)
-        .with_hint("users stop at their first row unless the file is there by then; set the variable or property");
+    let finding = Diagnostic::warning("missing-file", message).with_hint(
+        "users stop at their first row unless the file is there by then; set the variable or property",
+    );
     context.tell(match element.property("filename") {
         Some(property) => property.locate(finding),
         None => element.locate(finding),

@@ -110,10 +110,10 @@ impl Properties {
         values.get(name).is_none_or(|value| value.is_read.load(Ordering::Relaxed))
     }
 
-    /// All properties, sorted by name.
+    /// All properties, sorted by name. None counts as read by that.
     pub fn all(&self) -> Vec<(String, String)> {
         let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<_> = values.iter().map(|(name, value)| (name.clone(), value.read().to_owned())).collect();
+        let mut all: Vec<_> = values.iter().map(|(name, value)| (name.clone(), value.text.clone())).collect();
         all.sort();
         all
     }

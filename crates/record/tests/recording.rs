@@ -341,3 +341,28 @@ fn labels_of_a_record_keep_the_order_of_the_run() {
     assert_eq!(order(&recorder.finish()), ["login", "search", "logout"]);
     assert_eq!(order(&dir.replay().unwrap().totals), ["login", "search", "logout"]);
 }
+
+#[test]
+fn what_a_core_handed_over_is_in_the_files_half_a_second_later() {
+    let temp = tempfile::tempdir().unwrap();
+    let main = temp.path().join("main");
+    let config = RecorderConfig {
+        dir: Some(temp.path().to_owned()),
+        names: names(),
+        main: Some(csv(&main, Which::All)),
+        ..RecorderConfig::default()
+    };
+    let (recorder, mut writers) = Recorder::start(config).unwrap();
+    let mut writer = writers.remove(0);
+    offer(&mut writer, &Sample { end: Nanos::from_millis(10), ..Sample::default() });
+    writer.flush(Nanos::from_millis(100));
+    // Nothing else happens in this run; its clock goes on.
+    while text(&main).lines().count() < 2 {
+        writer.flush(Nanos::from_millis(600));
+        std::thread::yield_now();
+    }
+    let samples = RunDir::open(temp.path()).replay().unwrap().totals.total.samples;
+    assert_eq!(samples, 1, "the record is written before the results file");
+    drop(writer);
+    assert_eq!(recorder.finish().total.samples, 1);
+}

@@ -6,8 +6,8 @@ use busyhour_analysis::arrivals::{
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_analysis::{LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowHow, steady_part};
 use busyhour_record::{
-    AddUpSettings, ApdexLimits, Manifest, Nanos, ReadSettings, RecordReading, Replay, Results, ResultsError, ResultsFrom,
-    ResultsInput, RunDir,
+    AddUpSettings, ApdexLimits, Manifest, Nanos, ReadSettings, RecordReading, Replay, Results, ResultsError,
+    ResultsFrom, ResultsInput, RunDir,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;

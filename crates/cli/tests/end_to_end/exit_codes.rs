@@ -80,7 +80,10 @@ fn an_error_that_stops_the_test_is_no_success_and_a_planned_stop_is() {
     let stop = "<intProp name=\"ActionProcessor.action\">2</intProp>\n".to_owned()
         + "<intProp name=\"ActionProcessor.target\">2</intProp>\n"
         + &text("ActionProcessor.duration", "0");
-    room.file("plan.jmx", plan(&group("1", "-1", &(get("a", "/") + &element("TestAction", "Stop", &stop, "")))));
+    room.file(
+        "plan.jmx",
+        plan(&group("1", "-1", &(get("a", "/") + &element("TestAction", "Stop", &stop, "")))),
+    );
     room.run(["run", "plan.jmx", &port(&server)]).expect(0);
 }
 
@@ -90,7 +93,8 @@ fn a_property_that_nothing_reads_is_told() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("${__P(USERS,1)}", "1", &get("a", "/"))));
     let ended = room.run(["run", "plan.jmx", "-JUSER=3", "-JUSERS=2", &port(&server)]).expect(0);
-    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("has read the property")).collect();
+    let told: Vec<&str> =
+        ended.stderr.lines().filter(|line| line.contains("has read the property")).collect();
     assert!(matches!(told[..], [line] if line.contains("property USER,")), "{}", ended.all());
 }
 

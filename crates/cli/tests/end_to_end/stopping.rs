@@ -166,6 +166,16 @@ fn a_killed_run_can_be_read() {
     assert!(manifest.outcome.is_none(), "it did not come to say how it ended");
     let jtl = std::fs::read_to_string(dir.jtl_path()).unwrap();
     assert_eq!(rows(&jtl).len(), 1_000);
+    let report = || room.run(["report".to_owned(), dir.path().display().to_string()]).expect(0);
+    let told =
+        report().prints(&["the run was cut off", "the record reaches to", "in the last second before"]);
+    assert!(!told.stdout.contains("ended later"), "{}", told.all());
+    // The results file may have been written further than the record.
+    let (_, last) = jtl.trim_end().rsplit_once('\n').unwrap();
+    let (stamp, rest) = last.split_once(',').unwrap();
+    let later = stamp.parse::<u64>().unwrap() + 3_600_000;
+    std::fs::write(dir.jtl_path(), format!("{jtl}{later},{rest}\n")).unwrap();
+    report().prints(&["samples.jtl has 1 sample that ended later", "busyhour report"]);
 }
 
 /// A run that would take an hour, and never sends a second request.

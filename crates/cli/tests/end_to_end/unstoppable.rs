@@ -50,7 +50,11 @@ fn a_blocked_core_is_left_behind_and_the_rest_is_kept() {
         (rows.lines().count() > 2).then_some(())
     });
     stop_twice(&running);
-    running.end().expect(4).prints(&["stopped early", "did not respond when the run was to end", "report.html"]);
+    running.end().expect(4).prints(&[
+        "stopped early",
+        "did not respond when the run was to end",
+        "report.html",
+    ]);
     let outcome = room.manifest().outcome.unwrap();
     assert_eq!(outcome.end, RunEnd::Aborted);
     assert_eq!(outcome.generator.abandoned.len(), 1);
@@ -132,7 +136,14 @@ fn a_standard_output_that_takes_nothing_does_not_hold_up_the_stop() {
     std::thread::spawn(move || filler.write_all(&vec![0; 1 << 20]));
     room.file("plan.jmx", plan(&group("1", "-1", &get("a", "/"))));
     let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
-        .args(["-n", "-t", "plan.jmx", "-Jsummariser.interval=1", "-Jjmeterengine.nongui.port=0", &port(&server)])
+        .args([
+            "-n",
+            "-t",
+            "plan.jmx",
+            "-Jsummariser.interval=1",
+            "-Jjmeterengine.nongui.port=0",
+            &port(&server),
+        ])
         .current_dir(room.path())
         .stdin(Stdio::null())
         .stdout(out)

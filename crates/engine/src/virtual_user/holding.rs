@@ -100,7 +100,9 @@ impl<P: Protocol> VirtualUser<P> {
     pub(super) fn react_to_failure(&mut self, actions: &[FailureAction]) {
         for action in actions {
             if matches!(action, FailureAction::StopTest | FailureAction::StopTestNow) {
-                self.note_failed_sample("a Result Status Action Handler stops the test after a failed sample");
+                self.note_failed_sample(
+                    "a Result Status Action Handler stops the test after a failed sample",
+                );
             }
             match action {
                 FailureAction::StopUser => self.user.result.stop_user = true,

@@ -301,7 +301,8 @@ impl IterationStep for CsvDataStep {
             "" => ",",
             other => other,
         };
-        let opened = self.opened(user, delimiter).inspect_err(|error| user.run.note_error(error.0.clone()))?;
+        let opened =
+            self.opened(user, delimiter).inspect_err(|error| user.run.note_error(error.0.clone()))?;
         ROW.with_borrow_mut(|(row, line)| {
             match opened.file.read(settings, delimiter, opened.skips_first_line, row, line) {
                 Ok(()) => {}
