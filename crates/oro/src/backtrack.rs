@@ -83,6 +83,11 @@ impl Program {
         let mut machine = Machine { insns: &self.insns, text, slots, open: Vec::new(), steps };
         let mut start = from;
         while start <= text.len() {
+            if let Some(first) = self.first {
+                let Some(skipped) = memchr::memchr(first, &text.as_bytes()[start..]) else { break };
+                machine.steps.spend(skipped / 64)?;
+                start += skipped;
+            }
             machine.steps.spend(1)?;
             machine.slots.fill(UNSET);
             machine.open.clear();

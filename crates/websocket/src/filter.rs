@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn texts_and_bytes_are_compared() {
-        let whole = Regex::new(r"\A(?:a.)\z").unwrap();
+        let whole = Finder::compile(r"\A(?:a.)\z").unwrap();
         assert!(text_fits(Comparison::EqualsRegex, "ab", "", Some(&whole)));
         assert!(!text_fits(Comparison::EqualsRegex, "abc", "", Some(&whole)));
         assert!(text_fits(Comparison::EndsWith, "abc", "bc", None));

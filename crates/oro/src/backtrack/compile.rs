@@ -30,6 +30,14 @@ impl Set {
         set
     }
 
+    /// The character of ASCII that is all it has.
+    fn only(&self) -> Option<u8> {
+        match *self.ranges {
+            [(low, high)] if low == high => u8::try_from(low).ok().filter(u8::is_ascii),
+            _ => None,
+        }
+    }
+
     pub(super) fn contains(&self, character: char) -> bool {
         if character.is_ascii() {
             return self.ascii >> (character as u32) & 1 == 1;
@@ -116,6 +124,8 @@ pub(crate) struct Program {
     pub(super) group_slots: usize,
     /// Only the start of the text needs to be tried.
     pub(super) only_at_start: bool,
+    /// The byte that every match begins with, if it is one of ASCII.
+    pub(super) first: Option<u8>,
 }
 
 impl Program {
@@ -133,7 +143,12 @@ impl Program {
         compiler.expr(&tree.expr)?;
         compiler.add(Insn::Done)?;
         let only_at_start = matches!(compiler.insns.first(), Some(Insn::Assert(Assertion::StartText)));
-        Ok(Self { insns: compiler.insns, slots: compiler.slots, group_slots, only_at_start })
+        let first = match compiler.insns.iter().find(|insn| !matches!(insn, Insn::Save(_))) {
+            Some(Insn::Text(text)) => text.bytes().next().filter(u8::is_ascii),
+            Some(Insn::One(set)) => set.only(),
+            _ => None,
+        };
+        Ok(Self { insns: compiler.insns, slots: compiler.slots, group_slots, only_at_start, first })
     }
 }
 
