@@ -53,6 +53,12 @@ impl<'t> Findings<'t> {
         self.list.push((finding.at(span), owner));
     }
 
+    /// Adds the error that ends reading: it is listed however many findings there are.
+    pub(crate) fn fatal(&mut self, offset: usize, owner: Option<ElementId>, finding: Diagnostic) {
+        let span = self.span(offset, 1);
+        self.list.push((finding.at(span), owner));
+    }
+
     /// Adds a finding about the file as a whole.
     pub(crate) fn add_unplaced(&mut self, finding: Diagnostic) {
         self.list.push((finding, None));

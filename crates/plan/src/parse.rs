@@ -453,13 +453,12 @@ impl<'t> Builder<'t> {
     fn stop_as_too_large(&mut self, offset: usize, what: &str, limit: usize) {
         self.stopped = true;
         let owner = self.owner();
-        self.findings.error(offset, 1, owner, || {
-            Diagnostic::error(
-                "jmx-size",
-                format!("the plan has more than {limit} {what}; the rest was not read"),
-            )
-            .with_hint("remove what the test does not need, or split it into several tests")
-        });
+        let finding = Diagnostic::error(
+            "jmx-size",
+            format!("the plan has more than {limit} {what}; the rest was not read"),
+        );
+        let hint = "remove what the test does not need, or split it into several tests";
+        self.findings.fatal(offset, owner, finding.with_hint(hint));
     }
 
     fn finish(&mut self) {

@@ -451,10 +451,10 @@ fn more_elements_than_any_plan_has_are_not_read() {
         let elements = "<A testclass=\"A\" testname=\"a\"/><hashTree/>".repeat(count);
         let text =
             format!("<jmeterTestPlan version=\"1.2\"><hashTree>{elements}</hashTree></jmeterTestPlan>");
-        let (plan, findings) = busyhour_plan::parse(text.as_bytes(), "many.jmx");
+        let (plan, findings) = parse(text.as_bytes(), "many.jmx");
         let too_large =
             findings.iter().any(|finding| finding.is_error() && finding.message.contains("250000"));
-        assert_eq!(too_large, count > 250_000, "{count}: {findings:?}");
+        assert_eq!(too_large, count > 250_000, "{count}: {} findings", findings.len());
         assert_eq!(plan.elements().count(), count.min(250_000));
     }
 }
