@@ -8,11 +8,10 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use busyhour_limits::{Limit, exceeded};
 
 use crate::java;
 use crate::match_number;
-use crate::matches::{MATCH_BYTES_MAX, Matches, with_matches};
+use crate::matches::{MatchBudget, Matches, with_matches};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
 use crate::scope::{Field, Scope};
@@ -68,11 +67,12 @@ impl BoundaryExtractor {
     ) -> Result<(), String> {
         matches.clear(1);
         let (left, right) = boundaries;
-        let mut bytes = 0;
+        let mut budget = MatchBudget::default();
+        let mut within = Ok(());
         let mut add = |found: &str| {
-            bytes += found.len();
             matches.push(Some(found));
-            if bytes > MATCH_BYTES_MAX || matches.enough(wanted) {
+            within = budget.spend(found.len()).map_err(|error| error.to_string());
+            if within.is_err() || matches.enough(wanted) {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -87,7 +87,7 @@ impl BoundaryExtractor {
                     ControlFlow::Break(())
                 }
             });
-            return outcome.and_then(|()| within_limit(bytes));
+            return outcome.and(within);
         };
         match user.variables.get(variable) {
             Some(text) => {
@@ -101,7 +101,7 @@ impl BoundaryExtractor {
                 ),
             ),
         }
-        within_limit(bytes)
+        within
     }
 
     /// The match to take, from 0. With a boundary empty JMeter finds a single place in a variable, and takes it
@@ -112,15 +112,6 @@ impl BoundaryExtractor {
             number => match_number::chosen(user, number, count),
         }
     }
-}
-
-/// Refuses matches that are too long together.
-fn within_limit(bytes: usize) -> Result<(), String> {
-    if bytes <= MATCH_BYTES_MAX {
-        return Ok(());
-    }
-    exceeded(Limit::MatchBytes);
-    Err(format!("all matches together are longer than {MATCH_BYTES_MAX} bytes"))
 }
 
 /// Visits what stands between the boundaries, from left to right. A match may begin inside the one before.
@@ -257,7 +248,7 @@ mod tests {
         let mut user = user_with_body(&format!("{})", "(".repeat(20_000)));
         extractor("(", ")", "-1").process(&mut user);
         insta::assert_snapshot!(all_variables(&user), @"x=NONE");
-        assert_eq!(busyhour_limits::take(), [(Limit::MatchBytes, 1)]);
+        assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::MatchBytes, 1)]);
         extractor("(", ")", "1").process(&mut user);
         assert_eq!(user.variables.get("x").map(str::len), Some(19_999));
     }

@@ -15,6 +15,7 @@ use busyhour_engine::user::UserState;
 use crate::html::{self, PageLimit, SelectLimit, Selector, SelectorError};
 use crate::java;
 use crate::match_number;
+use crate::matches::{MatchBudget, TooLong};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
 use crate::scope::Scope;
@@ -58,6 +59,8 @@ enum Failed {
     Page(#[from] PageLimit),
     #[error(transparent)]
     Steps(#[from] SelectLimit),
+    #[error(transparent)]
+    Length(#[from] TooLong),
 }
 
 /// Selectors kept per thread that are made of variables.
@@ -122,16 +125,19 @@ impl CssExtractor {
         let tree = html::parse(page)?;
         let wanted = usize::try_from(wanted).unwrap_or(0);
         let mut budget = html::TextBudget::default();
+        let mut lengths = MatchBudget::default();
         for element in selector.select(&tree)? {
             if wanted > 0 && matches.len() == wanted {
                 break;
             }
-            matches.push(if java::is_blank(attribute) {
+            let text = if java::is_blank(attribute) {
                 budget.element_text(&tree, element)?
             } else {
                 let attribute = attribute.to_ascii_lowercase();
                 tree.attribute(element, &attribute).unwrap_or("").to_owned()
-            });
+            };
+            lengths.spend(text.len())?;
+            matches.push(text);
         }
         Ok(())
     }

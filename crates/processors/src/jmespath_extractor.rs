@@ -18,6 +18,7 @@ use crate::json_extractor::clear_old;
 use crate::json_verdict::{JsonAssertionSettings, failure, holds, no_response};
 use crate::jsonpath::Value;
 use crate::match_number;
+use crate::matches::MatchBudget;
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
 use crate::scope::Scope;
@@ -103,10 +104,17 @@ fn extract(documents: &[String], path: &str) -> Result<Vec<String>, String> {
     let path = kept_path(path);
     let path = path.as_ref().as_ref().map_err(Clone::clone)?;
     let mut found = Vec::new();
+    let mut budget = MatchBudget::default();
     for document in documents {
         match path.search(&read(document)?)? {
             Value::Null => {}
-            Value::Array(items) => found.extend(items.iter().map(write)),
+            Value::Array(items) => {
+                for item in &items {
+                    let text = write(item);
+                    budget.spend(text.len()).map_err(|error| error.to_string())?;
+                    found.push(text);
+                }
+            }
             single => found.push(write(&single)),
         }
     }

@@ -12,12 +12,11 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use busyhour_limits::{Limit, exceeded};
 
 use crate::java;
 use crate::jsonpath::{self, JsonPath, PathError, Value};
 use crate::match_number;
-use crate::matches::MATCH_BYTES_MAX;
+use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 
@@ -175,17 +174,13 @@ fn match_numbers(text: &str, expected: usize) -> Result<Vec<i32>, String> {
 fn extract(documents: &[Result<Value, String>], path: &FixedPath) -> Result<Vec<Option<String>>, String> {
     let path = path.as_ref().map_err(ToString::to_string)?;
     let mut found = Vec::new();
-    let mut bytes = 0;
+    let mut budget = MatchBudget::default();
     for document in documents {
         let document = document.as_ref().map_err(Clone::clone)?;
         let values = path.find_all(document).map_err(|error| error.to_string())?;
         for value in &values {
             let text = value.extracted();
-            bytes += text.as_ref().map_or(0, String::len);
-            if bytes > MATCH_BYTES_MAX {
-                exceeded(Limit::MatchBytes);
-                return Err(format!("all matches together are longer than {MATCH_BYTES_MAX} bytes"));
-            }
+            budget.spend(text.as_ref().map_or(0, String::len)).map_err(|error| error.to_string())?;
             found.push(text);
         }
     }

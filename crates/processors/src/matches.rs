@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use busyhour_limits::{Limit, exceeded};
+
 /// Matches with the same number of groups each, in buffers that are used again.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
@@ -15,8 +17,44 @@ pub(crate) struct Matches {
 /// Buffers beyond this many bytes are given back.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes that all matches of an extractor may have together, where one may contain others.
-pub(crate) const MATCH_BYTES_MAX: usize = 64 << 20;
+/// Bytes that all matches of an extractor may have together; one may contain others.
+const MATCH_BYTES_MAX: usize = 64 << 20;
+/// What a match takes besides its text: it becomes a variable with a name.
+const MATCH_OVERHEAD_BYTES: usize = 100;
+
+/// The matches of an extractor take too much memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("all matches together take more than {} MiB", MATCH_BYTES_MAX >> 20)]
+pub(crate) struct TooLong;
+
+/// Bytes that are left for the matches of an extractor.
+#[derive(Debug)]
+pub(crate) struct MatchBudget(usize);
+
+impl Default for MatchBudget {
+    fn default() -> Self {
+        Self(MATCH_BYTES_MAX)
+    }
+}
+
+impl MatchBudget {
+    /// Takes the bytes of one match from the budget.
+    ///
+    /// # Errors
+    /// When it is used up.
+    pub(crate) fn spend(&mut self, bytes: usize) -> Result<(), TooLong> {
+        match self.0.checked_sub(bytes + MATCH_OVERHEAD_BYTES) {
+            Some(left) => {
+                self.0 = left;
+                Ok(())
+            }
+            None => {
+                exceeded(Limit::MatchBytes);
+                Err(TooLong)
+            }
+        }
+    }
+}
 
 thread_local! {
     static MATCHES: RefCell<Matches> = RefCell::default();

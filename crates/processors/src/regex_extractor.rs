@@ -13,7 +13,7 @@ use busyhour_engine::variables::Variables;
 
 use crate::java;
 use crate::match_number;
-use crate::matches::{Matches, with_matches};
+use crate::matches::{MatchBudget, Matches, TooLong, with_matches};
 use crate::oro::{Groups, Pattern, PatternText, SearchLimit};
 use crate::refusal::Refusal;
 use crate::scope::{Field, Scope};
@@ -65,6 +65,7 @@ enum Piece {
 /// Why a search came to no end.
 enum Failure {
     Search(SearchLimit),
+    Length(TooLong),
     /// There is no text to search; JMeter throws.
     Text(String),
 }
@@ -103,12 +104,12 @@ impl RegexExtractor {
                 );
                 return Ok(());
             };
-            return copy_matches(matches, pattern, text, wanted).map_err(Failure::Search);
+            return copy_matches(matches, pattern, text, wanted);
         }
         let mut outcome = Ok(());
         self.settings.scope.visit(&user.result, |result| {
             outcome = match self.settings.field.text(result) {
-                Ok(text) => copy_matches(matches, pattern, &text, wanted).map_err(Failure::Search),
+                Ok(text) => copy_matches(matches, pattern, &text, wanted),
                 Err(error) => Err(Failure::Text(error)),
             };
             if outcome.is_err() || matches.enough(wanted) {
@@ -157,6 +158,9 @@ impl Processor for RegexExtractor {
         with_matches(|matches| match self.collect(user, variable.as_deref(), pattern, wanted, matches) {
             Ok(()) => save(user, &refname, wanted, pieces, matches),
             Err(Failure::Search(error)) => {
+                user.log(Level::Error, &format!("{}: {error}", settings.name));
+            }
+            Err(Failure::Length(error)) => {
                 user.log(Level::Error, &format!("{}: {error}", settings.name));
             }
             Err(Failure::Text(error)) => user.give_up_sample(&error),
@@ -303,18 +307,23 @@ fn remove_groups(variables: &mut Variables, base: &str, name: &mut String) {
 }
 
 /// Copies the pattern's matches in a text, up to the one that is wanted.
-fn copy_matches(
-    matches: &mut Matches,
-    pattern: &Pattern,
-    text: &str,
-    wanted: i32,
-) -> Result<(), SearchLimit> {
-    pattern.each_match(text, |groups: &Groups<'_, '_>| {
+fn copy_matches(matches: &mut Matches, pattern: &Pattern, text: &str, wanted: i32) -> Result<(), Failure> {
+    let mut budget = MatchBudget::default();
+    let mut within = Ok(());
+    let searched = pattern.each_match(text, |groups: &Groups<'_, '_>| {
         for group in 0..=pattern.groups() {
-            matches.push(groups.get(group));
+            let found = groups.get(group);
+            matches.push(found);
+            within = within.and_then(|()| budget.spend(found.map_or(0, str::len)));
         }
-        if matches.enough(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })
+        if within.is_err() || matches.enough(wanted) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    searched.map_err(Failure::Search)?;
+    within.map_err(Failure::Length)
 }
 
 /// Writes what the template makes of a match; a group that took no part is the word null.

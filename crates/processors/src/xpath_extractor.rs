@@ -11,6 +11,7 @@ use rand::Rng as _;
 
 use crate::html;
 use crate::java;
+use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
@@ -187,17 +188,20 @@ fn select(
         // Number 0 of no nodes.
         Ok(number) => Some(number.wrapping_sub(1)),
     };
+    let mut budget = MatchBudget::default();
     for (index, &node) in nodes.iter().enumerate() {
         if chosen.is_some_and(|chosen| chosen != index) {
             continue;
         }
-        matches.push(if fragment && xml::is_element(&document.tree, node) {
+        let text = if fragment && xml::is_element(&document.tree, node) {
             let mut out = String::new();
             xml::write_node(&document.tree, node, &mut out);
             Some(out)
         } else {
             xml::first_value(&document.tree, node).map(str::to_owned)
-        });
+        };
+        budget.spend(text.as_ref().map_or(0, String::len)).map_err(|error| Failed(error.to_string()))?;
+        matches.push(text);
     }
     Ok(())
 }
@@ -211,17 +215,20 @@ fn select_second(
     fragment: bool,
     matches: &mut Vec<Option<String>>,
 ) -> Result<(), Failed> {
+    let mut budget = MatchBudget::default();
     let items: Vec<String> = match xml::evaluate(document, query, prefixes).map_err(Failed)? {
         Answer::Nodes(nodes) => nodes
             .into_iter()
             .map(|node| {
-                if fragment {
+                let text = if fragment {
                     xml::write_item(document, node)
                 } else {
                     xml::string_value(&document.tree, node)
-                }
+                };
+                budget.spend(text.len()).map_err(|error| Failed(error.to_string()))?;
+                Ok(text)
             })
-            .collect(),
+            .collect::<Result<_, Failed>>()?,
         Answer::Bool(flag) => vec![flag.to_string()],
         Answer::Number(text) | Answer::Text(text) => vec![text],
     };
