@@ -26,7 +26,7 @@ pub enum Answer {
     Text(String),
 }
 
-/// Steps that one evaluation may take: nodes that are looked at, or 16 bytes of text.
+/// Steps that one evaluation may take: nodes that are looked at, or 64 bytes of text.
 const STEPS_MAX: u64 = 10_000_000;
 
 /// Expressions kept per thread.

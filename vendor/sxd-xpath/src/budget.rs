@@ -1,4 +1,4 @@
-//! BUDGET: steps that evaluations on this thread may take. A step is a node that is looked at, or 16 bytes of text.
+//! BUDGET: steps that evaluations on this thread may take. A step is a node that is looked at, or 64 bytes of text.
 
 use std::cell::Cell;
 

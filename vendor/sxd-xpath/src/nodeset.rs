@@ -201,7 +201,7 @@ impl<'d> Node<'d> {
                 match child {
                     Node::Element(_) => document_order_text_nodes(child, result),
                     Node::Text(n) => {
-                        ::budget::spend(n.text().len() / 16); // BUDGET
+                        ::budget::spend(n.text().len() / 64); // BUDGET
                         result.push_str(n.text())
                     }
                     _ => {},
