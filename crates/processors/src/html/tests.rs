@@ -85,27 +85,27 @@ fn pages_are_documents_for_xpath() {
 
 #[test]
 fn hostile_pages_are_not_read() {
-    let outcome = |page: &str| parse(page).map(|tree| tree.nodes.len());
+    let outcome = |page: &str| tree::parse_within(page, 20_000, 1_000_000).map(|tree| tree.nodes.len());
     assert!(outcome(&"<div>".repeat(900)).is_ok());
     for count in [2_000, 200_000] {
         for part in ["<div>", "<b>", "<table><tr><td>", "<svg>", "<ul><li>", "<b><i><div>"] {
-            assert_eq!(outcome(&part.repeat(count)), Err(PageLimit::Depth), "{part}");
+            assert_eq!(parse(&part.repeat(count)).map(drop), Err(PageLimit::Depth), "{part}");
         }
     }
     // Each paragraph begins all open formats anew.
     let formats: String = (0..900).map(|n| format!("<b id={n}>")).collect();
-    let page = format!("<p>{formats}</p>{}", "<p>x</p>".repeat(100_000));
+    let page = format!("<p>{formats}</p>{}", "<p>x</p>".repeat(2_000));
     assert!(matches!(outcome(&page), Err(PageLimit::Nodes | PageLimit::Steps)));
     // Each start tag looks for an open paragraph.
-    let page = format!("{}{}", "<div>".repeat(900), "<div></div>".repeat(200_000));
+    let page = format!("{}{}", "<div>".repeat(900), "<div></div>".repeat(2_000));
     assert_eq!(outcome(&page), Err(PageLimit::Steps));
-    let attributes: String = (0..100_000).map(|n| format!("a{n} ")).collect();
+    let attributes: String = (0..5_000).map(|n| format!("a{n} ")).collect();
     assert_eq!(outcome(&format!("<div {attributes}>")), Err(PageLimit::Steps));
     assert_eq!(outcome(&format!("<script>if(a<b=\"</script><div {attributes}>")), Err(PageLimit::Steps));
-    let value = "x y ".repeat(100_000);
-    assert!(outcome(&format!("<div data-x=\"{value}\">{value}</div>{}", "<td>x".repeat(100_000))).is_ok());
-    let table = format!("<table>{}</table>", "<i>x</i>".repeat(100_000));
-    assert!(outcome(&table).is_ok());
+    let value = "x y ".repeat(5_000);
+    assert!(outcome(&format!("<div data-x=\"{value}\">{value}</div>{}", "<td>x".repeat(5_000))).is_ok());
+    // What a table cannot hold is put before it.
+    assert!(outcome(&format!("<table>{}</table>", "<i>x</i>".repeat(5_000))).is_ok());
 }
 
 #[test]
@@ -136,15 +136,15 @@ fn selections_have_a_budget() {
     let text = format!("<p>{}", "a".repeat(20_000));
     assert_eq!(select(&text, "p:matches((a*)*\\1b)", 100_000), Err(SelectLimit));
     // Places among many siblings are looked up.
-    let rows = "<li>x".repeat(100_000);
+    let rows = "<li>x".repeat(10_000);
     for (selector, found) in [
         ("li:nth-child(2)", 1),
         ("li:nth-last-of-type(3)", 1),
-        ("li:gt(99990)", 9),
-        ("li + li", 99_999),
+        ("li:gt(9990)", 9),
+        ("li + li", 9_999),
         ("li:only-child", 0),
     ] {
-        assert_eq!(select(&rows, selector, 1_000_000), Ok(found), "{selector}");
+        assert_eq!(select(&rows, selector, 100_000), Ok(found), "{selector}");
     }
 }
 
@@ -239,19 +239,19 @@ fn any_page() -> impl proptest::strategy::Strategy<Value = String> {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(100))]
 
     #[test]
     fn any_selection_ends(selector in any_selector(), page in any_page()) {
-        if let (Ok(selector), Ok(tree)) = (Selector::parse(&selector), parse(&page)) {
-            if let Ok(found) = selector.select(&tree) {
-                let mut sorted = found.clone();
-                sorted.dedup();
-                proptest::prop_assert_eq!(&sorted, &found);
-                let mut budget = TextBudget::default();
-                let texts: Result<Vec<String>, SelectLimit> =
-                    found.into_iter().map(|id| budget.element_text(&tree, id)).collect();
-                drop(texts);
+        if let (Ok(selector), Ok(tree)) = (Selector::parse(&selector), parse(&page))
+            && let Ok(found) = selector.select_within(&tree, 100_000)
+        {
+            let mut sorted = found.clone();
+            sorted.dedup();
+            proptest::prop_assert_eq!(&sorted, &found);
+            let mut budget = TextBudget(100_000);
+            for id in found {
+                let _ = budget.element_text(&tree, id);
             }
         }
         if let Ok(document) = tolerant(&page) {

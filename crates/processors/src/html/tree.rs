@@ -128,16 +128,17 @@ impl Tree {
 /// # Errors
 /// When the page is larger, deeper or more expensive to read than any page should be.
 pub(crate) fn parse(text: &str) -> Result<Tree, PageLimit> {
-    let parsed = parse_within_limits(text);
+    let parsed = parse_within(text, NODES_MAX, STEPS_MAX);
     if parsed.is_err() {
         exceeded(Limit::HtmlPage);
     }
     parsed
 }
 
-fn parse_within_limits(text: &str) -> Result<Tree, PageLimit> {
+/// The same with so many nodes and steps.
+pub(super) fn parse_within(text: &str, nodes: usize, steps: u64) -> Result<Tree, PageLimit> {
     // The tokenizer compares each attribute of a tag with those before.
-    if attribute_steps(text) > STEPS_MAX {
+    if attribute_steps(text) > steps {
         return Err(PageLimit::Steps);
     }
     let mut options = ParseOpts::default();
@@ -147,13 +148,17 @@ fn parse_within_limits(text: &str) -> Result<Tree, PageLimit> {
     let mut parser = parse_document(sink, options);
     let mut rest = text;
     while !rest.is_empty() {
-        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES).max(1));
+        let mut end = PIECE_BYTES.min(rest.len());
+        while !rest.is_char_boundary(end) {
+            end += 1;
+        }
+        let (piece, behind) = rest.split_at(end);
         rest = behind;
         parser.process(StrTendril::from_slice(piece));
-        work.check()?;
+        work.check(nodes, steps)?;
     }
     let tree = parser.finish();
-    work.check()?;
+    work.check(nodes, steps)?;
     if tree.depth() > DEPTH_MAX { Err(PageLimit::Depth) } else { Ok(tree) }
 }
 
@@ -208,12 +213,12 @@ impl Work {
         self.steps.set(self.steps.get() + steps as u64);
     }
 
-    fn check(&self) -> Result<(), PageLimit> {
+    fn check(&self, nodes: usize, steps: u64) -> Result<(), PageLimit> {
         if self.depth_max.get() > DEPTH_MAX {
             Err(PageLimit::Depth)
-        } else if self.nodes.get() > NODES_MAX {
+        } else if self.nodes.get() > nodes {
             Err(PageLimit::Nodes)
-        } else if self.steps.get() > STEPS_MAX {
+        } else if self.steps.get() > steps {
             Err(PageLimit::Steps)
         } else {
             Ok(())

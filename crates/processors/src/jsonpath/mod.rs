@@ -16,7 +16,8 @@ use std::borrow::Cow;
 use busyhour_limits::{Limit, exceeded};
 use path::{Parser, Step};
 pub use read::{NotJson, read};
-pub(crate) use steps::{STEPS_MAX, Steps};
+use steps::STEPS_MAX;
+pub(crate) use steps::Steps;
 pub use value::Value;
 pub(crate) use value::java_double;
 
@@ -146,7 +147,8 @@ impl JsonPath {
         {
             return Ok(value);
         }
-        if !found.iter().all(|value| steps.spend(value.size())) {
+        // A copy takes memory besides time.
+        if !found.iter().all(|value| steps.spend(value.size().saturating_mul(8))) {
             return counted(Err(ReadError::Limit));
         }
         Ok(Cow::Owned(Value::Array(found.into_iter().map(Cow::into_owned).collect())))

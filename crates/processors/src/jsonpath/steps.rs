@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 /// Steps that following a path through a document may take: values that are looked at, or 16 bytes of text.
-pub(crate) const STEPS_MAX: u64 = 20_000_000;
+pub(super) const STEPS_MAX: u64 = 20_000_000;
 
 /// Steps that are left.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl Steps {
     }
 
     /// A budget of so many steps.
-    pub(super) fn of(steps: u64) -> Self {
+    pub(crate) fn of(steps: u64) -> Self {
         Self(Cell::new(steps))
     }
 
