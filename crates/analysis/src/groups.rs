@@ -10,6 +10,9 @@ use crate::row::{Row, round};
 /// Groups with a smaller share of the requests, and of their time, change no total that matters.
 const SHARE_MIN: f64 = 0.01;
 
+/// Groups that overlap by no more than this share of the shorter one ran one after the other.
+const OVERLAP_MAX: f64 = 0.05;
+
 /// Thread groups, and labels, that a caveat names.
 const NAMED_MAX: usize = 4;
 
@@ -90,12 +93,16 @@ pub(crate) fn mixed_phases(totals: &RunTotals) -> Option<Vec<GroupPhase>> {
         return None;
     }
     groups.sort_by_key(|group| group.total.first_start);
-    let mut end = groups[0].total.last_end;
-    let one_after_another = groups[1..].iter().any(|group| {
-        let is_after = group.total.first_start >= end;
-        end = end.max(group.total.last_end);
-        is_after
-    });
+    let mut end_s = 0.0_f64;
+    let mut shortest_s = f64::INFINITY;
+    let one_after_another =
+        groups.iter().filter_map(|group| span_s(group)).enumerate().any(|(at, (from, to))| {
+            shortest_s = shortest_s.min(to - from);
+            // The last request of one may still be under way when the next one begins.
+            let is_after = at > 0 && from >= end_s - OVERLAP_MAX * shortest_s;
+            end_s = end_s.max(to);
+            is_after
+        });
     if !one_after_another && !groups.iter().any(|group| group.is_set_up_or_tear_down) {
         return None;
     }

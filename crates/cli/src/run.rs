@@ -487,7 +487,9 @@ fn finish(
     let (mut lost, mut unjudged) = (!totals.events.is_empty(), false);
     let mut summary = Summary::new(RunFacts::from_manifest(manifest), totals);
     let mut written = vec![main.path.display().to_string()];
-    written.extend(started.listeners.iter().map(|file| file.path.display().to_string()));
+    let listeners =
+        started.listeners.iter().map(|file| &file.path).filter(|path| !path.as_os_str().is_empty());
+    written.extend(listeners.map(|path| path.display().to_string()));
     let mut complain_of = |error: &(dyn std::error::Error + 'static)| {
         say(&format!("warning: {}", chain(error)));
         lost = true;

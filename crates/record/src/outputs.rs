@@ -87,6 +87,11 @@ impl Outputs {
         }
         let mut listeners = Vec::new();
         for output in &config.listeners {
+            // A name that came to nothing is none, as in JMeter.
+            if output.path.as_os_str().is_empty() {
+                listeners.push(None);
+                continue;
+            }
             listeners.push(match outputs.sink(output, config, false) {
                 Ok(sink) => Some(sink),
                 Err(RecordError { path, source }) => {

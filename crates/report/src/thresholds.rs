@@ -158,7 +158,7 @@ pub fn summary_markdown(summary: &Summary) -> String {
             let times = &row.response;
             out += &format!(
                 "| {} | {} | {} % | {} | {} | {} | {} | {} |\n",
-                cell(&row.label),
+                cell(&shown_label(&row.label)),
                 thousands(row.samples),
                 percent(row.error_percent),
                 ms(times.mean),

@@ -62,7 +62,7 @@ const SERVICE: [Column; 9] = [
 const RESPONSE_TITLE: &str = "response time in ms";
 /// With both clocks in one output, each says which it is; JMeter's `Avg` is the mean of the second.
 const RESPONSE_OF_TWO_TITLE: &str = "response time in ms (from the intended start)";
-const SERVICE_TITLE: &str = "service time in ms (from the actual start, as in JMeter's summary)";
+const SERVICE_TITLE: &str = "service time in ms (from the actual start, as in JMeter)";
 
 /// The rows of one table, the total last.
 struct Rows<'s> {
@@ -121,7 +121,9 @@ impl<'s> Rows<'s> {
         let room =
             look.width.map_or(longest, |width| width.saturating_sub(numbers).clamp(LABEL_MIN, longest));
         let titled: usize = widths.iter().rev().take(titled).map(|width| width + 2).sum();
-        let before = room + numbers - titled;
+        // A title that is longer than its columns begins before them.
+        let title_width = title.chars().count() + 2;
+        let before = (room + numbers - titled).min((room + numbers).saturating_sub(title_width));
         let mut out = look.dim(format!("{:before$}  {title}", "").trim_end()) + "\n";
         let mut head = format!("{:room$}", self.head);
         for (column, width) in columns.iter().zip(&widths) {

@@ -142,7 +142,7 @@ fn a_slower_label_is_found_and_fails() {
     let again = room.type_in(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
     assert_eq!(json(&again), found);
     let csv = room.type_in(&format!("compare --csv --fail-on none {base} -- {new}")).expect(0).stdout;
-    assert_eq!(csv.lines().count(), 1 + 4 * 7, "{csv}");
+    assert_eq!(csv.lines().count(), 1 + 4 * (7 + 2), "{csv}");
     let search: Vec<&str> =
         csv.lines().find(|line| line.starts_with("Search,request,p95,")).unwrap().split(',').collect();
     assert_eq!((search[13], search[14]), ("runs", "worse"));

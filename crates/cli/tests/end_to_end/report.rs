@@ -286,3 +286,103 @@ fn a_run_killed_at_its_very_beginning_is_read_or_refused_in_words() {
         }
     }
 }
+
+/// A minute of a group that fills a shop, and nine of one that is measured; both have a label of one name.
+fn groups() -> String {
+    let mut rows = String::from(NAMES);
+    for second in 0..600u64 {
+        let (thread, elapsed) =
+            if second < 60 { ("Data Injection 1-1", 100) } else { ("Throughput test 2-3", 20) };
+        for part in 0..10 {
+            let start = 1_700_000_000_000 + second * 1_000 + part * 100;
+            rows += &format!("{start},{},Add booking,200,OK,{thread},true,,300,120,1\n", elapsed + part);
+        }
+    }
+    rows
+}
+
+/// The ends of the interquartile range, within the histograms' 0.1 %.
+fn quartiles(times: &serde_json::Value) -> [String; 2] {
+    ["p25", "p75"].map(|name| format!("{:.1}", times[name].as_f64().unwrap()))
+}
+
+#[test]
+fn results_are_split_by_thread_group() {
+    let room = Room::new();
+    room.file("results.jtl", groups());
+    let ended = room.type_in("report results.jtl --by-group -o page.html --json summary.json").expect(0);
+    let shown = ended.prints(&[
+        "Thread group Data Injection: 0.0 s to 1 min 00 s\n",
+        "Thread group Throughput test: 1 min 00 s to 10 min 00 s\n",
+        "All thread groups",
+        "the totals mix thread groups that ran at different times: Data Injection (0.0 s to 60.0 s, 600 requests)",
+        "several thread groups use the same label",
+    ]);
+    let row = |name: &str| shown.stdout.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    // Count, errors, rate, traffic, mean, p25, p50, p75: 100 to 109 ms and 20 to 29 ms.
+    let cells =
+        |name: &str| row(name)[name.len()..].split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(cells("Data Injection ")[5..9], ["105", "102", "104", "107"].map(str::to_owned));
+    assert_eq!(cells("Throughput test ")[5..9], ["24.5", "22.0", "24.0", "27.0"].map(str::to_owned));
+    let page = room.read("page.html");
+    assert!(page.contains("id=\"groups\"") && page.contains(">Data Injection</h3>"));
+    let summary: serde_json::Value = serde_json::from_str(&room.read("summary.json")).unwrap();
+    let group = &summary["groups"][1];
+    assert_eq!((&group["name"], &group["total"]["samples"]), (&"Throughput test".into(), &5_400.into()));
+    let response = &group["labels"][0]["response"];
+    assert_eq!(quartiles(response), ["22.0", "27.0"]);
+}
+
+#[test]
+fn a_part_without_the_injection_mixes_nothing() {
+    let room = Room::new();
+    room.file("results.jtl", groups());
+    let ended = room.type_in("report results.jtl --window 60,600 --json -").expect(0);
+    let summary: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let total = &summary["total"]["response"];
+    assert_eq!(quartiles(total), ["22.0", "27.0"]);
+    assert!(summary.get("groups").is_none(), "one group is left");
+    let whole = room.type_in("report results.jtl").expect(0).stdout;
+    let part = room.type_in("report results.jtl --window 60,600").expect(0).stdout;
+    assert!(whole.contains("the totals mix thread groups") && !part.contains("thread groups"), "{part}");
+}
+
+#[test]
+fn labels_of_any_length_are_shortened_but_in_json() {
+    let room = Room::new();
+    let label = |n: u32| format!("item {n} {} end {n}", "x".repeat(20_000));
+    let row = |n: u32| {
+        format!("{},5,{},200,OK,Users 1-1,true,,300,120,1\n", 1_700_000_000_000_u64 + u64::from(n), label(n))
+    };
+    room.file("results.jtl", format!("{NAMES}{}", (0..50).map(row).collect::<String>()));
+    let ended = room.type_in("report results.jtl --by-group -o page.html --json summary.json").expect(0);
+    assert!(ended.stdout.lines().all(|line| line.chars().count() < 400), "{}", ended.stdout.len());
+    assert!(ended.stdout.contains("end 7 "), "{}", ended.stdout);
+    assert!(room.read("page.html").len() < 1_000_000, "{}", room.read("page.html").len());
+    assert!(room.read("summary.json").contains(&label(7)));
+    let compared = room.type_in("compare results.jtl results.jtl -o compared.html").expect(0);
+    assert!(compared.stdout.len() < 100_000, "{}", compared.stdout.len());
+    assert!(room.read("compared.html").len() < 2_000_000, "{}", room.read("compared.html").len());
+}
+
+#[test]
+fn only_users_that_make_load_are_counted() {
+    let server = Server::quick();
+    let room = Room::new();
+    let idle = crate::plans::named_group("Idle", "1", "0", &get("never", "/"));
+    let set_up = crate::plans::named_group("First", "1", "1", &get("login", "/"));
+    let set_up =
+        set_up.replace("ThreadGroup", "SetupThreadGroup").replace("SetupThreadGroup.", "ThreadGroup.");
+    room.file("plan.jmx", plan(&(set_up + &idle + &group("3", "2", &get("page", "/")))));
+    let line = format!("run plan.jmx --dir here --by-group -JPORT={}", server.port());
+    let ended =
+        room.type_in(&line).expect(0).prints(&[" 3 users, ", "Thread group First", "setUp or tearDown"]);
+    assert!(!ended.stdout.contains("5 users"), "{}", ended.stdout);
+    let page = room.read("here/report.html");
+    assert!(page.contains("<span class=\"much\">3 users</span>"), "what was asked");
+    // A record tells its groups as the run did.
+    let again = room.type_in("report here --by-group").expect(0).stdout;
+    let table =
+        |text: &str| text.split_once("Thread group First").map(|(_, rest)| rest.lines().take(4).count());
+    assert_eq!(table(&again), table(&ended.stdout));
+}

@@ -264,3 +264,13 @@ fn the_schema_of_the_docs_is_that_of_the_program() {
     let written = std::fs::read_to_string(path).unwrap();
     assert_eq!(written, printed, "make it anew: busyhour judge --schema > docs/thresholds.schema.json");
 }
+
+#[test]
+fn a_threshold_on_an_unknown_label_names_the_labels_there_are() {
+    let room = Room::new();
+    room.file("results.jtl", poisson(50.0));
+    let ended = room.run(["judge", "results.jtl", "--threshold", "p95 of typo < 1s"]).expect(6);
+    ended.prints(&["no sample has the label 'typo'; the labels are '"]);
+    let known = room.run(["judge", "results.jtl", "--threshold", "p95 of pay < 100s"]).expect(0);
+    assert!(!known.stdout.contains("the labels are"), "{}", known.stdout);
+}

@@ -6,6 +6,7 @@ use busyhour_analysis::{Row, Summary};
 
 use super::markup::{Column, Section, Sort, def, escape, figure, head, scrolling};
 use crate::numbers::{rate, thousands};
+use crate::table::shown_label;
 
 /// The section of sent and received bytes.
 pub(super) fn traffic(summary: &Summary) -> Section {
@@ -62,7 +63,7 @@ fn cells(row: &Row, out: &mut String) {
     let _ = write!(
         out,
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-        escape(&row.label),
+        escape(&shown_label(&row.label)),
         rate(row.received_kib_per_s),
         each(row.bytes),
         rate(row.sent_kib_per_s),
