@@ -97,7 +97,7 @@ fn measure(bench: &Bench, shop: &Path, plan: &str, peer: Peer) -> Result<Vec<Run
 /// The floor below the rows of a run.
 fn below(bench: &Bench, rows: &Path) -> Result<Run> {
     let mix = bench.work.path().join("mix");
-    floor::write_mix(rows, |label| label.ends_with("on a new connection"), &mix)?;
+    floor::write_mix(rows, |label| label.ends_with("Keepalive=F"), &mix)?;
     let port = floor::serve()?;
     let run = bench.options.run;
     // Not this very program, which is built for being built quickly.

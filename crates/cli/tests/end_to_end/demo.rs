@@ -14,7 +14,7 @@ fn the_demo_runs_and_leaves_nothing_running() {
     let ended = room.type_in("demo --seconds 2 --users 5 --rate 50 --seed 1").expect(0);
     let ended = ended.says(&["a ticket shop is open at http://127.0.0.1:", "5 users"]);
     let ended =
-        ended.prints(&["Book tickets", "Total", "no errors", "report.html", "Three things to try next:"]);
+        ended.prints(&["Add booking", "Total", "no errors", "report.html", "Three things to try next:"]);
     let things = ended.stdout.split("Three things to try next:").nth(1).unwrap();
     assert_eq!(
         things.lines().filter(|line| line.trim_start().starts_with("busyhour ")).count(),
@@ -22,7 +22,7 @@ fn the_demo_runs_and_leaves_nothing_running() {
         "{things}"
     );
     let report = std::fs::read_to_string(room.run_dir().report_path()).unwrap();
-    assert!(report.contains("Book tickets") && report.contains("</html>"));
+    assert!(report.contains("Add booking") && report.contains("</html>"));
     let totals = room.run_dir().replay().unwrap().totals;
     assert!(totals.total.samples > 50 && totals.total.errors == 0);
     // The shop is gone: nobody listens where it was open.

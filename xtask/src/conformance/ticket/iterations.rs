@@ -27,9 +27,9 @@ pub fn by_user(rows: &[Row]) -> Users<'_> {
 /// The part of the workload that a sampler stands in.
 fn part_of(label: &str) -> &'static str {
     match label {
-        "Get venues on a new connection" | "Get events on a new connection" => "new connection",
-        "Book tickets" => "booking",
-        "Get booking" | "Delete booking" => "deletion",
+        "Get venues Keepalive=F" | "Get events Keepalive=F" => "new connection",
+        "Add booking" => "booking",
+        "Get 1 booking" | "Delete Booking" => "deletion",
         _ => READS,
     }
 }
@@ -115,8 +115,8 @@ impl Ids {
 
     fn take(&mut self, name: &str, part: &[&Row], place: &str) {
         let with_id: &[&str] = match name {
-            READS => &["Get show", "Get performance", "Get ticket price"],
-            "deletion" => &["Get booking", "Delete booking"],
+            READS => &["Get 1 show", "Get 1 performance", "Get 1 ticketprice"],
+            "deletion" => &["Get 1 booking", "Delete Booking"],
             _ => return,
         };
         let found: BTreeSet<u64> = part
@@ -131,7 +131,7 @@ impl Ids {
             *self.first.entry(part[0].label.clone()).or_default() += 1;
             self.shows.extend(found);
             self.venues
-                .extend(part.iter().filter(|row| row.label == "Get section").filter_map(|row| row.id()));
+                .extend(part.iter().filter(|row| row.label == "Get 1 section").filter_map(|row| row.id()));
         } else {
             self.deleted.extend(found);
         }
@@ -145,10 +145,10 @@ mod tests {
 
     fn reads(user: u64, iteration: u64, id: u64, turned: bool) -> Vec<Row> {
         let mut rows = vec![
-            row(user, iteration, "Get image", "media/1"),
-            row(user, iteration, "Get image", "media/1"),
-            row(user, iteration, "Get show", &format!("shows/{id}")),
-            row(user, iteration, "Get ticket price", &format!("ticketprices/{id}")),
+            row(user, iteration, "Get cached image", "media/1"),
+            row(user, iteration, "Get cached image", "media/1"),
+            row(user, iteration, "Get 1 show", &format!("shows/{id}")),
+            row(user, iteration, "Get 1 ticketprice", &format!("ticketprices/{id}")),
         ];
         if turned {
             rows.reverse();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn deletion(user: u64, iteration: u64, id: u64) -> Vec<Row> {
-        ["Get booking", "Delete booking"]
+        ["Get 1 booking", "Delete Booking"]
             .map(|label| row(user, iteration, label, &format!("bookings/{id}")))
             .to_vec()
     }
@@ -201,7 +201,10 @@ mod tests {
         let ids = Ids::of(&by_user(&rows));
         assert_eq!((ids.deleted, ids.torn), (vec![7], Vec::new()));
         assert_eq!((ids.shows, ids.venues), (vec![3, 4], vec![]));
-        assert_eq!(ids.first, BTreeMap::from([("Get image".into(), 1), ("Get ticket price".into(), 1)]));
+        assert_eq!(
+            ids.first,
+            BTreeMap::from([("Get cached image".into(), 1), ("Get 1 ticketprice".into(), 1)])
+        );
         rows[1].url = "http://127.0.0.1/bookings/8".into();
         assert_eq!(Ids::of(&by_user(&rows)).torn.len(), 1);
     }

@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn the_length_of_an_id_is_no_difference_in_size() {
-        let rows = [row(1, 0, "Get show", "shows/1"), row(1, 0, "Get show", "shows/100")];
+        let rows = [row(1, 0, "Get 1 show", "shows/1"), row(1, 0, "Get 1 show", "shows/100")];
         let labels = labels(&rows);
-        assert_eq!(labels["Get show"].count, 2);
-        assert_eq!(labels["Get show"].sent_beyond_url.len(), 1);
+        assert_eq!(labels["Get 1 show"].count, 2);
+        assert_eq!(labels["Get 1 show"].sent_beyond_url.len(), 1);
     }
 
     #[test]
