@@ -2,8 +2,8 @@
 
 use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
 use busyhour_record::{
-    CoreFacts, GeneratorFacts, GroupName, Labels, Nanos, Recorder, RecorderConfig, RecorderEvent, RunEnd,
-    RunNames, RunTotals, Sample, SampleFlags,
+    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LoadChange, Nanos, Recorder,
+    RecorderConfig, RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
 };
 
 /// Samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, changed by `change`.
@@ -225,4 +225,15 @@ fn groups_side_by_side_and_groups_that_do_not_matter_are_no_caveat() {
     assert_eq!(caveats(RunFacts::default(), &run_of_groups(20_000, 0, no_labels_shared)), []);
     // A login before the load, of 0.1 % of the requests.
     assert_eq!(caveats(RunFacts::default(), &run_of_groups(20_000, 20, |_, _| {})), []);
+}
+
+#[test]
+fn a_run_stopped_from_its_own_terminal_says_so() {
+    let stop = ControlEvent { at_ns: Nanos(5), change: LoadChange::Stop, from: ChangedFrom::Terminal };
+    let told = |events: Vec<ControlEvent>| {
+        let facts = RunFacts { end: Some(RunEnd::Interrupted), events, ..RunFacts::default() };
+        Summary::new(facts, &run(10_000, |_, _| {})).caveats[0].message.clone()
+    };
+    assert_eq!(told(vec![stop]), "the run was stopped from the terminal before it was through");
+    assert_eq!(told(Vec::new()), "the run was stopped from outside before it was through");
 }

@@ -154,11 +154,14 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// Only verdicts and findings, no outlines.
-    #[arg(long, short)]
+    #[arg(long)]
     pub(crate) quiet: bool,
     /// Set a JMeter property.
     #[arg(short = 'J', value_name = "NAME=VALUE")]
     pub(crate) jmeter_property: Vec<String>,
+    /// Additional JMeter properties file; may be given several times.
+    #[arg(short = 'q', long = "addprop", value_name = "FILE")]
+    pub(crate) additional: Vec<PathBuf>,
     /// List what is supported, as Markdown.
     #[arg(long)]
     pub(crate) supported: bool,

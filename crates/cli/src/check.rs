@@ -1,5 +1,6 @@
 //! `busyhour check`: how plans are understood.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use busyhour_http::TlsPolicy;
 use crate::args::CheckArgs;
 use crate::exit::{Exit, complain, print};
 use crate::run;
+use crate::run_request::FlagSettings;
 use crate::settings;
 
 /// What was found about one plan.
@@ -31,18 +33,23 @@ pub(crate) fn main(args: &CheckArgs) -> Exit {
         print(&supported_markdown());
         return Exit::Completed;
     }
-    let mut properties = std::collections::HashMap::new();
-    for text in &args.jmeter_property {
-        match settings::assignment("-J", text) {
-            Ok((name, value)) => properties.insert(name, value),
-            Err(message) => return complain(Exit::Usage, &message),
-        };
-    }
-    let properties = Arc::new(Properties::new(properties));
+    let properties = match properties(args) {
+        Ok(properties) => Arc::new(Properties::new(properties)),
+        Err(message) => return complain(Exit::Usage, &message),
+    };
     let findings: Vec<Finding> = args.plans.iter().map(|path| look_at(path, &properties)).collect();
     let text = if args.json { json(&findings) } else { text(&findings, args.quiet) };
     print(&text);
     if findings.iter().all(Finding::is_supported) { Exit::Completed } else { Exit::Refused }
+}
+
+/// JMeter's properties, from files and flags.
+fn properties(args: &CheckArgs) -> Result<HashMap<String, String>, String> {
+    let mut flags = FlagSettings { additional: args.additional.clone(), ..FlagSettings::default() };
+    for text in &args.jmeter_property {
+        flags.jmeter.push(settings::assignment("-J", text)?);
+    }
+    Ok(settings::load(&flags, 0)?.jmeter)
 }
 
 fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
@@ -71,7 +78,11 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
     };
     // Whatever the file is, the next one gets its turn.
     let looked = std::panic::catch_unwind(|| {
-        let (plan, _, diagnostics) = run::understand(&bytes, &name, &options);
+        let (plan, _, mut diagnostics) = run::understand(&bytes, &name, &options);
+        // A damaged plan lacks parts that could define what others use.
+        if !busyhour_plan::parse(&bytes, &*name).1.iter().any(Diagnostic::is_error) {
+            diagnostics.extend(busyhour_compile::lint(&plan));
+        }
         (busyhour_compile::outline(&plan), diagnostics)
     });
     match looked {

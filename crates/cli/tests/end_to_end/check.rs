@@ -168,13 +168,34 @@ fn many_files_have_a_total() {
     room.file("good.jmx", plan(&group("1", "1", &get("a", "/"))));
     room.file("unsupported.jmx", unsupported());
     room.file("empty.jmx", "");
-    let ended = room.type_in("check -q good.jmx unsupported.jmx empty.jmx missing.jmx good.jmx").expect(3);
+    let ended =
+        room.type_in("check --quiet good.jmx unsupported.jmx empty.jmx missing.jmx good.jmx").expect(3);
     ended.prints(&[
         "good.jmx: supported\n",
         "unsupported.jmx: NOT SUPPORTED\n",
         "\n2 of 5 plans are supported\n",
     ]);
     room.type_in("check good.jmx").expect(0);
+}
+
+#[test]
+fn likely_mistakes_are_warned_of() {
+    let room = Room::new();
+    let arguments = "<elementProp name=\"HTTPSampler.Arguments\" elementType=\"Arguments\"/>\n\
+        <boolProp name=\"HTTPSampler.auto_redirects\">&gt;true</boolProp>\n";
+    let sampler = get_with("a", "/${hots}/${_BeanShell(1)}", arguments, "");
+    room.file("plan.jmx", plan(&group("1", "1", &sampler)));
+    room.file("some.properties", "USERS=7\n");
+    // The properties are read as JMeter reads them.
+    room.type_in("check -q some.properties plan.jmx").expect(0).prints(&[
+        "plan.jmx: supported",
+        "warning[unknown-property]",
+        "did you mean `HTTPsampler.Arguments`?",
+        "warning[no-boolean]",
+        "warning[misspelt-function]",
+        "warning[undefined-variable]: nothing in the plan defines the variable `hots`",
+    ]);
+    room.type_in("check -q missing.properties plan.jmx").expect(2).says(&["missing.properties"]);
 }
 
 #[test]

@@ -109,7 +109,14 @@ fn the_page_follows_a_run_and_its_buttons_work() {
     assert_eq!(browser.evaluate("document.body.dataset.state"), "running");
     press(&mut browser, "stop");
     press(&mut browser, "stop-now");
+    // Somebody asks once more before the answer is there.
+    browser.evaluate("document.getElementById('confirm-stop').showModal()");
     wait_until(&mut browser, "document.body.dataset.state === 'ended'");
+    assert_eq!(browser.evaluate("document.getElementById('confirm-stop').open"), false);
+    let is_shown =
+        |class: &str| format!("getComputedStyle(document.querySelector('.{class}')).display !== 'none'");
+    assert_eq!(browser.evaluate(&is_shown("until-end")), false, "it says that the run has ended");
+    assert_eq!(browser.evaluate(&is_shown("at-end")), true);
     wait_until(&mut browser, "document.getElementById('live-changes').children.length === 4");
     picture(&mut browser, "live-ended");
     // That a refused order is told as an error by the browser, too, is as it should be.

@@ -1,0 +1,122 @@
+//! Likely mistakes in a plan that JMeter accepts without a word: misspelt property names, values that are no booleans,
+//! variables that look like functions, variables that nothing defines.
+
+mod property_names;
+mod references;
+mod variables;
+
+use busyhour_diagnostic::Diagnostic;
+use busyhour_plan::{Element, Property, PropertyKind, TestPlan};
+
+use property_names::NAMES;
+use references::{Reference, references};
+
+/// The likely mistakes of a plan: warnings, because JMeter runs such a plan.
+#[must_use]
+pub fn lint(plan: &TestPlan) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let active = || plan.elements().filter(|element| element.is_active());
+    for element in active() {
+        each_property(element, &mut |property| {
+            found.extend(unknown_name(property));
+            found.extend(no_boolean(property));
+            found.extend(calls_of_variables(property));
+        });
+    }
+    found.extend(variables::undefined(&active().collect::<Vec<_>>()));
+    found
+}
+
+/// Calls `see` with every property of an element, those inside others among them.
+fn each_property<'p>(element: Element<'p>, see: &mut dyn FnMut(Property<'p>)) {
+    fn walk<'p>(property: Property<'p>, see: &mut dyn FnMut(Property<'p>)) {
+        see(property);
+        property.items().for_each(|item| walk(item, see));
+    }
+    element.properties().for_each(|property| walk(property, see));
+}
+
+/// A name of a known family that JMeter does not have.
+fn unknown_name(property: Property<'_>) -> Option<Diagnostic> {
+    // The fields of an object are no properties, and items of a map may have any name.
+    if matches!(property.kind(), PropertyKind::Other | PropertyKind::Object) {
+        return None;
+    }
+    let name = property.written_name();
+    // JMeter itself brings outdated names up to date.
+    if property.name() != name {
+        return None;
+    }
+    let (family, _) = name.split_once('.')?;
+    let of_family =
+        |known: &&&str| known.split_once('.').is_some_and(|(known, _)| known.eq_ignore_ascii_case(family));
+    if NAMES.binary_search(&name).is_ok() || !NAMES.iter().any(|known| of_family(&known)) {
+        return None;
+    }
+    // Whoever asks for `HTTPsampler.Arguments` mostly writes `HTTPSampler.Arguments`.
+    let nearest = NAMES.iter().filter(of_family).min_by_key(|known| distance(known, name))?;
+    let diagnostic = Diagnostic::warning(
+        "unknown-property",
+        format!("no element of JMeter has a property `{name}`: its value is ignored"),
+    );
+    let diagnostic = property.locate(diagnostic);
+    let is_near = distance(nearest, name) * 4 <= name.len();
+    Some(if is_near { diagnostic.with_hint(format!("did you mean `{nearest}`?")) } else { diagnostic })
+}
+
+/// A boolean whose value is neither `true` nor `false`, which JMeter reads as false.
+fn no_boolean(property: Property<'_>) -> Option<Diagnostic> {
+    let text = property.text().filter(|_| property.kind() == PropertyKind::Boolean)?;
+    let is_one = ["true", "false", ""].iter().any(|known| text.eq_ignore_ascii_case(known));
+    if is_one || text.contains("${") {
+        return None;
+    }
+    let name = property.name();
+    let diagnostic = Diagnostic::warning(
+        "no-boolean",
+        format!("the value `{text}` of `{name}` is neither true nor false: JMeter reads it as false"),
+    );
+    Some(property.locate(diagnostic).with_hint("write true or false, without other characters"))
+}
+
+/// Variables whose names look like calls of functions.
+fn calls_of_variables(property: Property<'_>) -> Vec<Diagnostic> {
+    let Some(text) = property.text() else { return Vec::new() };
+    let calls = references(text).filter_map(|reference| match reference {
+        Reference::Variable(name) => name.split_once('(').map(|(function, _)| function.trim()),
+        Reference::Function(_) => None,
+    });
+    let diagnostic = |function: &str| {
+        let message =
+            format!("`${{{function}(…)}}` is the name of a variable, not a call: it stays as it is");
+        let bare = function.trim_start_matches('_');
+        property
+            .locate(Diagnostic::warning("misspelt-function", message))
+            .with_hint(format!("names of functions begin with two underscores: `${{__{bare}(…)}}`"))
+    };
+    // A script has parentheses and braces of its own.
+    let is_name = |name: &&str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    calls.filter(is_name).map(diagnostic).collect()
+}
+
+/// The number of characters to insert, leave out or replace to make one name of the other; upper and lower case differ by
+/// nothing.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (at, left) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (column, right) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;
