@@ -329,6 +329,9 @@ impl fmt::Display for Caveat {
                     "{percent:.1} % of the requests failed; the times are of good and failed ones together"
                 )
             }
+            Caveat::ThinTail { percentile, beyond: 0 } => {
+                write!(f, "there are too few samples for a p{percentile}: it is the largest of them")
+            }
             Caveat::ThinTail { percentile, beyond } => {
                 write!(f, "the p{percentile} rests on {} beyond it", times(*beyond, "sample", "samples"))
             }

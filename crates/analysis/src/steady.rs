@@ -5,11 +5,14 @@
 //! 1. **Users.** Where the record tells how many users were active, and their number stood at its level (the median over
 //!    the run, or more than 95 % of it) over a third of the run without a break, the steady part lies within that time.
 //! 2. **MSER-5** (White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997;
-//!    White, Cobb and Spratt, 2000) on the starts and on the mean response times by the second, in batches of five: the
-//!    first d batches are left out, where d makes the standard error of the mean of the rest,
-//!    Σ (Yᵢ − mean)² / (n − d)², least. What is left out at the end is found likewise, from the end, in what is left. As its authors advise,
-//!    a d in the second half says that the series never settled. A start or end whose mean differs from the rest's by less
-//!    than 5 % is left in: leaving it out would change no conclusion.
+//!    White, Cobb and Spratt, 2000) on the starts and on the response times by the second, in batches of five: the
+//!    first d batches are left out, where d, at most half of them, makes the standard error of the mean of the rest,
+//!    Σ (Yᵢ − mean)² / (n − d)², least. The end is treated likewise, from the end; both are repeated until neither moves,
+//!    because a ramp at one end hides the other.
+//!
+//! MSER leaves out too much by chance. So batches are taken back, beginning at the steady part, as long as they differ from
+//! it by less than 5 %, or by less than three standard deviations of a batch: leaving those out would change no conclusion.
+//! A series whose rest still rises or falls by more than that from its first to its last third never settled.
 
 use std::ops::Range;
 
@@ -29,6 +32,12 @@ const STEADY_SHARE_MIN: f64 = 1.0 / 3.0;
 
 /// What differs by less than this share of the mean changes no conclusion.
 const IMMATERIAL: f64 = 0.05;
+
+/// Standard deviations of a batch that are no ramp: of two neighbours each, and of the first or last batch alone.
+const DEVIATIONS: (f64, f64) = (3.0, 5.0);
+
+/// Both ends are looked at so often at most.
+const ROUNDS_MAX: usize = 8;
 
 /// The part of a run that was steady.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,19 +69,30 @@ pub fn steady_part(series: &Series) -> SteadyPart {
     let level = seconds.level();
     let within = level.clone().unwrap_or_else(|| all.clone());
     let rate: Vec<Option<f64>> = seconds.rate[within.clone()].iter().copied().map(Some).collect();
-    let parts = [settled(&rate), settled(&seconds.response[within.clone()])];
-    let [Some(rate), Some(response)] = parts else {
-        return whole(
-            "nothing is left out, although the run was never steady: rate or response times did not settle",
-        );
+    let parts = [settled(&rate, mean_of), settled(&seconds.response[within.clone()], median_of)];
+    let found = match parts {
+        [Some(rate), Some(response)] => {
+            let from = within.start + rate.start.max(response.start);
+            let to = within.start + rate.end.min(response.end);
+            let is_enough = to.saturating_sub(from) as f64 >= STEADY_SHARE_MIN * all.len() as f64;
+            if is_enough { Ok((from, to)) } else { Err("less than a third of it had settled") }
+        }
+        _ => Err("rate or response times did not settle"),
     };
-    let from = within.start + rate.start.max(response.start);
-    let to = within.start + rate.end.min(response.end);
-    if (to.saturating_sub(from) as f64) < STEADY_SHARE_MIN * all.len() as f64 {
-        return whole(
-            "nothing is left out, although the run was never steady: less than a third of it had settled",
-        );
-    }
+    let (from, to) = match found {
+        Ok(range) => range,
+        // Where the users are known, their ramps are known as well.
+        Err(why) if within != all => {
+            let (from_s, to_s) = (seconds.first + within.start as u64, seconds.first + within.end as u64);
+            return SteadyPart {
+                window_s: Some((from_s as f64, to_s as f64)),
+                words: format!(
+                    "from {from_s} s to {to_s} s the users were all there, although the run was never steady: {why}"
+                ),
+            };
+        }
+        Err(why) => return whole(&format!("nothing is left out, although the run was never steady: {why}")),
+    };
     if (from, to) == (all.start, all.end) {
         return whole("nothing is left out: the run was steady from its beginning to its end");
     }
@@ -128,54 +148,120 @@ impl Seconds {
     }
 }
 
-/// The part of a series that has settled; `None` when it never does.
-fn settled(series: &[Option<f64>]) -> Option<Range<usize>> {
+fn mean_of(values: &mut [f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Of response times, where one slow request must not make a second stand out.
+fn median_of(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
+}
+
+/// The part of a series that has settled; `None` when it never does. `of_batch` is never given an empty batch.
+fn settled(series: &[Option<f64>], of_batch: fn(&mut [f64]) -> f64) -> Option<Range<usize>> {
     let all = 0..series.len();
     let batches: Vec<f64> = series
         .chunks_exact(BATCH)
         .filter_map(|batch| {
-            let known: Vec<f64> = batch.iter().copied().flatten().collect();
-            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+            let mut known: Vec<f64> = batch.iter().copied().flatten().collect();
+            (!known.is_empty()).then(|| of_batch(&mut known))
         })
         .collect();
     // Batches in which nothing ended would move all the others.
     if batches.len() < BATCHES_MIN || batches.len() != series.len() / BATCH {
         return Some(all);
     }
-    let (front, back) = both_ends(&batches)?;
-    if front + back >= batches.len() {
+    let (front, back) = both_ends(&batches);
+    let steady = taken_back(&batches, front..batches.len() - back);
+    if !is_level(&batches[steady.clone()]) {
         return None;
     }
-    let rest = &batches[front..batches.len() - back];
-    let mean = rest.iter().sum::<f64>() / rest.len() as f64;
-    let matters = |left_out: &[f64]| {
-        let other = left_out.iter().sum::<f64>() / left_out.len() as f64;
-        !left_out.is_empty() && (other - mean).abs() > IMMATERIAL * mean.abs()
-    };
-    let from = if matters(&batches[..front]) { front * BATCH } else { 0 };
-    let to =
-        if matters(&batches[batches.len() - back..]) { (batches.len() - back) * BATCH } else { series.len() };
-    Some(from..to)
+    let to = if steady.end == batches.len() { series.len() } else { steady.end * BATCH };
+    Some(steady.start * BATCH..to)
 }
 
-/// How many batches are left out at the beginning and at the end. One of them is looked for in what the other leaves: a long
-/// ramp at one end would hide, from the other, what is steady. From whichever end that can be told.
-fn both_ends(batches: &[f64]) -> Option<(usize, usize)> {
-    let at_front = |batches: &[f64]| truncation(batches.iter().copied());
-    let at_back = |batches: &[f64]| truncation(batches.iter().rev().copied());
-    let front_first = || {
-        let front = at_front(batches)?;
-        Some((front, at_back(&batches[front..])?))
+/// How many batches MSER leaves out at the beginning and at the end, repeated until neither moves. Of the two orders that
+/// which leaves more.
+fn both_ends(batches: &[f64]) -> (usize, usize) {
+    let n = batches.len();
+    let repeated = |front_first: bool| {
+        let (mut front, mut back) = (0, 0);
+        for _ in 0..ROUNDS_MAX {
+            let before = (front, back);
+            let cut_front = |back: usize| truncation(batches[..n - back].iter().copied());
+            let cut_back = |front: usize| truncation(batches[front..].iter().rev().copied());
+            if front_first {
+                front = cut_front(back);
+                back = cut_back(front);
+            } else {
+                back = cut_back(front);
+                front = cut_front(back);
+            }
+            if (front, back) == before {
+                break;
+            }
+        }
+        (front, back.min(n - front))
     };
-    let back_first = || {
-        let back = at_back(batches)?;
-        Some((at_front(&batches[..batches.len() - back])?, back))
-    };
-    front_first().or_else(back_first)
+    let (first, second) = (repeated(true), repeated(false));
+    if first.0 + first.1 <= second.0 + second.1 { first } else { second }
 }
 
-/// How many values MSER leaves out at the beginning; `None` when that is in the second half.
-fn truncation(values: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator) -> Option<usize> {
+/// What a batch of a steady part may be away from its mean, when so many standard deviations are allowed.
+fn tolerance(steady: &[f64], deviations: f64) -> f64 {
+    let mean = steady.iter().sum::<f64>() / steady.len() as f64;
+    let mut steps: Vec<f64> = steady.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    if steps.is_empty() {
+        return IMMATERIAL * mean.abs();
+    }
+    // The median of |X − Y| of two normal values is 0.954 standard deviations.
+    let deviation = median_of(&mut steps) / 0.954;
+    (IMMATERIAL * mean.abs()).max(deviations * deviation)
+}
+
+/// The steady part with the batches beside it that do not differ from it.
+fn taken_back(batches: &[f64], mut steady: Range<usize>) -> Range<usize> {
+    let rest = &batches[steady.clone()];
+    let mean = rest.iter().sum::<f64>() / rest.len().max(1) as f64;
+    let (of_two, of_one) = (tolerance(rest, DEVIATIONS.0), tolerance(rest, DEVIATIONS.1));
+    let differs = |at: usize| (batches[at] - mean).abs() > of_two;
+    let differs_alone = |at: usize| (batches[at] - mean).abs() > of_one;
+    // One batch that stands out is no ramp, unless it is the first or last of all and stands out far.
+    while steady.start > 0 {
+        let at = steady.start - 1;
+        if differs(at) && (at > 0 && differs(at - 1) || at == 0 && differs_alone(at)) {
+            break;
+        }
+        steady.start = at;
+    }
+    while steady.end < batches.len() {
+        let at = steady.end;
+        let is_last = at + 1 == batches.len();
+        if differs(at) && (!is_last && differs(at + 1) || is_last && differs_alone(at)) {
+            break;
+        }
+        steady.end = at + 1;
+    }
+    steady
+}
+
+/// Whether the first and the last third of a part are as good as the same.
+fn is_level(steady: &[f64]) -> bool {
+    let third = steady.len() / 3;
+    if third == 0 {
+        return false;
+    }
+    let (mut first, mut last) = (steady[..third].to_vec(), steady[steady.len() - third..].to_vec());
+    // A mean of k batches varies less than one of them.
+    let chance = tolerance(steady, DEVIATIONS.0) * (2.0 / third as f64).sqrt();
+    let mean = steady.iter().sum::<f64>() / steady.len() as f64;
+    (median_of(&mut first) - median_of(&mut last)).abs() <= chance.max(2.0 * IMMATERIAL * mean.abs())
+}
+
+/// How many values MSER leaves out at the beginning: half of them at most.
+fn truncation(values: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator) -> usize {
     let total = values.len();
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
@@ -185,8 +271,7 @@ fn truncation(values: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator) 
         let step: f64 = value - mean;
         mean += step / count;
         squares += step * (value - mean);
-        // A mean of a handful of values has a small error by chance alone.
-        if kept < BATCHES_MIN.min(total) {
+        if 2 * kept < total || kept < BATCHES_MIN.min(total) {
             continue;
         }
         let error = squares / (count * count);
@@ -194,5 +279,5 @@ fn truncation(values: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator) 
             best = (error, total - kept);
         }
     }
-    (best.1 * 2 <= total).then_some(best.1)
+    best.1
 }

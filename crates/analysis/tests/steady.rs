@@ -8,7 +8,12 @@ use busyhour_analysis::{Series, steady_part};
 
 /// A run by the second: rate, response time and users, with noise.
 fn series(length: u64, at: impl Fn(f64) -> (f64, f64, Option<f64>)) -> Series {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    noisy(length, 7, 0.03, at)
+}
+
+/// The same with a seed, and the noise of response times as a share.
+fn noisy(length: u64, seed: u64, noisy: f64, at: impl Fn(f64) -> (f64, f64, Option<f64>)) -> Series {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let noise = Normal::new(0.0, 1.0).unwrap();
     let mut series = Series::default();
     for second in 0..length {
@@ -16,7 +21,7 @@ fn series(length: u64, at: impl Fn(f64) -> (f64, f64, Option<f64>)) -> Series {
         let rate = (rate + rate.sqrt() * noise.sample(&mut random)).max(0.0).round() as u64;
         series.second.push(second);
         series.requests.push(rate);
-        series.response_mean.push(Some(response * (1.0 + 0.03 * noise.sample(&mut random))));
+        series.response_mean.push(Some(response * (1.0 + noisy * noise.sample(&mut random))));
         series.users.push(users.map(|users| users as u32));
     }
     series
@@ -57,6 +62,57 @@ fn a_steady_run_stays_whole() {
         assert_eq!(part.window_s, None, "{}", part.words);
         assert!(part.words.contains("steady from its beginning"));
     }
+}
+
+/// Of 200 runs those whose steady part begins and ends within the bounds; `None` stands for the whole run.
+fn runs_within(
+    from: std::ops::RangeInclusive<f64>,
+    to: std::ops::RangeInclusive<f64>,
+    make: impl Fn(u64) -> Series,
+) -> usize {
+    (0..200)
+        .filter(|seed| {
+            let run = make(*seed);
+            let whole = (0.0, run.second.len() as f64);
+            let (start, end) = steady_part(&run).window_s.unwrap_or(whole);
+            let is_within = from.contains(&start) && to.contains(&end);
+            if !is_within {
+                println!("seed {seed}: {start} to {end}");
+            }
+            is_within
+        })
+        .count()
+}
+
+#[test]
+fn in_two_hundred_runs_ramps_are_left_out_and_steady_runs_are_not_cut() {
+    let ramp_up = |s: f64| (s / 60.0).min(1.0);
+    let found = [
+        // A ramp of 60 s in 300 s with a column of users.
+        runs_within(55.0..=75.0, 280.0..=300.0, |seed| {
+            noisy(300, seed, 0.1, |s| (20.0 * ramp_up(s), 20.0, Some((50.0 * ramp_up(s)).ceil())))
+        }),
+        // The same without it, at 200 and at 20 requests per second.
+        runs_within(50.0..=80.0, 280.0..=300.0, |seed| {
+            noisy(300, seed, 0.1, |s| (200.0 * ramp_up(s), 20.0, None))
+        }),
+        runs_within(35.0..=90.0, 280.0..=300.0, |seed| {
+            noisy(300, seed, 0.1, |s| (20.0 * ramp_up(s), 20.0, None))
+        }),
+        // Response times that fall from 60 ms to 20 ms as code is compiled, at a constant load.
+        runs_within(35.0..=100.0, 280.0..=300.0, |seed| {
+            noisy(300, seed, 0.1, |s| (200.0, 20.0 + 40.0 * (-s / 20.0).exp(), Some(50.0)))
+        }),
+        // Nothing to leave out.
+        runs_within(0.0..=0.0, 300.0..=300.0, |seed| noisy(300, seed, 0.1, |_| (200.0, 20.0, Some(50.0)))),
+        runs_within(0.0..=0.0, 300.0..=300.0, |seed| noisy(300, seed, 0.3, |_| (20.0, 20.0, None))),
+    ];
+    // Chance alone cuts a steady run now and then; a ramp at 20 requests per second is hard to see without users.
+    let least = [195, 190, 175, 190, 185, 185];
+    assert!(
+        found.iter().zip(least).all(|(found, least)| *found >= least),
+        "{found:?} where {least:?} are needed"
+    );
 }
 
 #[test]

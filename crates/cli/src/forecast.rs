@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use busyhour_arrivals::Law;
 use busyhour_compile::Started;
 use busyhour_engine::open::NoFreeUser;
 use busyhour_engine::program::{Group, Phase};
@@ -76,6 +77,26 @@ pub(crate) fn limits(started: &Started, cores: usize) {
              server port (net.ipv4.ip_local_port_range); only a server on this machine can be reached from more \
              addresses, and is"
         ));
+    }
+}
+
+/// Arrivals that a verdict on a Poisson process needs: from the first number on most are recognised, from the second on their
+/// coefficient of variation is known to ± 0.05 (docs/offered-load.md has the error rates).
+pub(crate) const ARRIVALS_FOR_VERDICT: (u32, u32) = (1_000, 5_200);
+
+/// Says before the run which schedules of Poisson arrivals are too short for a verdict on them.
+pub(crate) fn verdicts(started: &Started) {
+    for open in &started.program.open {
+        let (expected, length_s) = (open.process.expected_count(), open.process.duration_ns() as f64 / 1e9);
+        let (needed, _) = ARRIVALS_FOR_VERDICT;
+        let is_poisson = matches!(open.process.law(), Law::Poisson | Law::FixedCount);
+        if is_poisson && expected > 0.0 && expected < f64::from(needed) && length_s > 0.0 {
+            say(&format!(
+                "note: the schedule has about {expected:.0} arrivals; a verdict on their process needs about {needed}, that is \
+                 {:.0} s at this rate",
+                (f64::from(needed) / expected * length_s).ceil()
+            ));
+        }
     }
 }
 

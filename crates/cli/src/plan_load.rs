@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print};
+use crate::forecast;
 use crate::quantities::{rate_per_s, seconds};
 
 #[derive(Debug, Args)]
@@ -275,9 +276,13 @@ impl Answer {
     }
 
     fn open_load(&self) -> String {
+        let rate = self.wish.rate_per_s;
+        let (first, narrow) = forecast::ARRIVALS_FOR_VERDICT;
         format!(
-            "Arrivals that heed no answer at all: busyhour run PLAN --arrivals 'poisson({}/s) for 10min'\n",
-            self.wish.rate_per_s
+            "Arrivals that heed no answer at all: busyhour run PLAN --arrivals 'poisson({rate}/s) for 10min'\n\
+             A verdict on their process needs about {first} arrivals ({:.0} s), {narrow} ({:.0} s) to know the CoV to ±0.05.\n",
+            (f64::from(first) / rate).ceil(),
+            (f64::from(narrow) / rate).ceil(),
         )
     }
 

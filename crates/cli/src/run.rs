@@ -325,6 +325,7 @@ fn prepare(request: &RunRequest, asked: &Asked) -> Result<Prepared, Refusal> {
     }
     let cores = request.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     forecast::limits(&started, cores);
+    forecast::verdicts(&started);
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     let stored_value = |name: &str, value: &str| {
         if request.keep_secrets { value.to_owned() } else { redaction::property(name, value) }

@@ -1,6 +1,6 @@
 //! How many runs are needed, as people read it in a terminal.
 
-use busyhour_analysis::comparison::{CAUTION, POWERS, PowerNeed, PowerPlan, PowerRow, TEST_CONFIDENCE};
+use busyhour_analysis::comparison::{CAUTION, POWERS, PowerNeed, PowerPlan, PowerRow};
 
 use crate::comparison_table::doubts;
 use crate::numbers::{counted, duration};
@@ -11,9 +11,8 @@ use crate::table::{Look, cut, printable};
 pub fn power_table(plan: &PowerPlan, look: Look) -> String {
     let percent = |share: f64| format!("{} %", (share * 1e4).round() / 1e2);
     let mut out = format!(
-        "Runs needed on each side to see a difference of {} with a test at {}, from {} of {}\n\n",
+        "Runs needed on each side for compare to see a difference of {}, from {} of {}\n\n",
         percent(plan.difference),
-        percent(TEST_CONFIDENCE),
         counted(plan.runs.len() as u64, "run"),
         duration(plan.length_s),
     );
@@ -62,7 +61,10 @@ pub fn power_table(plan: &PowerPlan, look: Look) -> String {
         out += "  nothing can be planned: the runs have too few samples\n";
     }
     out += &format!(
-        "\n{}\n{}\n",
+        "\n{}\n{}\n{}\n",
+        look.dim(
+            "for a difference of that measure alone, judged with all others as compare does; if more measures differ, fewer runs do"
+        ),
         look.dim(
             "between, within: standard deviation from run to run, and within a run of this length, relative to the value"
         ),

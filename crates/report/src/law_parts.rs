@@ -9,6 +9,8 @@ use busyhour_analysis::arrivals::{
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Law};
 use rand::Rng;
 
+use crate::run_arrivals::stall_rule;
+
 /// A stretch of a schedule whose stages all have one law, with the pauses between them.
 #[derive(Debug, Clone, PartialEq)]
 struct Stretch {
@@ -56,7 +58,9 @@ impl LawParts {
             let (copy, before) = (rate.clone(), rate.cumulative(start));
             let since = move |offset_ns: u64| copy.cumulative(start.saturating_add(offset_ns)) - before;
             let known = KnownRate::new(Arc::new(since), end - start)?;
-            let settings = TallySettings::new(Resolution::Nanosecond).with_known_rate(known);
+            let settings = TallySettings::new(Resolution::Nanosecond)
+                .with_known_rate(known)
+                .with_stall_rule(stall_rule(stretch.law));
             Some(LawPart {
                 asked_per_s: (rate.cumulative(end) - before) / ((end - start) as f64 / 1e9),
                 delivered: ArrivalTally::new(settings.clone()),

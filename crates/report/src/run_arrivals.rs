@@ -6,7 +6,7 @@ use std::sync::Arc;
 use busyhour_analysis::RunFacts;
 use busyhour_analysis::arrivals::{
     ArrivalTally, ArrivalVerdict, Asked, Circumstances, KnownRate, LatenessTally, Observed, Resolution,
-    Scope, TallySettings, judge,
+    Scope, StallRule, TallySettings, judge,
 };
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
 use busyhour_record::{
@@ -82,7 +82,7 @@ fn judge_open(
     // What somebody changed while the run went on was asked for, too.
     let changes = changes(&load.facts.events, open);
     let rate = known.as_ref().map(|process| changes.expected(process));
-    let settings = settings(rate.as_ref(), end_ns);
+    let settings = settings(rate.as_ref(), end_ns).with_stall_rule(stall_rule(law));
     let mut delivered = ArrivalTally::new(settings.clone());
     let (mut lateness, mut waits) = (LatenessTally::new(), LatenessTally::new());
     let mut parts =
@@ -215,6 +215,17 @@ fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
     match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
         Some(rate) => settings.with_known_rate(rate),
         None => settings,
+    }
+}
+
+/// Which gaps a process of this law cannot have.
+pub(crate) fn stall_rule(law: Law) -> StallRule {
+    match law {
+        Law::Poisson | Law::FixedCount => StallRule::Poisson,
+        Law::Even => StallRule::Even,
+        Law::Jittered | Law::Renewal { .. } | Law::Bursty | Law::Replay | Law::Mixed | Law::NoArrivals => {
+            StallRule::Ignore
+        }
     }
 }
 

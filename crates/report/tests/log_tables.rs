@@ -46,9 +46,7 @@ fn one_log_shows_its_labels() {
     let text =
         log_tables(&[log("a.jtl", 1_000, ",bytes", &options)], LogTablesShow::default(), Look::default());
     assert_snapshot!(text, @r"
-    a.jtl: Arrivals: 25.10/s, CoV 1.02 ± 0.06: inconclusive: run for about 270 s
-      - the arrivals are too few to decide what their process is
-        Run for about 270 s at this rate.
+    a.jtl: Arrivals: 25.10/s, CoV 1.02 ± 0.06: Poisson, as far as 1,000 arrivals can tell
       CSV, 1,000 samples
 
     Inter-arrival time, ms
@@ -100,13 +98,13 @@ fn several_logs_have_a_line_each() {
     let logs = [log("runs/a.jtl", 400, "", &options), log("runs/b.jtl", 300, ",bytes", &options)];
     let show = LogTablesShow { histograms: true, ..LogTablesShow::default() };
     assert_snapshot!(log_tables(&logs, show, Look { width: Some(60), colour: false }), @r"
-    runs/a.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 240 s
+    runs/a.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 75 s
       - the arrivals are too few to decide what their process is
-        Run for about 240 s at this rate.
+        Run for about 75 s at this rate.
       CSV, 212 of 400 samples, from 1 s to 9 s after the first start
-    runs/b.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 240 s
+    runs/b.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 75 s
       - the arrivals are too few to decide what their process is
-        Run for about 240 s at this rate.
+        Run for about 75 s at this rate.
       CSV, 212 of 300 samples, from 1 s to 9 s after the first start
 
     Inter-arrival time, ms

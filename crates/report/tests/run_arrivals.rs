@@ -157,7 +157,7 @@ fn bunches_drops_and_waits_are_told() {
     // A timer that ticks once in 5 ms.
     let ticks = |_, at: Nanos| Fate::Begun { at: Nanos((at.0 / (5 * MS) + 1) * 5 * MS) };
     let (bunched, text, _) = verdicts("poisson(1000/s) for 20s", ticks, &[]);
-    assert!(bunched[0].line.contains("bunches"), "{}", bunched[0].line);
+    assert!(bunched[0].line.contains("burstier than"), "{}", bunched[0].line);
     assert!(text.contains("Caveats"));
     let some = |index: u64, at: Nanos| match index % 10 {
         0 => Fate::Dropped,
@@ -228,7 +228,7 @@ fn groups_with_users_of_their_own_are_judged_beside_it_and_by_group() {
         ]
     );
     assert_eq!(verdicts[2].observed.arrivals, 2_000);
-    assert!(verdicts[3].line.contains("too even"), "{}", verdicts[3].line);
+    assert!(verdicts[3].line.contains("more even than"), "{}", verdicts[3].line);
     assert!(text.contains("\nA: Arrivals: 200.0/s"), "{text}");
 }
 

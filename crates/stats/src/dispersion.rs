@@ -161,6 +161,23 @@ pub fn chi_square_interval(index: f64, windows: f64) -> Option<(f64, f64)> {
     Some((index * freedom / quantile(1.0 - tail), index * freedom / quantile(tail)))
 }
 
+/// Two-sided p-value of an index of dispersion of `windows` Poisson counts: (m − 1)·I is nearly chi-square with m − 1
+/// degrees of freedom, and its cube root nearly normal (Wilson and Hilferty, 1931).
+#[must_use]
+pub fn dispersion_p_value(index: f64, windows: f64) -> f64 {
+    let small = 2.0 / (9.0 * (windows - 1.0).max(1.0));
+    normal_p_value((index.max(0.0).cbrt() - (1.0 - small)) / small.sqrt())
+}
+
+/// Two-sided p-value of a standard normal value; 1 for what is not a number.
+#[must_use]
+pub fn normal_p_value(z: f64) -> f64 {
+    if z.is_nan() {
+        return 1.0;
+    }
+    2.0 * statrs::distribution::Normal::standard().cdf(-z.abs())
+}
+
 /// Quantile of chi-square. From 1,000 degrees of freedom on by Wilson and Hilferty's cube root, which is then good to
 /// six digits.
 fn chi_square_quantile(p: f64, freedom: f64) -> f64 {
@@ -208,6 +225,18 @@ mod tests {
         }
         let (below, above) = (chi_square_quantile(0.975, 999.9), chi_square_quantile(0.975, 1_000.1));
         assert!((above - below - 0.2).abs() < 0.02, "the two ways meet: {below} {above}");
+    }
+
+    #[test]
+    fn p_values_are_those_of_the_tables() {
+        // The 2.5 % and 97.5 % points of chi-square with 29 degrees of freedom.
+        for chi_square in [16.047, 45.722] {
+            let p_value = dispersion_p_value(chi_square / 29.0, 30.0);
+            assert!((p_value - 0.05).abs() < 2e-3, "{p_value}");
+        }
+        assert!((normal_p_value(-1.96) - 0.05).abs() < 1e-4);
+        assert!(dispersion_p_value(0.0, 100.0) < 1e-9);
+        assert_eq!((normal_p_value(f64::NAN), normal_p_value(f64::INFINITY)), (1.0, 0.0));
     }
 
     #[test]

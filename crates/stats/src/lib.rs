@@ -44,7 +44,10 @@ pub use batches::{
 };
 pub use bootstrap::{Resamples, SerialDependence, stationary_block_length};
 pub use contrast::{Contrast, KnownMean};
-pub use dispersion::{DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate};
+pub use dispersion::{
+    DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate, dispersion_p_value,
+    normal_p_value,
+};
 pub use equivalence::{Band, Decision};
 pub use estimate::{CONFIDENCE, Estimate, Method};
 pub use exponential::{anderson_darling_exponential, lilliefors_exponential};
@@ -52,7 +55,7 @@ pub use gaps::GapStatistics;
 pub use kolmogorov::{TestResult, kolmogorov_uniform, kolmogorov_upper_tail};
 pub use moments::Moments;
 pub use multiplicity::{Selection, select};
-pub use power::{VALUES_MAX, power, values_needed, variance_upper};
+pub use power::{VALUES_MAX, power, values_needed, values_needed_welch, variance_upper};
 pub use rank_changes::{RankChange, RankChangeSettings, rank_changes, values_for_change};
 pub use rounded::{RoundedExponential, lilliefors_rounded};
 pub use spectral::{SPECTRAL_VALUES_MIN, VarianceOfMean, spectral_variance};

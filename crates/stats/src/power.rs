@@ -19,9 +19,14 @@ pub fn power(difference: f64, sd: f64, n: u64, confidence: f64) -> Option<f64> {
     if sd == 0.0 {
         return Some(if difference == 0.0 { 1.0 - confidence } else { 1.0 });
     }
+    power_of_test(difference, sd, n, confidence, 2.0 * (n - 1) as f64)
+}
+
+/// The same for a test whose critical value is that of Student's t with `test_freedom` degrees of freedom.
+fn power_of_test(difference: f64, sd: f64, n: u64, confidence: f64, test_freedom: f64) -> Option<f64> {
     let freedom = 2.0 * (n - 1) as f64;
     let shift = difference.abs() / (sd * (2.0 / n as f64).sqrt());
-    let critical = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+    let critical = StudentsT::new(0.0, 1.0, test_freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
     // Given s, the found standard deviation over the true one, the test is one of a normal variable against critical·s;
     // freedom·s² has the chi-square distribution.
     let normal = Normal::standard();
@@ -51,7 +56,25 @@ pub fn power(difference: f64, sd: f64, n: u64, confidence: f64) -> Option<f64> {
 /// Fewest values per group with which [`power`] is at least `wanted`; `None` when [`VALUES_MAX`] are too few.
 #[must_use]
 pub fn values_needed(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
-    let enough = |n: u64| power(difference, sd, n, confidence).is_some_and(|power| power >= wanted);
+    fewest(|n| power(difference, sd, n, confidence).is_some_and(|power| power >= wanted))
+}
+
+/// The same for Welch's test, which does not take the variances of the groups for equal: with few values it estimates fewer
+/// degrees of freedom, 2n(n − 1)/(n + 1) on average for equal variances.
+#[must_use]
+pub fn values_needed_welch(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
+    fewest(|n| {
+        let test_freedom = 2.0 * n as f64 * (n - 1) as f64 / (n + 1) as f64;
+        let found = match sd > 0.0 {
+            true => power_of_test(difference, sd, n, confidence, test_freedom),
+            false => power(difference, sd, n, confidence),
+        };
+        found.is_some_and(|power| power >= wanted)
+    })
+}
+
+/// The fewest values, at least 2, that are enough; `None` when [`VALUES_MAX`] are not.
+fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
     let mut high = 2;
     while !enough(high) {
         high *= 2;

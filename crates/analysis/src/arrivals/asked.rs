@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::lateness::Lateness;
 use super::observed::Observed;
 
+/// A quotient of measured R and cycle up to this is taken for 1.
+const RATIO_MAX: f64 = 1.02;
+
 /// The process that the arrivals are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "process", rename_all = "snake_case")]
@@ -75,10 +78,14 @@ impl Asked {
         .filter(|cycle_s| *cycle_s > 0.0 && cycle_s.is_finite())
     }
 
-    /// R/(R + Z): the part of a cycle that a user is not free to arrive in.
+    /// R/(R + Z): the part of a cycle that a user is not free to arrive in, 0 to 1. `None` where users, rate and response
+    /// time do not fit together.
     pub(super) fn r_over_r_plus_z(&self, rate_per_s: Option<f64>) -> Option<f64> {
         let Asked::Closed { response_s: Some(response_s), .. } = self else { return None };
-        Some(response_s / self.cycle_s(rate_per_s.unwrap_or(f64::NAN))?)
+        let ratio = response_s / self.cycle_s(rate_per_s.unwrap_or(f64::NAN))?;
+        // Chance and the ends of a run make a little more than 1. Where it is much more, the number of users is not that
+        // of those who sent these requests, and nothing can be said.
+        (ratio <= RATIO_MAX).then_some(ratio.min(1.0))
     }
 
     /// The name of the process, for sentences.

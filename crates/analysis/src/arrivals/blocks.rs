@@ -72,9 +72,12 @@ impl Blocks {
         }
     }
 
-    /// The blocks that lie inside (from, to].
-    pub(super) fn within(&self, from_ns: u64, to_ns: u64) -> Vec<&[f64]> {
-        let inside = |block: &&Block| block.from_ns > from_ns && block.to_ns <= to_ns;
+    /// The blocks that lie inside (from, to] and overlap none of the times left out.
+    pub(super) fn within(&self, from_ns: u64, to_ns: u64, left_out: &[(u64, u64)]) -> Vec<&[f64]> {
+        let inside = |block: &&Block| {
+            let overlaps = |(from, to): &(u64, u64)| block.from_ns <= *to && block.to_ns > *from;
+            block.from_ns > from_ns && block.to_ns <= to_ns && !left_out.iter().any(overlaps)
+        };
         self.blocks.iter().filter(inside).map(|block| block.gaps_ns.as_slice()).collect()
     }
 }
@@ -89,7 +92,7 @@ mod tests {
         for i in 0..1_000_000_u64 {
             blocks.add(i, i as f64);
         }
-        let kept = blocks.within(0, u64::MAX);
+        let kept = blocks.within(0, u64::MAX, &[]);
         assert!((BLOCKS_MAX / 2 - 1..=BLOCKS_MAX).contains(&kept.len()), "{}", kept.len());
         let starts: Vec<f64> = kept.iter().map(|block| block[0]).collect();
         assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == starts[1] - starts[0]), "{starts:?}");
@@ -104,7 +107,7 @@ mod tests {
             (0..count).for_each(|_| single.add(i, i as f64));
             together.add_many(i, i as f64, count);
         }
-        assert_eq!(single.within(0, u64::MAX), together.within(0, u64::MAX));
+        assert_eq!(single.within(0, u64::MAX, &[]), together.within(0, u64::MAX, &[]));
         assert_eq!((single.seen, single.stride), (together.seen, together.stride));
     }
 
@@ -114,6 +117,6 @@ mod tests {
         for i in 1..=700_u64 {
             blocks.add(i, 1.0);
         }
-        assert_eq!(blocks.within(0, 700).iter().map(|block| block.len()).sum::<usize>(), 700);
+        assert_eq!(blocks.within(0, 700, &[]).iter().map(|block| block.len()).sum::<usize>(), 700);
     }
 }

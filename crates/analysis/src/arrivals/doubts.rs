@@ -4,7 +4,19 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::words::{count, rate, share, span};
+use super::words::{clock, count, rate, share, span};
+
+/// Why nothing was sent for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StallCause {
+    /// All users waited for responses, and arrivals for users.
+    NoFreeUser,
+    /// Users who wait for responses send nothing; or the generator did not run.
+    UsersOrGenerator,
+    /// Nothing is known about it.
+    Unknown,
+}
 
 /// One doubt about the arrivals of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,12 +37,42 @@ pub enum ArrivalCaveat {
         /// A run of this length would likely decide, in s; `None` when a measure lies at the edge itself.
         run_for_s: Option<f64>,
     },
+    /// Nothing arrived for a while.
+    Stall {
+        /// How often.
+        stalls: u64,
+        /// When the longest began, s after the first arrival.
+        at_s: f64,
+        /// How long that lasted, s.
+        length_s: f64,
+        /// Arrivals that came together after it.
+        backlog: u64,
+        /// How long these took, s.
+        backlog_s: f64,
+        /// Why.
+        cause: StallCause,
+    },
+    /// Gaps shorter than the sender can make are missing.
+    ShortGapsMissing {
+        /// About the shortest gap there is, s.
+        below_s: f64,
+    },
+    /// Somewhat more short gaps than the process has.
+    ShortGapsMany {
+        /// Their share over the expected one.
+        ratio: f64,
+        /// Gaps below this, s.
+        shorter_than_s: f64,
+    },
     /// Arrivals come in bunches.
     Bunched {
         /// CoV of the gaps.
         cov: Option<f64>,
         /// Share of short gaps over that of Poisson arrivals.
         short_ratio: Option<f64>,
+        /// Whether arrivals waited for a free user.
+        #[serde(default)]
+        waited: bool,
     },
     /// Arrivals are more regular than those of independent users.
     TooEven {
@@ -62,6 +104,9 @@ pub enum ArrivalCaveat {
     NotAsAsked {
         /// CoV of the gaps.
         cov: Option<f64>,
+        /// Whether arrivals waited for a free user.
+        #[serde(default)]
+        waited: bool,
     },
     /// There is nothing to compare the arrivals with.
     NothingToCompare,
@@ -136,17 +181,37 @@ impl fmt::Display for ArrivalCaveat {
                 f.write_str("the arrivals are too few to decide what their process is")
             }
             ArrivalCaveat::Inconclusive { run_for_s: None } => {
-                f.write_str("a measure of the arrivals lies at the very edge of its band")
+                f.write_str("the measures of the arrivals neither agree with the process nor rule it out")
             }
-            ArrivalCaveat::Bunched { cov, short_ratio } => {
-                f.write_str("requests were launched in bunches")?;
+            ArrivalCaveat::Stall { stalls, at_s, length_s, backlog, backlog_s, .. } => {
+                write!(f, "no request started for {} at {}", span(length_s), clock(at_s))?;
+                if backlog > 0 {
+                    write!(f, ", and then {} within {}", count(backlog), span(backlog_s))?;
+                }
+                match stalls {
+                    0 | 1 => Ok(()),
+                    n => write!(f, "; {n} such stalls in all"),
+                }
+            }
+            ArrivalCaveat::ShortGapsMissing { below_s } => write!(
+                f,
+                "the generator needs about {} per request here: gaps below that are missing",
+                span(below_s)
+            ),
+            ArrivalCaveat::ShortGapsMany { ratio, shorter_than_s } => write!(
+                f,
+                "{ratio:.1} times as many gaps below {} as the process has: some starts were held up and then came together",
+                span(shorter_than_s)
+            ),
+            ArrivalCaveat::Bunched { cov, short_ratio, .. } => {
+                f.write_str("requests came in bursts")?;
                 if let Some(cov) = cov {
                     write!(f, ": the CoV of the gaps is {cov:.2}")?;
                 }
                 match short_ratio {
                     Some(ratio) => write!(
                         f,
-                        ", and there are {ratio:.1} times as many short gaps as Poisson arrivals have"
+                        ", and there are {ratio:.1} times as many short gaps as from independent users"
                     ),
                     None => Ok(()),
                 }
@@ -173,7 +238,7 @@ impl fmt::Display for ArrivalCaveat {
                     "a closed workload: counts per {scale} vary less than those of an open one (dispersion {dispersion:.2})"
                 )
             }
-            ArrivalCaveat::NotAsAsked { cov } => {
+            ArrivalCaveat::NotAsAsked { cov, .. } => {
                 f.write_str("the arrivals delivered are not those that were asked for")?;
                 cov.map_or(Ok(()), |cov| write!(f, ": the CoV of the gaps is {cov:.2}"))
             }
@@ -183,7 +248,7 @@ impl fmt::Display for ArrivalCaveat {
             ArrivalCaveat::ResponseInCycle { r_over_r_plus_z } => {
                 write!(
                     f,
-                    "users spend {} of their cycle waiting for responses, R/(R+Z): the load follows the system under test",
+                    "users spend {} of their cycle waiting for responses, R/(R+Z): a slower server would lower this load",
                     share(r_over_r_plus_z)
                 )
             }
@@ -240,26 +305,44 @@ impl ArrivalCaveat {
                 return format!("run for about {} at this rate", span(*run_for_s));
             }
             ArrivalCaveat::Inconclusive { run_for_s: None } => {
-                "look at the measures themselves; more time will hardly decide"
+                "look at the measures themselves (arrivals --details); a longer run alone would hardly decide"
+            }
+            ArrivalCaveat::Stall { cause: StallCause::NoFreeUser, .. } => {
+                "all users waited for the system under test: look at what it did then; to keep the load up during a stall, allow more users (--no-free-user 'grow to N')"
+            }
+            ArrivalCaveat::Stall { cause: StallCause::UsersOrGenerator, .. } => {
+                "look at the response times of that time: if they are long, the system under test stopped and its users waited; otherwise the generator did, so look at its CPU steal and load, and run again"
+            }
+            ArrivalCaveat::Stall { cause: StallCause::Unknown, .. } => {
+                "look at what stopped the generator then (CPU steal, other processes), and run again; if the pause was meant, judge the parts before and after it"
+            }
+            ArrivalCaveat::ShortGapsMissing { .. } => {
+                "this is the delivery, not the schedule; use more cores if the system under test can tell gaps that short"
+            }
+            ArrivalCaveat::ShortGapsMany { .. } => {
+                "this is the delivery, not the schedule; look at CPU steal and the lateness of starts, and use a quieter machine"
+            }
+            ArrivalCaveat::Bunched { waited: true, .. } | ArrivalCaveat::NotAsAsked { waited: true, .. } => {
+                "arrivals waited for a free user and were sent together later: look at what slowed the system under test, or allow more users (--no-free-user 'grow to N')"
             }
             ArrivalCaveat::Bunched { .. } => {
-                "where users wait for responses, raise users and think time together until R is small against Z (Principle A); otherwise look at the lateness of starts, and use more cores or machines"
+                "if users wait for responses, use more users with longer think times (Principle A); otherwise look at the lateness of starts, and use more cores or machines"
             }
             ArrivalCaveat::TooEven { .. } | ArrivalCaveat::CountsTooEven { .. } => {
-                "raise users and think time together, keeping N/Z (Principle A), or offer an open load: --arrivals 'poisson(RATE)'"
+                "use more users with longer think times, keeping N/Z (Principle A), or offer an open load: --arrivals 'poisson(RATE)'"
             }
             ArrivalCaveat::CountsTooUneven { .. } => {
                 "look at the rate over time: a change of load, a pause of the generator or of the system under test"
             }
             ArrivalCaveat::ClosedLoopRegular { .. } => {
-                "raise users and think time together, keeping N/Z, if queues in the system under test build up over such times"
+                "use more users with longer think times, keeping N/Z, if queues in the system under test build up over such times"
             }
             ArrivalCaveat::NotAsAsked { .. } => {
                 "look at the lateness of starts, and use more cores or machines"
             }
             ArrivalCaveat::NothingToCompare => "give the schedule with the delivered arrivals",
             ArrivalCaveat::ResponseInCycle { .. } => {
-                "raise users and think time together, keeping N/Z (Principle A), or offer an open load with --arrivals"
+                "use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A)"
             }
             ArrivalCaveat::PartJudged { .. } => {
                 "no action is needed; give the window to judge if you know better"

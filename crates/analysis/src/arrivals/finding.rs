@@ -12,6 +12,12 @@ use super::words;
 /// With fewer gaps there is no measure worth a sentence.
 const GAPS_MIN: u64 = 30;
 
+/// Fewer gaps than this resolve a CoV no better than ± 0.16: they are never taken for a Poisson process.
+pub(super) const GAPS_ACCEPT_MIN: u64 = 500;
+
+/// From so many gaps on the narrow bands hold.
+const GAPS_NARROW: u64 = 5_200;
+
 /// A part of the cycle spent in responses from which on a closed workload follows the system under test.
 pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
 
@@ -21,6 +27,8 @@ pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
 pub enum Finding {
     /// Every measure that decides is inside its band.
     AsAsked,
+    /// The same apart from stalls, at least one of which is no trifle.
+    ExceptStalls,
     /// Too uneven gaps, or too many short ones.
     Bunched,
     /// Too even gaps.
@@ -55,9 +63,11 @@ impl Finding {
         asked: &Asked,
         measures: &[Measure],
         decision: Decision,
+        agrees: bool,
     ) -> Finding {
         match decision {
             Decision::Inside => Finding::AsAsked,
+            Decision::Outside if agrees => Finding::ExceptStalls,
             Decision::Outside if is_compared_with_poisson(asked) => Finding::against_poisson(measures),
             Decision::Outside => Finding::NotAsAsked,
             Decision::Inconclusive if observed.gaps >= GAPS_MIN && observed.span_s == 0.0 => {
@@ -108,7 +118,11 @@ pub(super) fn line(
     };
     let cov = observed.cov.map_or_else(|| "unavailable".to_owned(), |cov| words::with_interval(&cov));
     let said = sentence(observed, asked, measures, finding, r_over_r_plus_z, run_for_s);
-    format!("Arrivals: {}, CoV {cov}: {said}", words::rate(rate.value))
+    let stalls = match finding {
+        Finding::AsAsked | Finding::ExceptStalls => String::new(),
+        _ => stalls(observed).map_or_else(String::new, |stalls| format!("; besides, {stalls}")),
+    };
+    format!("Arrivals: {}, CoV {cov}: {said}{stalls}", words::rate(rate.value))
 }
 
 fn sentence(
@@ -127,35 +141,44 @@ fn sentence(
     };
     let closed = matches!(asked, Asked::Closed { .. } | Asked::Unknown);
     let follows = r_over_r_plus_z.filter(|ratio| *ratio > RESPONSE_IN_CYCLE);
-    let thicken = follows.map(|ratio| format!("; R/(R+Z) {ratio:.2}: raise N and Z together (Principle A)"));
+    let thicken = follows.map(|ratio| format!("; R/(R+Z) {ratio:.2}: a slower server would lower this load"));
     // Too regular users are too few; what bunches them, if not the responses, is the generator.
-    let more_users = if closed { ": raise N and Z together (Principle A)".to_owned() } else { String::new() };
+    let more_users =
+        if closed { ": use more users with longer think times".to_owned() } else { String::new() };
     let more_users = thicken.clone().unwrap_or(more_users);
     let thicken = thicken.unwrap_or_default();
     match finding {
-        Finding::AsAsked => as_asked(measures, asked) + &thicken,
+        Finding::AsAsked | Finding::ExceptStalls => {
+            let how_far = if is_compared_with_poisson(asked) && observed.gaps < GAPS_NARROW {
+                format!(", as far as {} arrivals can tell", words::count(observed.gaps + 1))
+            } else {
+                String::new()
+            };
+            as_asked(measures, asked) + &how_far + &except(observed) + &thicken
+        }
         Finding::Bunched => {
-            let mut said = "launched in bunches".to_owned();
+            let mut said = "burstier than independent users".to_owned();
             if let Some(short) =
                 observed.short_gaps.filter(|short| short.share.value > 1.5 * short.share_poisson)
             {
                 let (length, share) = (words::span(short.shorter_than_s), words::share(short.share.value));
                 let poisson = words::share(short.share_poisson);
-                said += &format!(" ({share} of the gaps below {length}, Poisson {poisson})");
+                said += &format!(" ({share} of the gaps are below {length}, {poisson} expected)");
             }
             if let Some((scale_s, index)) = dispersion(Measure::is_low) {
-                said += &format!(", evenly per {} (dispersion {index:.2})", words::span(scale_s));
+                let scale = words::span(scale_s);
+                said += &format!(", but counts per {scale} are too even (dispersion {index:.2})");
             }
             said + &thicken
         }
-        Finding::TooEven => format!("too even{more_users}"),
+        Finding::TooEven => format!("more even than independent users{more_users}"),
         Finding::CountsTooEven => {
             let (scale_s, index) = dispersion(Measure::is_low).unwrap_or_default();
             let up_to = poisson_up_to(measures).map_or_else(
                 || "gaps like Poisson's".to_owned(),
                 |up_to| format!("Poisson up to {}", words::span(up_to)),
             );
-            format!("{up_to}, too even over {} (dispersion {index:.2}){more_users}", words::span(scale_s))
+            format!("{up_to}, more even over {} (dispersion {index:.2}){more_users}", words::span(scale_s))
         }
         Finding::CountsTooUneven => {
             let (scale_s, index) = dispersion(Measure::is_high).unwrap_or_default();
@@ -166,7 +189,7 @@ fn sentence(
         }
         Finding::Undecided => match run_for_s {
             Some(run_for_s) => format!("inconclusive: run for about {}", words::span(run_for_s)),
-            None => "inconclusive: at the edge of what would be accepted".to_owned(),
+            None => "inconclusive: a longer run alone would hardly decide".to_owned(),
         },
         Finding::NeverSteady => "inconclusive: the rate was never steady".to_owned(),
         Finding::Coarse => "inconclusive: stamps in milliseconds are too coarse for this rate".to_owned(),
@@ -174,6 +197,23 @@ fn sentence(
             format!("inconclusive: {} without its schedule to compare with", asked.name())
         }
     }
+}
+
+/// What the stalls were, in a few words: `a stall of 2.0 s at 00:42`.
+pub(super) fn stalls(observed: &Observed) -> Option<String> {
+    let longest = observed.stalls.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
+    let (length, at) = (words::span(longest.length_s), words::clock(longest.at_s));
+    Some(match observed.stalls.len() {
+        1 => format!("a stall of {length} at {at}"),
+        n => {
+            let in_all: f64 = observed.stalls.iter().map(|stall| stall.length_s).sum();
+            format!("{n} stalls of {} in all, the longest of {length} at {at}", words::span(in_all))
+        }
+    })
+}
+
+fn except(observed: &Observed) -> String {
+    stalls(observed).map_or_else(String::new, |stalls| format!(", except {stalls}"))
 }
 
 fn as_asked(measures: &[Measure], asked: &Asked) -> String {

@@ -7,18 +7,24 @@
 //! | renewal, jittered | its own ± 0.05 (of itself when above 1) | – | – |
 //! | renewal, jittered, bursty, replay, mixed, with their schedule | the schedule's ± 0.05 (5 % when above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | 2/3 to 3/2 of the schedule's, ± 0.01 |
 //!
-//! "Poisson's" is what Poisson arrivals of the same rate show through the same clock. The band of short gaps is wide
-//! because the last microseconds of any timer show in it first: a quiet machine that meets starts within 14 µs at the
-//! median has 6 % of gaps below 50 µs at 1,000/s where the schedule has 5 %, and a generator that bunches has 20 to 90 %.
+//! "Poisson's" is what Poisson arrivals of the same rate show through the same clock.
 //!
-//! A scale with few windows, or short gaps of which few are expected, could hardly ever be inside its band. It does not
-//! hold back the decision then, but it can still object: an interval that lies wholly outside counts.
+//! Few arrivals cannot show that a CoV lies within ± 0.05. The band of fewer than some 5,000 gaps is as wide as they can
+//! resolve: ± 3.6/√n, in which a Poisson process is recognised in eight logs of ten; likewise ± 3.6·√(2/m) for m windows. A measure
+//! of Poisson arrivals is outside when its interval is, or when it lies beyond the narrow band and Poisson arrivals show
+//! such a value in at most 3 % of all logs, shared out among the measures.
+//!
+//! The share of short gaps is a property of delivery. A sender that needs x µs per request has no gaps below that, whatever
+//! its schedule; one that lost the CPU for a moment sends two requests together. Neither makes another process of the
+//! arrivals. Only three times as many short gaps as expected object, which no timer alone explains.
+//!
+//! A scale with few windows could hardly ever be inside its band. It does not hold back the decision, but it can object.
 
-use busyhour_stats::{Band, Decision, Estimate};
+use busyhour_stats::{Band, Decision, Estimate, dispersion_p_value, normal_p_value};
 use serde::{Deserialize, Serialize};
 
 use super::asked::Asked;
-use super::observed::{Dispersion, Observed};
+use super::observed::{Dispersion, Observed, ShortGaps};
 use super::settings::Resolution;
 
 /// Half-width of the band of the coefficient of variation.
@@ -26,6 +32,15 @@ const COV_HALF: f64 = 0.05;
 
 /// Band of the index of dispersion, for Poisson or relative to a schedule's.
 const DISPERSION: Band = Band { low: 0.8, high: 1.25 };
+
+/// Half-width of a band that few arrivals can resolve, in standard deviations of the measure.
+const RESOLVED: f64 = 3.6;
+
+/// Share of Poisson logs that all measures together may reject.
+const SIZE: f64 = 0.03;
+
+/// So many times the expected short gaps are no property of delivery any more.
+const SHORT_OBJECTS: f64 = 3.0;
 
 /// Band of the share of short gaps, relative to Poisson's.
 const SHORT: Band = Band { low: 2.0 / 3.0, high: 1.5 };
@@ -38,9 +53,6 @@ const JITTERED_COV: f64 = 0.408_248_290_463_863;
 
 /// With fewer windows the interval of a Poisson process leaves the band in more than 1 of 100 runs.
 const WINDOWS_DECIDE: u64 = 800;
-
-/// With fewer expected short gaps likewise.
-const SHORT_DECIDE: f64 = 100.0;
 
 /// A window with fewer arrivals on average has a dispersion near 1 whatever the process.
 const COUNT_MIN: f64 = 0.5;
@@ -82,21 +94,46 @@ pub struct Measure {
     pub decision: Decision,
     /// Whether the whole decision waits for it; otherwise it can only object.
     pub decides: bool,
+    /// Probability that Poisson arrivals show a value as far off, where that was tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
 }
 
 impl Measure {
     fn new(quantity: Quantity, estimate: Estimate, band: Band, decides: bool) -> Measure {
-        Measure { quantity, estimate, band, decision: band.judge(estimate.low, estimate.high), decides }
+        let decision = band.judge(estimate.low, estimate.high);
+        Measure { quantity, estimate, band, decision, decides, p_value: None }
     }
 
-    /// Outside and above the band.
+    /// The same, outside as well when its value lies beyond `narrow` and its p-value is at most `level`.
+    fn tested(self, p_value: f64, level: f64, narrow: Band) -> Measure {
+        let value = self.estimate.value;
+        let is_beyond = value < narrow.low || value > narrow.high;
+        let decision = if is_beyond && p_value <= level { Decision::Outside } else { self.decision };
+        Measure { decision, p_value: Some(p_value), ..self }
+    }
+
+    /// The share of short gaps: missing ones, and up to three times as many as there should be, come from delivery.
+    fn of_short_gaps(short: &ShortGaps, estimate: Estimate, band: Band, expected: f64) -> Measure {
+        let quantity = Quantity::ShortGaps { shorter_than_s: short.shorter_than_s };
+        let measure = Measure::new(quantity, estimate, band, false);
+        let decision = match measure.decision {
+            Decision::Outside if estimate.low <= SHORT_OBJECTS * expected => Decision::Inconclusive,
+            decision => decision,
+        };
+        Measure { decision, ..measure }
+    }
+
+    /// Outside and above the middle of the band.
     pub(super) fn is_high(&self) -> bool {
-        self.decision == Decision::Outside && self.estimate.low > self.band.high
+        self.decision == Decision::Outside
+            && self.estimate.value > f64::midpoint(self.band.low, self.band.high)
     }
 
-    /// Outside and below the band.
+    /// Outside and below the middle of the band.
     pub(super) fn is_low(&self) -> bool {
-        self.decision == Decision::Outside && self.estimate.high < self.band.low
+        self.decision == Decision::Outside
+            && self.estimate.value < f64::midpoint(self.band.low, self.band.high)
     }
 }
 
@@ -121,24 +158,34 @@ pub(super) fn horizon_s(observed: &Observed, asked: &Asked) -> Option<f64> {
 
 fn against_poisson(observed: &Observed, asked: &Asked) -> Vec<Measure> {
     let mut measures = Vec::new();
-    if let Some(cov) = observed.cov {
-        let band = Band::around(observed.cov_poisson, COV_HALF);
-        measures.push(Measure::new(Quantity::Cov, at_least_exponential(cov, observed.gaps), band, true));
-    }
     let horizon_s = horizon_s(observed, asked).unwrap_or(f64::INFINITY);
     let telling = |row: &&Dispersion| row.mean_count >= COUNT_MIN && row.scale_s <= horizon_s;
-    for (i, row) in observed.dispersion.iter().filter(telling).enumerate() {
+    let rows: Vec<&Dispersion> = observed.dispersion.iter().filter(telling).collect();
+    let level = SIZE / (rows.len() + usize::from(observed.cov.is_some())) as f64;
+    if let Some(cov) = observed.cov {
+        let poisson = observed.cov_poisson;
+        let root = (observed.gaps.max(1) as f64).sqrt();
+        let narrow = Band::around(poisson, COV_HALF);
+        let band = Band::around(poisson, COV_HALF.max(RESOLVED / root));
+        // The logarithm of the CoV of n exponential gaps is nearly normal, with a standard deviation of 1/√n.
+        let p_value = normal_p_value((cov.value / poisson).ln() * root);
+        let measure = Measure::new(Quantity::Cov, at_least_exponential(cov, observed.gaps), band, true);
+        measures.push(measure.tested(p_value, level, narrow));
+    }
+    for (i, row) in rows.into_iter().enumerate() {
+        let windows = row.windows as f64;
         // One scale must decide, and the finest has the most windows.
         let decides = i == 0 || row.windows >= WINDOWS_DECIDE;
+        let half = if decides { RESOLVED * (2.0 / windows).sqrt() } else { 0.0 };
+        let band = Band { low: DISPERSION.low.min(1.0 - half), high: DISPERSION.high.max(1.0 + half) };
         let quantity = Quantity::Dispersion { scale_s: row.scale_s };
-        measures.push(Measure::new(quantity, row.index, DISPERSION, decides));
+        let measure = Measure::new(quantity, row.index, band, decides);
+        measures.push(measure.tested(dispersion_p_value(row.index.value, windows), level, DISPERSION));
     }
     if let Some(short) = &observed.short_gaps {
         let band =
             Band { low: SHORT.low * short.share_poisson, high: (SHORT.high * short.share_poisson).min(1.0) };
-        let decides = short.share_poisson * observed.gaps as f64 >= SHORT_DECIDE;
-        let quantity = Quantity::ShortGaps { shorter_than_s: short.shorter_than_s };
-        measures.push(Measure::new(quantity, short.share, band, decides));
+        measures.push(Measure::of_short_gaps(short, short.share, band, short.share_poisson));
     }
     measures
 }
@@ -203,8 +250,8 @@ fn against_schedule(observed: &Observed, schedule: &Observed) -> Vec<Measure> {
     {
         let band =
             Band { low: SHORT.low * meant.share.value - 0.01, high: SHORT.high * meant.share.value + 0.01 };
-        let quantity = Quantity::ShortGaps { shorter_than_s: short.shorter_than_s };
-        measures.push(Measure::new(quantity, exact(short.share), band, true));
+        let expected = meant.share.value + 0.01 / SHORT_OBJECTS;
+        measures.push(Measure::of_short_gaps(short, exact(short.share), band, expected));
     }
     measures
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::{Resolution, TallySettings};
 use super::slices::{RUNGS_NS, Slice};
+use super::stalls::{LongGap, Stall};
 use super::steady::{self, Part};
 use super::tally::{ArrivalTally, Stamps};
 
@@ -24,6 +25,9 @@ const SHORT_NS_MIN: u64 = 20_000;
 
 /// When more gaps than this are shorter than the shortest length that the clock can tell, there is no share to compare.
 const SHORT_SHARE_MAX: f64 = 0.5;
+
+/// Short gaps that must be expected before their absence tells anything.
+const MISSING_MIN: f64 = 20.0;
 
 /// Lags of the serial correlation.
 const LAGS: usize = 5;
@@ -44,8 +48,11 @@ pub struct Observed {
     pub part: Part,
     /// Where it begins, in s after the first arrival (on the clock of the known rate, if there is one).
     pub judged_from_s: f64,
-    /// How long it is, in s.
+    /// How long it is, in s, without stalls.
     pub judged_s: f64,
+    /// Times without arrivals that chance does not explain, in order; they are in no measure.
+    #[serde(default)]
+    pub stalls: Vec<Stall>,
     /// Gaps in it.
     pub gaps: u64,
     /// Arrivals per s: the reciprocal of the mean gap.
@@ -90,6 +97,10 @@ pub struct ShortGaps {
     pub share: Estimate,
     /// That of Poisson arrivals of the same rate through the same clock.
     pub share_poisson: f64,
+    /// The longest length, in s, below which fewer than half as many gaps are as Poisson arrivals have: about what the
+    /// sender needs per request. `None` where there is none.
+    #[serde(default)]
+    pub missing_below_s: Option<f64>,
 }
 
 /// Serial correlation of the gaps.
@@ -136,6 +147,7 @@ pub(super) fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?S
         part: Part::Few,
         judged_from_s: 0.0,
         judged_s: 0.0,
+        stalls: Vec::new(),
         gaps: 0,
         rate_per_s: None,
         cov: None,
@@ -150,11 +162,16 @@ pub(super) fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?S
     let Some(stamps) = &tally.stamps else { return observed };
     observed.span_s = seconds(stamps.given_ns.1 - stamps.given_ns.0);
     (observed.equal_stamps, observed.disordered) = (stamps.equal, stamps.disordered);
-    let judged = Judged::choose(stamps, &tally.settings);
+    let stalls =
+        stamps.stalls.stalls(tally.settings.stalls, stamps.arrivals, stamps.first_ns, stamps.last_ns);
+    let judged = Judged::choose(stamps, &tally.settings, &stalls);
     observed.part = judged.part;
     observed.judged_from_s = seconds(judged.from_ns - stamps.first_ns);
-    observed.judged_s = seconds(judged.to_ns - judged.from_ns);
-    let sums: Vec<PowerSums> = judged.slices.iter().map(|slice| slice.gaps).collect();
+    let in_judged = |gap: &&LongGap| gap.from_ns >= judged.from_ns && gap.from_ns < judged.to_ns;
+    observed.stalls = stalls.iter().filter(in_judged).map(|gap| gap.told(stamps.given_ns.0)).collect();
+    observed.judged_s = seconds(judged.to_ns - judged.from_ns)
+        - judged.slices_left_out as f64 * seconds(stamps.slices.width_ns());
+    let sums: Vec<PowerSums> = judged.slices.iter().map(|(_, slice)| slice.gaps).collect();
     observed.gaps = sums.iter().map(|part| part.n).sum::<f64>() as u64;
     observed.rate_per_s =
         reciprocal_mean(&sums, stamps.pivot_ns).and_then(known).map(|rate| rate.scaled(1e9));
@@ -162,16 +179,16 @@ pub(super) fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?S
     if let Some(rate) = observed.rate_per_s {
         let rounded = rounded_poisson(resolution, rate.value);
         observed.cov_poisson = rounded.map_or(1.0, |law| law.cov());
-        observed.short_gaps = short_gaps(judged.slices, rate.value / 1e9, rounded);
+        observed.short_gaps = short_gaps(&judged.slices, rate.value / 1e9, rounded);
     }
     observed.dispersion = (0..)
         .zip(&tally.settings.scales_ns)
-        .filter_map(|(scale, &width_ns)| dispersion(&judged, scale, width_ns, stamps.slices.width_ns()))
+        .filter_map(|(scale, &width_ns)| dispersion(&judged, scale, width_ns, stamps))
         .collect();
     // Rounding on a stretched clock is not uniform: no test is right for it.
     let can_test = tally.settings.known_rate.is_none() || resolution == Resolution::Nanosecond;
     if can_test {
-        let blocks = stamps.blocks.within(judged.from_ns, judged.to_ns);
+        let blocks = stamps.blocks.within(judged.from_ns, judged.to_ns, &judged.left_out);
         let correlations = autocorrelations(&blocks, LAGS);
         observed.tests = test(&blocks, resolution, random);
         observed.tests.ljung_box = correlations.as_ref().and_then(ljung_box);
@@ -184,7 +201,12 @@ pub(super) fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?S
 /// The part of the stamps that is judged, on the judging clock.
 struct Judged<'a> {
     part: Part,
-    slices: &'a [Slice],
+    /// The slices without stalls, each with its number.
+    slices: Vec<(usize, &'a Slice)>,
+    /// Slices with stalls.
+    slices_left_out: usize,
+    /// Stalls and what was held back by them.
+    left_out: Vec<(u64, u64)>,
     from_ns: u64,
     to_ns: u64,
     /// Whether something before it was left out.
@@ -192,10 +214,13 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    fn choose<'a>(stamps: &'a Stamps, settings: &TallySettings) -> Judged<'a> {
+    fn choose<'a>(stamps: &'a Stamps, settings: &TallySettings, stalls: &[LongGap]) -> Judged<'a> {
         let all = stamps.slices.all();
         let width_ns = stamps.slices.width_ns();
         let begin = |slice: usize| stamps.first_ns.saturating_add(slice as u64 * width_ns);
+        let left_out: Vec<(u64, u64)> = stalls.iter().map(|gap| (gap.from_ns, gap.recovered_ns)).collect();
+        let has_stall =
+            |slice: usize| left_out.iter().any(|(from, to)| begin(slice) <= *to && begin(slice + 1) > *from);
         let over = ((stamps.last_ns - stamps.first_ns) / width_ns) as usize;
         let over = &all[..over.min(all.len())];
         let (part, chosen) = if settings.known_rate.is_some() {
@@ -203,13 +228,21 @@ impl Judged<'_> {
         } else if settings.all {
             (Part::All, 0..over.len())
         } else {
-            steady::find(&over.iter().map(|slice| slice.gaps.n).collect::<Vec<_>>())
+            let mut counts: Vec<f64> = over.iter().map(|slice| slice.gaps.n).collect();
+            let is_stall: Vec<bool> = (0..over.len()).map(has_stall).collect();
+            steady::fill_stalls(&mut counts, &is_stall);
+            steady::find(&counts)
         };
         // The slice that is not over yet belongs to what reaches up to it.
         let to_the_end = chosen.end == over.len();
+        let end = if to_the_end { all.len() } else { chosen.end };
+        let chosen_slices = (chosen.start..end).zip(&all[chosen.start..end]);
+        let slices: Vec<(usize, &Slice)> = chosen_slices.filter(|(at, _)| !has_stall(*at)).collect();
         Judged {
             part,
-            slices: &all[chosen.start..if to_the_end { all.len() } else { chosen.end }],
+            slices_left_out: end - chosen.start - slices.len(),
+            slices,
+            left_out,
             from_ns: begin(chosen.start),
             to_ns: if to_the_end { stamps.last_ns } else { begin(chosen.end) },
             cut: chosen.start > 0,
@@ -233,7 +266,11 @@ fn rounded_poisson(resolution: Resolution, rate_per_s: f64) -> Option<RoundedExp
     }
 }
 
-fn short_gaps(slices: &[Slice], rate_per_ns: f64, rounded: Option<RoundedExponential>) -> Option<ShortGaps> {
+fn short_gaps(
+    slices: &[(usize, &Slice)],
+    rate_per_ns: f64,
+    rounded: Option<RoundedExponential>,
+) -> Option<ShortGaps> {
     let tick_ns = if rounded.is_some() { Resolution::Millisecond.tick_ns() } else { 1 };
     let off = |rung: usize| (RUNGS_NS[rung] as f64 * rate_per_ns / SHORT).ln().abs();
     // A length that is no whole number of ticks cannot be told.
@@ -241,25 +278,43 @@ fn short_gaps(slices: &[Slice], rate_per_ns: f64, rounded: Option<RoundedExponen
         .filter(|&rung| RUNGS_NS[rung].is_multiple_of(tick_ns) && RUNGS_NS[rung] >= SHORT_NS_MIN)
         .min_by(|&a, &b| off(a).total_cmp(&off(b)))?;
     let length_ns = RUNGS_NS[rung];
-    let share_poisson = match rounded {
+    let share_below = |length_ns: u64| match &rounded {
         // Shorter than k ticks is at most k − 1 of them.
         Some(law) => law.share_up_to(length_ns / tick_ns - 1),
         None => -(-rate_per_ns * length_ns as f64).exp_m1(),
     };
-    let parts: Vec<(f64, f64)> = slices.iter().map(|slice| (slice.shorter(rung), slice.gaps.n)).collect();
+    let share_poisson = share_below(length_ns);
+    let parts: Vec<(f64, f64)> =
+        slices.iter().map(|(_, slice)| (slice.shorter(rung), slice.gaps.n)).collect();
     let share = proportion(&parts).and_then(known)?;
+    let gaps: f64 = parts.iter().map(|part| part.1).sum();
+    let is_missing = |rung: &usize| {
+        let expected = gaps * share_below(RUNGS_NS[*rung]);
+        let counted: f64 = slices.iter().map(|(_, slice)| slice.shorter(*rung)).sum();
+        expected >= MISSING_MIN && counted < expected / 2.0
+    };
+    let missing =
+        (0..RUNGS_NS.len()).filter(|rung| RUNGS_NS[*rung].is_multiple_of(tick_ns)).rev().find(is_missing);
     (share_poisson <= SHORT_SHARE_MAX).then(|| ShortGaps {
         shorter_than_s: seconds(length_ns),
         share,
         share_poisson,
+        missing_below_s: missing.map(|rung| seconds(RUNGS_NS[rung])),
     })
 }
 
-fn dispersion(judged: &Judged<'_>, scale: usize, width_ns: u64, slice_ns: u64) -> Option<Dispersion> {
+fn dispersion(judged: &Judged<'_>, scale: usize, width_ns: u64, stamps: &Stamps) -> Option<Dispersion> {
+    let slice_ns = stamps.slices.width_ns();
     // A window that ends just after the cut began before it.
     let skipped = if judged.cut { width_ns.div_ceil(slice_ns.max(1)) as usize } else { 0 };
-    let parts: Vec<PowerSums> =
-        judged.slices.iter().skip(skipped).map(|slice| slice.windows[scale]).collect();
+    // So does one that ends just after a stall.
+    let begin = |slice: usize| stamps.first_ns.saturating_add(slice as u64 * slice_ns);
+    let after_stall = |slice: usize| {
+        let begin = begin(slice);
+        judged.left_out.iter().any(|(from, to)| begin > *from && begin <= to.saturating_add(width_ns))
+    };
+    let whole = judged.slices.iter().skip(skipped).filter(|(at, _)| !after_stall(*at));
+    let parts: Vec<PowerSums> = whole.map(|(_, slice)| slice.windows[scale]).collect();
     let windows: f64 = parts.iter().map(|part| part.n).sum();
     let counted: f64 = parts.iter().map(|part| part.sum).sum();
     if windows < WINDOWS_MIN {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::stalls::StallRule;
+
 /// How fine the clock was that made the stamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -84,6 +86,8 @@ pub struct TallySettings {
     /// Whether all arrivals are judged together although their rate is not known: right for delivered arrivals and
     /// their schedule, which must be compared over the same part.
     pub all: bool,
+    /// Which gaps are stalls, which are left out of the measures and reported on their own.
+    pub stalls: StallRule,
     /// Widths, in ns, of the windows in which arrivals are counted; six at most.
     pub scales_ns: Vec<u64>,
 }
@@ -96,13 +100,21 @@ impl TallySettings {
         if resolution == Resolution::Nanosecond {
             scales_ns.insert(0, 1_000_000);
         }
-        TallySettings { resolution, known_rate: None, all: false, scales_ns }
+        TallySettings { resolution, known_rate: None, all: false, stalls: StallRule::Poisson, scales_ns }
     }
 
     /// The same, with all arrivals judged together, whether or not their rate is steady.
     #[must_use]
     pub fn judging_all(mut self) -> TallySettings {
         self.all = true;
+        self.stalls = StallRule::Ignore;
+        self
+    }
+
+    /// The same with another rule for stalls.
+    #[must_use]
+    pub fn with_stall_rule(mut self, rule: StallRule) -> TallySettings {
+        self.stalls = rule;
         self
     }
 

@@ -57,6 +57,21 @@ pub enum Part {
     Few,
 }
 
+/// What the slices in which there was a stall would have counted: their neighbours' mean. A stall is reported on its own and
+/// does not cut a run in two.
+pub(super) fn fill_stalls(counts: &mut [f64], is_stall: &[bool]) {
+    const NEIGHBOURS: usize = 8;
+    for at in (0..counts.len()).filter(|at| is_stall[*at]) {
+        let known = |range: Range<usize>| range.filter(|other| !is_stall[*other]);
+        let before = known(0..at).rev().take(NEIGHBOURS);
+        let after = known(at + 1..counts.len()).take(NEIGHBOURS);
+        let near: Vec<f64> = before.chain(after).map(|other| counts[other]).collect();
+        if !near.is_empty() {
+            counts[at] = near.iter().sum::<f64>() / near.len() as f64;
+        }
+    }
+}
+
 /// The slices to judge, of `counts` in equal slices of time, of which all are over.
 pub(super) fn find(counts: &[f64]) -> (Part, Range<usize>) {
     let all = 0..counts.len();

@@ -6,6 +6,7 @@ use super::blocks::Blocks;
 use super::observed::{self, Observed};
 use super::settings::{SCALES_MAX, TallySettings};
 use super::slices::{RUNGS_NS, Slices};
+use super::stalls::StallWatch;
 
 /// Takes sorted stamps of arrivals and says at any time what was observed: live during a run, and at its end.
 ///
@@ -33,6 +34,7 @@ pub(super) struct Stamps {
     pub(super) disordered: u64,
     pub(super) slices: Slices,
     pub(super) blocks: Blocks,
+    pub(super) stalls: StallWatch,
     windows: Vec<WindowCounter>,
 }
 
@@ -92,6 +94,7 @@ impl Stamps {
             disordered: 0,
             slices: Slices::new(at_ns),
             blocks: Blocks::new(),
+            stalls: StallWatch::new(at_ns),
             windows: scales_ns.iter().map(|&width| WindowCounter::new(at_ns, width)).collect(),
         }
     }
@@ -100,7 +103,8 @@ impl Stamps {
     fn add(&mut self, given_ns: u64, at_ns: u64, arrivals: u64, scales_ns: &[u64]) {
         // A stamp that is too early is so every time.
         self.disordered += if given_ns < self.given_ns.1 { arrivals } else { 0 };
-        self.given_ns.1 = self.given_ns.1.max(given_ns);
+        let before_given_ns = self.given_ns.1;
+        self.given_ns.1 = before_given_ns.max(given_ns);
         let at_ns = at_ns.max(self.last_ns);
         let gap_whole_ns = at_ns - self.last_ns;
         let gap_ns = gap_whole_ns as f64;
@@ -108,6 +112,8 @@ impl Stamps {
             self.pivot_ns = gap_ns;
         }
         let more = arrivals - 1;
+        self.stalls.add(at_ns, gap_whole_ns, (before_given_ns, self.given_ns.1));
+        (0..more).for_each(|_| self.stalls.add(at_ns, 0, (self.given_ns.1, self.given_ns.1)));
         self.arrivals += arrivals;
         self.last_ns = at_ns;
         self.equal += u64::from(gap_whole_ns == 0) + more;

@@ -4,11 +4,12 @@ use busyhour_stats::Decision;
 use serde::{Deserialize, Serialize};
 
 use super::asked::{Asked, Circumstances, Scope};
-use super::doubts::ArrivalCaveat;
+use super::doubts::{ArrivalCaveat, StallCause};
 use super::finding::{self, Finding, RESPONSE_IN_CYCLE};
 use super::lateness::Lateness;
 use super::measures::{self, Measure, Quantity};
 use super::observed::Observed;
+use super::stalls;
 use super::steady::Part;
 use super::words;
 use crate::caveat::{Caveat, Told};
@@ -22,8 +23,21 @@ const LATE_NS: (u64, u64) = (100_000, 1_000_000);
 /// A rate this far from the one asked for, relative to it, is another rate.
 const RATE_OFF: f64 = 0.02;
 
-/// Gaps from which on a decision is likely, when nothing better is known.
+/// Gaps from which on a decision is likely, when nothing better is known: with fewer than the first number, twice as many.
+const GAPS_FIRST: u64 = 1_000;
 const GAPS_DECIDE: f64 = 6_400.0;
+
+/// An interval so many times as wide as that of independent gaps comes from a few outliers.
+const OUTLIERS: f64 = 4.0;
+
+/// A run that would have to be more than so many times as long is no advice.
+const FACTOR_MAX: f64 = 50.0;
+
+/// What a sender needs per request is a small part of the mean gap, up to this.
+const MISSING_MEANS: f64 = 0.2;
+
+/// Short gaps that are so many times as frequent as expected are worth a word about the delivery.
+const SHORT_MANY: f64 = 1.5;
 
 /// The verdict on the arrivals of a run, a group or a log: one plain line, and what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,11 +82,16 @@ pub struct ArrivalVerdict {
 #[must_use]
 pub fn judge(observed: Observed, asked: Asked, circumstances: &Circumstances<'_>) -> ArrivalVerdict {
     let measures = measures::measure(&observed, &asked, circumstances.schedule);
-    let decision = decide(&observed, &measures);
-    let finding = Finding::new(&observed, &asked, &measures, decision);
+    let of_measures = decide(&observed, &asked, &measures);
+    let agrees = of_measures == Decision::Inside;
+    let has_stall = observed.stalls.iter().any(|stall| stall.length_s >= stalls::MATERIAL_S);
+    let decision = if agrees && has_stall { Decision::Outside } else { of_measures };
+    let finding = Finding::new(&observed, &asked, &measures, decision, agrees);
     let ratio = asked.r_over_r_plus_z(observed.rate_per_s.map(|rate| rate.value));
     let run_for_s = run_for_s(&observed, &measures);
-    let mut doubts = doubts_of_finding(&observed, &asked, &measures, finding, run_for_s);
+    let mut doubts = doubts_of_stalls(&observed, &asked, circumstances);
+    let waited = circumstances.waited.is_some_and(|waited| waited > 0);
+    doubts.extend(doubts_of_finding(&observed, &asked, &measures, finding, run_for_s, waited));
     doubts.extend(doubts_of_stamps(&observed, &asked));
     if let Some(r_over_r_plus_z) = ratio.filter(|ratio| *ratio > RESPONSE_IN_CYCLE) {
         doubts.push(ArrivalCaveat::ResponseInCycle { r_over_r_plus_z });
@@ -101,7 +120,7 @@ pub fn judge(observed: Observed, asked: Asked, circumstances: &Circumstances<'_>
 
 /// One measure outside is enough; all that decide must be inside. Without a steady rate nothing is decided, and through
 /// a coarse clock nothing is accepted.
-fn decide(observed: &Observed, measures: &[Measure]) -> Decision {
+fn decide(observed: &Observed, asked: &Asked, measures: &[Measure]) -> Decision {
     if observed.part == Part::NeverSteady || !measures.iter().any(|measure| measure.decides) {
         return Decision::Inconclusive;
     }
@@ -109,18 +128,29 @@ fn decide(observed: &Observed, measures: &[Measure]) -> Decision {
         .iter()
         .filter(|measure| measure.decides || measure.decision == Decision::Outside)
         .fold(Decision::Inside, |all, measure| all.and(measure.decision));
-    if decision == Decision::Inside && observed.is_too_coarse() { Decision::Inconclusive } else { decision }
+    let is_few = finding::is_compared_with_poisson(asked) && observed.gaps < finding::GAPS_ACCEPT_MIN;
+    if decision == Decision::Inside && (is_few || observed.is_too_coarse()) {
+        Decision::Inconclusive
+    } else {
+        decision
+    }
 }
 
 /// How long a run at this rate would have to be for every interval to have half the width of its band: an interval
-/// shrinks as 1/√length. `None` when they all have: then a measure lies at the edge itself, and time does not help.
+/// shrinks as 1/√length. `None` when they all have: then a measure lies at the edge itself, and time does not help. `None` as
+/// well when an interval is far wider than that many independent gaps explain: a few outliers do not average out.
 fn run_for_s(observed: &Observed, measures: &[Measure]) -> Option<f64> {
     let undecided =
         measures.iter().filter(|measure| measure.decides && measure.decision == Decision::Inconclusive);
+    let from_chance = 2.0 / (observed.gaps.max(1) as f64).sqrt();
+    if observed.cov.is_some_and(|cov| cov.half_width() > OUTLIERS * cov.value.max(1.0) * from_chance) {
+        return None;
+    }
+    let wanted = if observed.gaps < GAPS_FIRST { GAPS_FIRST as f64 * 2.0 } else { GAPS_DECIDE };
     let factor = undecided
         .map(|Measure { estimate, band, .. }| (4.0 * estimate.half_width() / (band.high - band.low)).powi(2))
-        .fold(GAPS_DECIDE / observed.gaps.max(1) as f64, f64::max);
-    (factor > 1.0 && factor.is_finite() && observed.judged_s > 0.0)
+        .fold(wanted / observed.gaps.max(1) as f64, f64::max);
+    (factor > 1.0 && factor <= FACTOR_MAX && observed.judged_s > 0.0)
         .then(|| two_digits(factor * observed.judged_s))
 }
 
@@ -136,11 +166,12 @@ fn doubts_of_finding(
     measures: &[Measure],
     finding: Finding,
     run_for_s: Option<f64>,
+    waited: bool,
 ) -> Vec<ArrivalCaveat> {
     let cov = observed.cov.map(|cov| cov.value);
     let mut doubts = Vec::new();
     match finding {
-        Finding::AsAsked => {}
+        Finding::AsAsked | Finding::ExceptStalls => {}
         Finding::AllAtOnce => doubts.push(ArrivalCaveat::AllAtOnce { arrivals: observed.arrivals }),
         Finding::TooFew => doubts.push(ArrivalCaveat::TooFew { arrivals: observed.arrivals }),
         Finding::NothingToCompare => doubts.push(ArrivalCaveat::NothingToCompare),
@@ -149,12 +180,19 @@ fn doubts_of_finding(
         Finding::Undecided => doubts.push(ArrivalCaveat::Inconclusive { run_for_s }),
         Finding::Bunched => {
             let short_ratio = observed.short_gaps.map(|short| short.share.value / short.share_poisson);
-            doubts
-                .push(ArrivalCaveat::Bunched { cov, short_ratio: short_ratio.filter(|ratio| *ratio > 1.5) });
+            doubts.push(ArrivalCaveat::Bunched {
+                cov,
+                short_ratio: short_ratio.filter(|ratio| *ratio > 1.5),
+                waited,
+            });
         }
         Finding::TooEven => doubts.push(ArrivalCaveat::TooEven { cov }),
-        Finding::NotAsAsked => doubts.push(ArrivalCaveat::NotAsAsked { cov }),
+        Finding::NotAsAsked => doubts.push(ArrivalCaveat::NotAsAsked { cov, waited }),
         Finding::CountsTooEven | Finding::CountsTooUneven => {}
+    }
+    // Where the process itself has another share of short gaps, the sender is not to blame.
+    if matches!(finding, Finding::AsAsked | Finding::ExceptStalls | Finding::Undecided) {
+        doubts.extend(doubt_of_short_gaps(measures, observed));
     }
     if finding::is_compared_with_poisson(asked) {
         for measure in measures {
@@ -175,6 +213,49 @@ fn doubts_of_finding(
         }
     }
     doubts
+}
+
+/// What the delivery did to short gaps, which the schedule is not to blame for.
+fn doubt_of_short_gaps(measures: &[Measure], observed: &Observed) -> Option<ArrivalCaveat> {
+    let short = observed.short_gaps?;
+    let measure = measures.iter().find(|measure| matches!(measure.quantity, Quantity::ShortGaps { .. }))?;
+    let Measure { estimate, band, .. } = measure;
+    let is_short = |below_s: f64| observed.rate_per_s.is_some_and(|rate| below_s * rate.value <= MISSING_MEANS);
+    if estimate.high < band.low {
+        let below_s = short.missing_below_s.unwrap_or(short.shorter_than_s);
+        return is_short(below_s).then_some(ArrivalCaveat::ShortGapsMissing { below_s });
+    }
+    let ratio = short.share.value / short.share_poisson;
+    (estimate.low > band.high && ratio > SHORT_MANY)
+        .then_some(ArrivalCaveat::ShortGapsMany { ratio, shorter_than_s: short.shorter_than_s })
+}
+
+fn doubts_of_stalls(
+    observed: &Observed,
+    asked: &Asked,
+    circumstances: &Circumstances<'_>,
+) -> Vec<ArrivalCaveat> {
+    let Some(longest) = observed.stalls.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s)) else {
+        return Vec::new();
+    };
+    // An arrival that waited about as long as nothing was sent waited for a user, and users for responses.
+    let waited_s = circumstances.waits.map_or(0.0, |waits| waits.max_ns as f64 / 1e9);
+    let cause = if circumstances.waited.is_some_and(|waited| waited > 0) && waited_s > longest.length_s / 2.0
+    {
+        StallCause::NoFreeUser
+    } else if matches!(asked, Asked::Closed { .. }) {
+        StallCause::UsersOrGenerator
+    } else {
+        StallCause::Unknown
+    };
+    vec![ArrivalCaveat::Stall {
+        stalls: observed.stalls.len() as u64,
+        at_s: longest.at_s,
+        length_s: longest.length_s,
+        backlog: longest.backlog,
+        backlog_s: longest.backlog_s,
+        cause,
+    }]
 }
 
 fn doubts_of_stamps(observed: &Observed, asked: &Asked) -> Vec<ArrivalCaveat> {
@@ -230,7 +311,7 @@ impl ArrivalVerdict {
     pub fn details(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for measure in &self.measures {
-            let Measure { quantity, estimate, band, decision, decides } = measure;
+            let Measure { quantity, estimate, band, decision, decides, .. } = measure;
             let name = match quantity {
                 Quantity::Cov => "CoV of gaps".to_owned(),
                 Quantity::Dispersion { scale_s } => format!("dispersion per {}", words::span(*scale_s)),
@@ -242,6 +323,9 @@ impl ArrivalVerdict {
                 (Decision::Inside, _) => "inside",
                 (Decision::Outside, _) => "outside",
                 (Decision::Inconclusive, true) => "undecided",
+                (Decision::Inconclusive, false) if matches!(quantity, Quantity::ShortGaps { .. }) => {
+                    "a property of the delivery"
+                }
                 (Decision::Inconclusive, false) => "too few to decide",
             };
             lines.push(format!(

@@ -20,6 +20,16 @@ pub(super) fn span(span_s: f64) -> String {
     format!("{} {unit}", thousands(value, digits))
 }
 
+/// A time of a run as a clock shows it: `00:42`, `1:02:03`.
+pub(super) fn clock(at_s: f64) -> String {
+    let at = at_s.max(0.0).round() as u64;
+    let (hours, minutes, seconds) = (at / 3_600, at / 60 % 60, at % 60);
+    match hours {
+        0 => format!("{minutes:02}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
 /// A share in per cent: `5 %`, `0.3 %`.
 pub(super) fn share(share: f64) -> String {
     let percent = share * 100.0;
@@ -90,6 +100,7 @@ mod tests {
             "1,000.3/s, 159.2/s, 31.73/s, 2.000/s, 1,234,567.0/s"
         );
         assert_eq!([0.0488, 0.23, 0.003, 0.0, 0.05].map(share).join(", "), "4.9 %, 23 %, 0.3 %, 0 %, 5 %");
+        assert_eq!([0.0, 42.9, 3_723.0].map(clock).join(", "), "00:00, 00:43, 1:02:03");
         let plain = |value, half| {
             let method = Method::BatchMeans;
             Estimate { value, low: value - half, high: value + half, confidence: 0.95, method }

@@ -108,7 +108,7 @@ pub struct ComparedRun {
     pub from_s: f64,
     /// Where it ends.
     pub to_s: f64,
-    /// Users: started, or told apart by their names; `None` when unknown.
+    /// Users: started, or told apart by their names; `None` when unknown, and where all were sessions of an open workload.
     pub users: Option<u64>,
     /// Requests.
     pub requests: u64,

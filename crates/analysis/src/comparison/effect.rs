@@ -59,17 +59,17 @@ impl Verdict {
             (Verdict::NotSeen, _) => "no difference seen",
             (Verdict::TooLittleData, _) => "too little data",
             (Verdict::Better, Measure::Throughput) => "higher",
-            (Verdict::PerhapsBetter, Measure::Throughput) => "higher, perhaps little",
+            (Verdict::PerhapsBetter, Measure::Throughput) => "higher, maybe only slightly",
             (Verdict::Worse, Measure::Throughput) => "lower",
-            (Verdict::PerhapsWorse, Measure::Throughput) => "lower, perhaps little",
+            (Verdict::PerhapsWorse, Measure::Throughput) => "lower, maybe only slightly",
             (Verdict::Better, Measure::ErrorShare) => "fewer",
-            (Verdict::PerhapsBetter, Measure::ErrorShare) => "fewer, perhaps little",
+            (Verdict::PerhapsBetter, Measure::ErrorShare) => "fewer, maybe only slightly",
             (Verdict::Worse, Measure::ErrorShare) => "more",
-            (Verdict::PerhapsWorse, Measure::ErrorShare) => "more, perhaps little",
+            (Verdict::PerhapsWorse, Measure::ErrorShare) => "more, maybe only slightly",
             (Verdict::Better, _) => "faster",
-            (Verdict::PerhapsBetter, _) => "faster, perhaps little",
+            (Verdict::PerhapsBetter, _) => "faster, maybe only slightly",
             (Verdict::Worse, _) => "slower",
-            (Verdict::PerhapsWorse, _) => "slower, perhaps little",
+            (Verdict::PerhapsWorse, _) => "slower, maybe only slightly",
         }
     }
 

@@ -29,7 +29,7 @@ pub use compared::{
 pub use effect::{Effect, EffectMethod, Interval, Margins, Verdict};
 pub use likeness::{Unlike, differences};
 pub use measure::{Measure, Measured, RESAMPLES, SAMPLES_MIN, TAIL_SAMPLES, Within};
-pub use planning::{CAUTION, LENGTH_FACTORS, POWERS, PowerNeed, PowerPlan, PowerRow, TEST_CONFIDENCE};
+pub use planning::{CAUTION, LENGTH_FACTORS, POWERS, PowerNeed, PowerPlan, PowerRow};
 pub use run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunCourse};
 pub use tally::{ComparedClock, RunTally, RunWindow, TalliedSample};
 pub use trend::{

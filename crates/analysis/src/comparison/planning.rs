@@ -6,7 +6,7 @@
 //! reasonable time", ISMM 2013).
 
 use busyhour_record::SampleKind;
-use busyhour_stats::{KnownMean, values_needed, variance_upper};
+use busyhour_stats::{KnownMean, values_needed_welch, variance_upper};
 use serde::{Deserialize, Serialize};
 
 use super::caveat::{self, ComparisonDoubt};
@@ -20,8 +20,15 @@ pub const LENGTH_FACTORS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 /// Powers that are looked at.
 pub const POWERS: [f64; 2] = [0.8, 0.9];
 
-/// Confidence of the test whose power is asked for.
-pub const TEST_CONFIDENCE: f64 = 0.95;
+/// The part of the differences claimed by `compare` that may be false.
+const FALSE_RATE: f64 = 0.05;
+
+/// Confidence of the test that `compare` makes of one of `questions` measures if it is the only one that differs: the
+/// procedure of Benjamini and Hochberg then claims it from a p-value of 5 % over the number of questions on. Where more
+/// measures differ, fewer runs do.
+fn test_confidence(questions: usize) -> f64 {
+    1.0 - FALSE_RATE / questions.max(1) as f64
+}
 
 /// The cautious plan takes the variance that the true one stays below with this probability.
 pub const CAUTION: f64 = 0.8;
@@ -57,6 +64,8 @@ pub struct PowerRow {
     /// Standard deviation within runs of the length at hand, relative to the value; `None` when the runs are too short to
     /// tell.
     pub within: Option<f64>,
+    /// Confidence of the test, 0 to 1, with which `compare` would look at this measure among all of the total, or of the labels.
+    pub confidence: f64,
     /// What would do.
     pub needs: Vec<PowerNeed>,
 }
@@ -103,7 +112,7 @@ impl PowerPlan {
         let first = runs.first()?;
         let length_s = runs.iter().map(MeasuredRun::length_s).sum::<f64>() / runs.len() as f64;
         let mut rows = Vec::new();
-        let mut add = |of: Vec<&MeasuredRow>| {
+        let mut add = |of: Vec<&MeasuredRow>, confidence: f64| {
             let Some(row) = of.first() else { return };
             for measure in Measure::ALL.into_iter().filter(|measure| measure.by_ratio()) {
                 let Some(found) = variances(measure, &of) else { continue };
@@ -113,14 +122,17 @@ impl PowerPlan {
                     measure,
                     between: found.between.map(f64::sqrt),
                     within: found.within.map(f64::sqrt),
-                    needs: needs(&found, difference, length_s),
+                    confidence,
+                    needs: needs(&found, difference, length_s, confidence),
                 });
             }
         };
-        add(runs.iter().map(|run| &run.total).collect());
+        let measures = Measure::ALL.len();
+        add(runs.iter().map(|run| &run.total).collect(), test_confidence(measures));
+        let of_labels = test_confidence(measures * first.labels.len());
         for label in first.labels.iter().filter(|_| labels) {
             let of: Option<Vec<_>> = runs.iter().map(|run| run.label(&label.label, label.kind)).collect();
-            add(of.unwrap_or_default());
+            add(of.unwrap_or_default(), of_labels);
         }
         let mut caveats: Vec<ComparisonDoubt> =
             caveat::of_plan(runs.len()).into_iter().map(ComparisonDoubt::from).collect();
@@ -145,7 +157,7 @@ impl PowerPlan {
     }
 }
 
-fn needs(found: &Variances, difference: f64, length_s: f64) -> Vec<PowerNeed> {
+fn needs(found: &Variances, difference: f64, length_s: f64, confidence: f64) -> Vec<PowerNeed> {
     let effect = difference.ln_1p();
     let mut needs = Vec::new();
     for factor in LENGTH_FACTORS {
@@ -155,7 +167,7 @@ fn needs(found: &Variances, difference: f64, length_s: f64) -> Vec<PowerNeed> {
         }
         let variance = found.between.unwrap_or(0.0) + found.within.unwrap_or(0.0) / factor;
         for power in POWERS {
-            let runs = |variance: f64| values_needed(effect, variance.sqrt(), power, TEST_CONFIDENCE);
+            let runs = |variance: f64| values_needed_welch(effect, variance.sqrt(), power, confidence);
             let cautious = found.between.and_then(|_| variance_upper(variance, found.freedom, CAUTION));
             needs.push(PowerNeed {
                 length_s: factor * length_s,
@@ -196,7 +208,7 @@ mod tests {
     fn longer_runs_help_as_far_as_the_variance_is_within() {
         let runs = |between: f64, within: f64| -> Vec<u64> {
             let found = Variances { between: Some(between), within: Some(within), freedom: 9.0 };
-            let needs = needs(&found, 0.05, 60.0);
+            let needs = needs(&found, 0.05, 60.0, 0.95);
             needs.iter().filter(|need| need.power == 0.8).map(|need| need.runs.unwrap()).collect()
         };
         let within_only = runs(0.0, 0.04);
@@ -208,11 +220,44 @@ mod tests {
     }
 
     #[test]
+    fn the_planned_runs_reach_the_power_in_the_tests_that_are_made() {
+        use busyhour_stats::{Contrast, select};
+        use rand::{Rng as _, SeedableRng as _};
+        // Seven measures are judged together as `compare` does; the mean differs by 5 %, the others do not.
+        let confidence = test_confidence(Measure::ALL.len());
+        for (sd, wanted) in [(0.02, 0.8), (0.03, 0.8), (0.03, 0.9), (0.06, 0.8)] {
+            let shift = 0.05_f64.ln_1p();
+            let n = values_needed_welch(shift, sd, wanted, confidence).unwrap();
+            let seen = (0..1_000)
+                .filter(|seed| {
+                    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(*seed);
+                    let mut side = |shift: f64| -> Vec<f64> {
+                        (0..n)
+                            .map(|_| shift + sd * random.sample::<f64, _>(rand_distr::StandardNormal))
+                            .collect()
+                    };
+                    let p_values: Vec<f64> = (0..7)
+                        .map(|at| {
+                            let (base, new) = (side(0.0), side(if at == 0 { shift } else { 0.0 }));
+                            let known = |side: &[f64]| KnownMean::of_values(side).unwrap();
+                            Contrast::between(&known(&base), &known(&new)).p_value()
+                        })
+                        .collect();
+                    p_values[0] <= 1.0 - select(&p_values, 0.05).confidence
+                })
+                .count();
+            let reached = seen as f64 / 1_000.0;
+            // Three standard errors of the simulation below, and no more runs than are needed above.
+            assert!(reached > wanted - 0.04 && reached < wanted + 0.15, "sd {sd}: {n} runs reach {reached}");
+        }
+    }
+
+    #[test]
     fn one_run_tells_a_lower_bound_only() {
         let rows = [row(10.0, 0.01)];
         let found = variances(Measure::Mean, &rows.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(found.between, None);
-        let needs = needs(&found, 0.05, 60.0);
+        let needs = needs(&found, 0.05, 60.0, 0.95);
         assert!(needs.iter().all(|need| need.runs.is_some() && need.runs_cautious.is_none()));
     }
 }

@@ -99,6 +99,6 @@ fn its_verdict() {
     ");
     // Of a log of which nothing is known, longer windows count too.
     let found = judge(observed, Asked::Unknown, &Circumstances::default());
-    insta::assert_snapshot!(found.line, @"Arrivals: 31.73/s, CoV 1.00 ± 0.01: Poisson up to 0.1 s, too even over 10 s (dispersion 0.40): raise N and Z together (Principle A)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 31.73/s, CoV 1.00 ± 0.01: Poisson up to 0.1 s, more even over 10 s (dispersion 0.40): use more users with longer think times");
     assert_eq!(found.decision, Decision::Outside);
 }

@@ -23,7 +23,7 @@ fn hey_sends_a_beat_at_a_time() {
     assert!((6.5..7.1).contains(&cov), "{cov}");
     let per_100_ms = found.observed.dispersion.iter().find(|row| row.scale_s == 0.1).unwrap().index;
     assert!(per_100_ms.high < 0.1, "{per_100_ms:?}");
-    insta::assert_snapshot!(found.line, @"Arrivals: 1,002.4/s, CoV 6.93 ± 0.03: launched in bunches (97 % of the gaps below 50 µs, Poisson 4.9 %), evenly per 0.1 s (dispersion 0.06)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,002.4/s, CoV 6.93 ± 0.03: burstier than independent users (97 % of the gaps are below 50 µs, 4.9 % expected), but counts per 0.1 s are too even (dispersion 0.06)");
     assert_eq!((found.decision, found.finding), (Decision::Outside, Finding::Bunched));
 }
 
@@ -46,7 +46,7 @@ fn wrk2_has_the_right_cov_and_the_wrong_counts() {
     let (cov, short) = (found.observed.cov.unwrap().value, found.observed.short_gaps.unwrap().share.value);
     let per_100_ms = found.observed.dispersion.iter().find(|row| row.scale_s == 0.1).unwrap().index.value;
     assert!((0.85..1.05).contains(&cov) && per_100_ms < 0.05 && short > 0.2, "{cov} {per_100_ms} {short}");
-    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.1/s, CoV 1.02 ± 0.01: launched in bunches (31 % of the gaps below 50 µs, Poisson 4.9 %), evenly per 10 ms (dispersion 0.42)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.1/s, CoV 1.02 ± 0.01: burstier than independent users (31 % of the gaps are below 50 µs, 4.9 % expected), but counts per 10 ms are too even (dispersion 0.42)");
     assert_eq!(found.decision, Decision::Outside);
 }
 
@@ -66,7 +66,7 @@ fn a_timer_wheel_of_a_millisecond_shows() {
         .collect();
     let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
     assert_eq!(found.finding, Finding::Bunched, "{}", found.line);
-    insta::assert_snapshot!(found.line, @"Arrivals: 1,004.0/s, CoV 1.08 ± 0.01: launched in bunches (37 % of the gaps below 50 µs, Poisson 4.9 %)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,004.0/s, CoV 1.08 ± 0.01: burstier than independent users (37 % of the gaps are below 50 µs, 4.9 % expected)");
 }
 
 #[test]
@@ -79,11 +79,12 @@ fn a_closed_loop_under_load_is_told_about_principle_a() {
     }));
     let asked = Asked::Closed { users: Some(200.0), response_s: Some(0.25338), think_s: Some(1.0) };
     let found = verdict(&all, Resolution::Nanosecond, asked);
-    insta::assert_snapshot!(found.line, @"Arrivals: 160.0/s, CoV 1.16 ± 0.01: launched in bunches; R/(R+Z) 0.20: raise N and Z together (Principle A)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 160.0/s, CoV 1.16 ± 0.01: burstier than independent users; R/(R+Z) 0.20: a slower server would lower this load");
     let advice: Vec<String> =
         found.caveats.iter().map(|told| format!("{}: {}", told.message, told.advice)).collect();
     insta::assert_snapshot!(advice.join("\n"), @r"
-    requests were launched in bunches: the CoV of the gaps is 1.16: where users wait for responses, raise users and think time together until R is small against Z (Principle A); otherwise look at the lateness of starts, and use more cores or machines
-    users spend 20 % of their cycle waiting for responses, R/(R+Z): the load follows the system under test: raise users and think time together, keeping N/Z (Principle A), or offer an open load with --arrivals
+    requests came in bursts: the CoV of the gaps is 1.16: if users wait for responses, use more users with longer think times (Principle A); otherwise look at the lateness of starts, and use more cores or machines
+    counts per 0.1 s vary more than chance allows (dispersion 1.30): look at the rate over time: a change of load, a pause of the generator or of the system under test
+    users spend 20 % of their cycle waiting for responses, R/(R+Z): a slower server would lower this load: use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A)
     ");
 }

@@ -62,7 +62,7 @@ fn even_arrivals_are_even_and_not_poisson() {
     insta::assert_snapshot!(found.line, @"Arrivals: 300.0/s, CoV 0.00: even, as asked for");
     assert_eq!((found.decision, found.caveats.len()), (Decision::Inside, 0));
     let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
-    insta::assert_snapshot!(found.line, @"Arrivals: 300.0/s, CoV 0.00: too even");
+    insta::assert_snapshot!(found.line, @"Arrivals: 300.0/s, CoV 0.00: more even than independent users");
     assert_eq!((found.decision, found.finding), (Decision::Outside, Finding::TooEven));
     // Gaps of 3, 3 and 4 ms are what a log has of them.
     let found = verdict(&in_milliseconds(&all), Resolution::Millisecond, Asked::Even);
@@ -73,7 +73,7 @@ fn even_arrivals_are_even_and_not_poisson() {
 
 #[test]
 fn renewal_processes_are_told_by_their_variation() {
-    for (cov, line_end) in [(0.5, "too even"), (2.0, "launched in bunches")] {
+    for (cov, line_end) in [(0.5, "more even than"), (2.0, "burstier than")] {
         let all = renewal(500.0, cov, 40_000, 4);
         let found = verdict(&all, Resolution::Nanosecond, Asked::Renewal { cov });
         assert_eq!(found.decision, Decision::Inside, "{}", found.line);
@@ -86,7 +86,7 @@ fn renewal_processes_are_told_by_their_variation() {
 fn bursty_arrivals_differ_at_every_scale() {
     let all = mmpp([200.0, 2_000.0], [0.9, 0.1], 60_000, 5);
     let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
-    insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: launched in bunches (11 % of the gaps below 100 µs, Poisson 4.2 %)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: burstier than independent users (11 % of the gaps are below 100 µs, 4.2 % expected)");
     assert_eq!(found.finding, Finding::Bunched);
     // A two-state process has this index of dispersion at infinity (Fischer and Meier-Hellstern, 1993):
     // 1 + 2·(λ1 − λ2)²·r1·r2 / ((r1 + r2)²·(λ1·r2 + λ2·r1)), r the rates of leaving the states.
@@ -175,7 +175,7 @@ fn a_closed_loop_is_poisson_while_its_users_do_not_come_back() {
     insta::assert_snapshot!(found.caveats[0].message, @"a closed workload: counts per 10 s vary less than those of an open one (dispersion 0.39)");
     // One thread alone: 0.577·Z/(R + Z).
     let found = verdict(&closed_loop(1, 0.1, 2_000.0), Resolution::Nanosecond, asked(1.0, 0.1));
-    insta::assert_snapshot!(found.line, @"Arrivals: 9.547/s, CoV 0.549 ± 0.005: too even: raise N and Z together (Principle A)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 9.547/s, CoV 0.549 ± 0.005: more even than independent users: use more users with longer think times");
 }
 
 #[test]
@@ -201,8 +201,8 @@ fn ramps_and_pauses_are_left_out() {
 #[test]
 fn a_short_run_is_told_how_long_to_be() {
     let found = verdict(&poisson(100.0, 1_000, 9), Resolution::Nanosecond, Asked::Poisson);
-    insta::assert_snapshot!(found.line, @"Arrivals: 103.8/s, CoV 1.07 ± 0.10: inconclusive: run for about 160 s");
-    insta::assert_snapshot!(format!("{}: {}", found.caveats[0].message, found.caveats[0].advice), @"the arrivals are too few to decide what their process is: run for about 160 s at this rate");
+    insta::assert_snapshot!(found.line, @"Arrivals: 103.8/s, CoV 1.07 ± 0.10: inconclusive: run for about 30 s");
+    insta::assert_snapshot!(format!("{}: {}", found.caveats[0].message, found.caveats[0].advice), @"the arrivals are too few to decide what their process is: run for about 30 s at this rate");
     let found = verdict(&poisson(100.0, 10, 9), Resolution::Nanosecond, Asked::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 10: too few to judge");
     for n in [0, 1, 2, 3] {

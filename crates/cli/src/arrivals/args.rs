@@ -18,6 +18,8 @@ const SIZES_MAX: usize = 10_000;
     tps = n / dt, dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
     mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are linear between neighbours \
     (type 7 of Hyndman and Fan).\n\n\
+    The verdict compares arrivals with a Poisson process. It needs 500 arrivals at least; about 1,000 are recognised in eight \
+    logs of ten, and 5,200 tell the CoV to ±0.05. Poisson arrivals are called something else in at most 3 logs of 100.\n\n\
     Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1320 1800.csv 1830.csv 1900.csv\n  \
     busyhour arrivals --by-threads 1,2,...,200 --plot plots 1830.csv\n  \
     busyhour arrivals --json busyhour-runs/plan-20260101-120000\n\n\

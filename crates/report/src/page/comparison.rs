@@ -326,23 +326,38 @@ fn method(comparison: &Comparison) -> String {
     methods.sort_unstable();
     methods.dedup();
     let mut out = String::from("<dl class=\"pairs\">");
-    for (term, words) in [
-        ("faster, slower", format!("The whole interval lies beyond {margin}.")),
+    // Only what this page shows is explained.
+    let shows = |wanted: &[Verdict]| wanted.iter().any(|verdict| comparison.count(*verdict) > 0);
+    for (wanted, term, words) in [
         (
-            "a little",
+            &[Verdict::Worse, Verdict::Better][..],
+            "slower, faster; lower, higher; more, fewer",
+            format!("The whole interval lies beyond {margin}."),
+        ),
+        (
+            &[Verdict::PerhapsWorse, Verdict::PerhapsBetter],
+            "…, maybe only slightly",
             format!("The interval leaves out zero but reaches into the {margin} that count as none."),
         ),
-        ("alike", format!("The whole interval lies within {margin} (errors: {points} percentage points).")),
         (
+            &[Verdict::Alike],
+            "alike",
+            format!("The whole interval lies within {margin} (errors: {points} percentage points)."),
+        ),
+        (
+            &[Verdict::NotSeen],
             "no difference seen",
             "The interval holds zero and reaches beyond the margin on one side at most.".to_owned(),
         ),
         (
+            &[Verdict::TooLittleData],
             "too little data",
             "The interval reaches beyond the margin on both sides, or there is none.".to_owned(),
         ),
     ] {
-        let _ = write!(out, "<dt>{term}</dt><dd>{words}</dd>");
+        if shows(wanted) {
+            let _ = write!(out, "<dt>{term}</dt><dd>{words}</dd>");
+        }
     }
     out.push_str("</dl>");
     for method in methods {
