@@ -88,3 +88,16 @@ pub(crate) fn say(message: &str) {
 pub(crate) fn print(text: &str) -> bool {
     console::write(Stream::Out, text.as_bytes())
 }
+
+/// Prints what a script of the plan prints, to where it prints it. A closed stream is no reason to fail.
+pub(crate) fn print_of_script(stream: busyhour_engine::run::Stream, text: &str) {
+    use std::io::Write as _;
+    match stream {
+        busyhour_engine::run::Stream::Output => {
+            print(text);
+        }
+        busyhour_engine::run::Stream::Error => {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+    }
+}

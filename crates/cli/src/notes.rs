@@ -1,7 +1,7 @@
 //! What of a plan and of its run puts the results in doubt, as the manifest keeps it.
 
 use busyhour_diagnostic::{Diagnostic, Severity};
-use busyhour_engine::run::RunShared;
+use busyhour_engine::run::{RunShared, ScriptDoubt};
 use busyhour_record::PlanNote;
 
 /// What the compilation warned of.
@@ -15,6 +15,27 @@ pub(crate) fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
         hint: finding.hint.clone(),
     };
     findings.iter().filter(|finding| finding.severity == Severity::Warning).map(note).collect()
+}
+
+/// What puts results of scripts in doubt: known after the run only.
+pub(crate) fn script_doubts(shared: &RunShared) -> impl Iterator<Item = PlanNote> {
+    shared.script_doubts().into_iter().map(|(element, doubt, count)| match doubt {
+        ScriptDoubt::Unsupported(what) => PlanNote {
+            code: "unsupported-in-script".into(),
+            message: format!("{element}: {what} is not supported in scripts; the script met it {count} times"),
+            hint: Some("it fails where JMeter goes on; change the script".into()),
+        },
+        ScriptDoubt::CachedText => PlanNote {
+            code: "script-cached-text".into(),
+            message: format!(
+                "{element}: the text of the script changed {count} times, but each user's first text was used, as in \
+                 JMeter, which compiles a cached script once"
+            ),
+            hint: Some(
+                "read variables with vars.get instead of ${…}, or set the element's cacheKey to false".into(),
+            ),
+        },
+    })
 }
 
 /// Starts that timers had to give up: known after the run only.

@@ -29,7 +29,7 @@ use crate::forecast;
 use crate::io_hints;
 use crate::live::{Live, Steered, View};
 use crate::log_file::LogFile;
-use crate::notes::{missed_starts, notes};
+use crate::notes::{missed_starts, notes, script_doubts};
 use crate::outcome::{Results, exit_code, outcome};
 use crate::progress::{self, Display};
 use crate::redaction;
@@ -167,6 +167,8 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
     let (thread, finished) = engine;
     if with_screen {
         display.take_screen(&manifest);
+    } else {
+        started.shared.print_to(Box::new(|stream, text| exit::print_of_script(stream, text)));
     }
     let cpu_before = system::CpuTimes::now();
     let watched = Watched {
@@ -217,6 +219,7 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
     // Who was asked to stop before stopped for that reason.
     outcome.stopped_by = stopped_by.filter(|_| end == RunEnd::StoppedByThreshold).map(|order| order.text);
     manifest.notes.extend(missed_starts(shared));
+    manifest.notes.extend(script_doubts(shared));
     if let Some(live) = &live {
         manifest.events = live.steered.events();
     }

@@ -293,6 +293,7 @@ fn script_settings<'p>(context: &mut Context<'p>, element: Element<'p>) -> Resul
         parameters: context.text(element, parameters),
         filename: context.text(element, filename),
         forgets: context.flag(element, forgets, false),
+        caches: family == Family::Jsr223 && element.text_or("cacheKey", "") != "false",
         base_dir: context.options.base_dir.clone(),
         state: context.symbols.state(),
     })

@@ -195,6 +195,30 @@ pub enum Stop {
 /// Where log lines go.
 pub type LogSink = Box<dyn Fn(Level, &str) + Send + Sync>;
 
+/// A standard stream of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// What puts the results of a script in doubt.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ScriptDoubt {
+    /// It met an operation that is not supported here, and failed where JMeter would have gone on.
+    Unsupported(String),
+    /// Its text changed, and the text of the first run was used again, as in JMeter.
+    CachedText,
+}
+
+/// Different doubts about scripts that a run keeps.
+const SCRIPT_DOUBTS_MAX: usize = 100;
+
+/// Takes what scripts print, exactly.
+pub type OutputSink = Box<dyn Fn(Stream, &str) + Send + Sync>;
+
 /// What all users of a run share.
 pub struct RunShared {
     /// Seed of all random streams.
@@ -232,6 +256,10 @@ pub struct RunShared {
     shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     /// Starts that timers had to give up, by the timer's name.
     missed_starts: Mutex<BTreeMap<String, u64>>,
+    /// What puts results of scripts in doubt: number of times by element and doubt.
+    script_doubts: Mutex<BTreeMap<(String, ScriptDoubt), u64>>,
+    /// Where scripts print to; without one, to the log.
+    output: OnceLock<OutputSink>,
     stop: AtomicU8,
     /// When the end is forced, in nanoseconds since the run's start; `u64::MAX`: never.
     force_at_ns: AtomicU64,
@@ -279,6 +307,8 @@ impl RunShared {
             begun_ns: AtomicU64::new(0),
             shared: Mutex::default(),
             missed_starts: Mutex::default(),
+            script_doubts: Mutex::default(),
+            output: OnceLock::new(),
             stop: AtomicU8::new(0),
             force_at_ns: AtomicU64::new(u64::MAX),
             stop_error: OnceLock::new(),
@@ -335,6 +365,34 @@ impl RunShared {
     pub fn miss_starts(&self, timer: &str, starts: u64) {
         let mut missed = self.missed_starts.lock().unwrap_or_else(PoisonError::into_inner);
         *missed.entry(timer.to_owned()).or_default() += starts;
+    }
+
+    /// Counts a doubt about the runs of a script; `element`: the name of the element or function.
+    pub fn doubt_script(&self, element: &str, doubt: ScriptDoubt) {
+        let mut doubts = self.script_doubts.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (element.to_owned(), doubt);
+        if doubts.len() < SCRIPT_DOUBTS_MAX || doubts.contains_key(&key) {
+            *doubts.entry(key).or_default() += 1;
+        }
+    }
+
+    /// Doubts about scripts: the element, the doubt, the number of times.
+    pub fn script_doubts(&self) -> Vec<(String, ScriptDoubt, u64)> {
+        let doubts = self.script_doubts.lock().unwrap_or_else(PoisonError::into_inner);
+        doubts.iter().map(|((element, doubt), count)| (element.clone(), doubt.clone(), *count)).collect()
+    }
+
+    /// Says where scripts print to; the first call counts.
+    pub fn print_to(&self, sink: OutputSink) {
+        let _ = self.output.set(sink);
+    }
+
+    /// Prints exactly this text for a script.
+    pub fn print(&self, stream: Stream, text: &str) {
+        match self.output.get() {
+            Some(sink) => sink(stream, text),
+            None => self.log(Level::Info, text.trim_end_matches('\n')),
+        }
     }
 
     /// Starts that were given up, by the timer's name.

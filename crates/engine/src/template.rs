@@ -160,8 +160,10 @@ mod tests {
         assert_eq!(template.text(&mut user), "http://${host}1", "an unset variable stays as it is written");
         user.variables.set("host", "shop");
         assert_eq!(template.text(&mut user), "http://shop2");
-        user.variables.set_value("host", Value::Object(std::rc::Rc::new(1)));
-        assert_eq!(template.text(&mut user), "http://${host}3");
+        let object = crate::variables::ObjectValue { object: std::rc::Rc::new(1), text: "one".into() };
+        user.variables.set_value("host", Value::Object(std::rc::Rc::new(object)));
+        assert_eq!(template.text(&mut user), "http://one3");
+        user.variables.set_value("host", Value::Null);
         let mut out = String::from("> ");
         template.render(&mut user, &mut out);
         assert_eq!(out, "> http://${host}4");

@@ -62,15 +62,26 @@ pub enum Value {
     Shared(Arc<str>),
     /// Text of this user; its buffer is used again when the variable is set.
     Owned(String),
+    /// Null, as a script put it there: the variable exists, `${name}` stays as text.
+    Null,
     /// An opaque object a script or element put there.
-    Object(Rc<dyn Any>),
+    Object(Rc<ObjectValue>),
+}
+
+/// An object among the variables.
+pub struct ObjectValue {
+    /// The object itself.
+    pub object: Rc<dyn Any>,
+    /// Its text, which `${name}` stands for.
+    pub text: Box<str>,
 }
 
 impl Value {
-    /// The text, unless unset or an object.
+    /// The text, unless unset or null.
     pub fn as_str(&self) -> Option<&str> {
         match self {
-            Value::Unset | Value::Object(_) => None,
+            Value::Unset | Value::Null => None,
+            Value::Object(value) => Some(&value.text),
             Value::Static(text) => Some(text),
             Value::Shared(text) => Some(text),
             Value::Owned(text) => Some(text),
@@ -90,8 +101,10 @@ impl Value {
     /// Whether it is the same text, or the same object.
     fn is_same(&self, other: &Value) -> bool {
         match (self, other) {
-            (Value::Object(own), Value::Object(other)) => Rc::ptr_eq(own, other),
-            (Value::Unset, Value::Unset) => true,
+            (Value::Object(own), Value::Object(other)) => {
+                Rc::ptr_eq(&own.object, &other.object) && own.text == other.text
+            }
+            (Value::Unset, Value::Unset) | (Value::Null, Value::Null) => true,
             _ => self.as_str().is_some() && self.as_str() == other.as_str(),
         }
     }
@@ -105,7 +118,8 @@ impl Value {
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Object(_) => f.write_str("Object"),
+            Value::Object(value) => write!(f, "Object({:?})", value.text),
+            Value::Null => f.write_str("Null"),
             other => write!(f, "{:?}", other.as_str()),
         }
     }
@@ -241,7 +255,16 @@ impl Variables {
         }
     }
 
-    /// All variables that are set, in no particular order; an object's text is `None`.
+    /// Names of the variables that hold objects.
+    pub fn objects(&self) -> impl Iterator<Item = &str> {
+        let is_object = |value: &Value| matches!(value, Value::Object(_));
+        let slots = self.slots.iter().enumerate().filter(move |(_, value)| is_object(value));
+        let slots = slots.map(|(index, _)| self.names.name(Slot(u32::try_from(index).unwrap_or(u32::MAX))));
+        let extra = self.extra.iter().flat_map(|extra| extra.iter());
+        slots.chain(extra.filter(move |(_, value)| is_object(value)).map(|(name, _)| name.as_str()))
+    }
+
+    /// Names and texts of all that are set; no text: null.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let slots =
             self.slots.iter().enumerate().filter(|(_, value)| value.is_set()).map(|(index, value)| {

@@ -426,6 +426,9 @@ impl<P: Protocol> VirtualUser<P> {
                 for hearer in hearers {
                     hearer.process(&mut self.user);
                 }
+                if std::mem::take(&mut self.user.gave_up) {
+                    return;
+                }
                 self.notify(group, package, transaction);
                 if !self.user.result.success && !silent {
                     self.react_to_failure(&package.on_failure);

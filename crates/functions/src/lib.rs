@@ -46,7 +46,7 @@ pub use entities::unescape_html;
 pub use problem::{Problem, ProblemKind};
 pub use registry::{FunctionInfo, supported};
 pub use scope::UserScope;
-pub use script::ALLOW_UNSUPPORTED_PROPERTY;
+pub use script::{ALLOW_UNSUPPORTED_PROPERTY, end_user};
 pub use thread::PLAN_NAME_PROPERTY;
 
 use parser::{Context, Place};

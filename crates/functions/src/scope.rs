@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use busyhour_engine::Nanos;
 use busyhour_engine::result::SampleResult;
-use busyhour_engine::run;
+use busyhour_engine::run::{self, ScriptDoubt, Stream};
 use busyhour_engine::user::{LogicalAction, UserState};
-use busyhour_engine::variables::Value as Variable;
+use busyhour_engine::variables::{ObjectValue, Value as Variable};
 use busyhour_record::DataType;
 use busyhour_script::{Level, SampleFacts, Scope, StopRequest, Value, Verdict};
 use jiff::tz::TimeZone;
@@ -23,6 +23,8 @@ pub struct UserScope<'a> {
     /// In a sampler's script: the result of the sample before.
     previous: Option<Facts>,
     verdict: Option<Verdict>,
+    /// Operations that the interpreter lacks and that the script met.
+    gaps: Vec<String>,
 }
 
 impl std::fmt::Debug for UserScope<'_> {
@@ -35,7 +37,7 @@ impl<'a> UserScope<'a> {
     /// The world of a script that this user runs.
     pub fn new(user: &'a mut UserState) -> Self {
         let facts = Facts::of(user);
-        Self { user, facts, previous: None, verdict: None }
+        Self { user, facts, previous: None, verdict: None, gaps: Vec::new() }
     }
 
     /// The world of a sampler's script: the result that it makes is the user's, `previous` that of the sample before.
@@ -55,6 +57,13 @@ impl<'a> UserScope<'a> {
         let mut scope = Self::new(user);
         scope.verdict = Some(Verdict::default());
         scope
+    }
+
+    /// Counts the operations that the interpreter lacks and that the script met, under the name of its element.
+    pub fn report_gaps(&mut self, element: &str) {
+        for what in self.gaps.drain(..) {
+            self.user.run.doubt_script(element, ScriptDoubt::Unsupported(what));
+        }
     }
 
     /// What the assertion's script said.
@@ -126,13 +135,34 @@ impl Scope for UserScope<'_> {
 
     fn object(&self, name: &str) -> Option<Rc<dyn Any>> {
         match self.user.variables.value(name)? {
-            Variable::Object(object) => Some(object.clone()),
+            Variable::Object(value) => Some(value.object.clone()),
             _ => None,
         }
     }
 
-    fn set_object(&mut self, name: &str, object: Rc<dyn Any>) {
-        self.user.variables.set_value(name, Variable::Object(object));
+    fn set_object(&mut self, name: &str, object: Rc<dyn Any>, text: &str) {
+        let value = ObjectValue { object, text: text.into() };
+        self.user.variables.set_value(name, Variable::Object(Rc::new(value)));
+    }
+
+    fn set_null(&mut self, name: &str) {
+        self.user.variables.set_value(name, Variable::Null);
+    }
+
+    fn object_names(&self) -> Vec<String> {
+        self.user.variables.objects().map(str::to_owned).collect()
+    }
+
+    fn print(&mut self, text: &str) {
+        self.user.run.print(Stream::Output, text);
+    }
+
+    fn print_error(&mut self, text: &str) {
+        self.user.run.print(Stream::Error, text);
+    }
+
+    fn note_unsupported(&mut self, what: &str) {
+        self.gaps.push(what.to_owned());
     }
 
     fn remove_property(&mut self, name: &str) {

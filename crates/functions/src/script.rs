@@ -10,7 +10,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use busyhour_engine::run::{Level, Stop};
+use busyhour_engine::run::{Level, ScriptDoubt, Stop};
 use busyhour_engine::template::{Function, Segment, Template};
 use busyhour_engine::user::UserState;
 use busyhour_limits::{Limit, exceeded};
@@ -83,13 +83,15 @@ impl Language {
 }
 
 impl Compiled {
-    fn evaluate(&self, user: &mut UserState) -> Result<Value, ScriptError> {
+    fn evaluate(&self, user: &mut UserState, function: &str) -> Result<Value, ScriptError> {
         let mut scope = UserScope::new(user);
-        match self {
+        let value = match self {
             Compiled::Jexl(script) => script.evaluate(&mut scope),
             Compiled::JavaScript(script) => script.evaluate(&mut scope),
             Compiled::JavaLike(script) => script.evaluate(&mut scope),
-        }
+        };
+        scope.report_gaps(function);
+        value
     }
 }
 
@@ -214,13 +216,22 @@ pub(crate) fn stop_unsupported(user: &UserState) {
     }
 }
 
+/// Ends a user whose script threw a `java.lang.Error`: JMeter's elements catch exceptions only.
+pub fn end_user(user: &mut UserState, message: &str) {
+    let mut thread = String::new();
+    user.thread_name(&mut thread);
+    user.log(Level::Error, &format!("Uncaught exception in thread {thread}: {message}"));
+    user.running = false;
+    user.result.ignore = true;
+}
+
 impl Function for Script {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let value = match &self.text {
-            Text::Constant(script) => script.evaluate(user),
+            Text::Constant(script) => script.evaluate(user, self.name),
             Text::Varying(template) => {
                 with_text(template, user, |user, text| match &*kept(self.language, text) {
-                    Ok(script) => script.evaluate(user),
+                    Ok(script) => script.evaluate(user, self.name),
                     Err(error) => Err(error.clone()),
                 })
             }
@@ -237,15 +248,21 @@ impl Function for Script {
 }
 
 impl Script {
-    /// A script that fails in JMeter too is logged and leaves an empty text. One that only this program cannot run
-    /// would make the result wrong, so the run ends.
+    /// A script that fails is logged and leaves an empty text. What only this program cannot run is noted besides, so
+    /// that the results name it; a `java.lang.Error` ends the user, as in JMeter.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
         if matches!(error, ScriptError::LimitReached { .. }) {
             exceeded(Limit::Script);
         }
         user.log(self.language.severity(), &format!("{}: {error}", self.name));
-        if error.is_unsupported() {
-            stop_unsupported(user);
+        match error {
+            ScriptError::Unsupported { what, .. } => {
+                user.run.doubt_script(self.name, ScriptDoubt::Unsupported(what.clone()));
+            }
+            ScriptError::Fatal { message, .. } if self.language == Language::Groovy => {
+                end_user(user, message)
+            }
+            _ => {}
         }
     }
 }

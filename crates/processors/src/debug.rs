@@ -83,7 +83,7 @@ pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> S
         out.push('\n');
     };
     section(variables, &mut || {
-        let text = |value: Option<&str>| value.unwrap_or("java.lang.Object").to_owned();
+        let text = |value: Option<&str>| value.unwrap_or("null").to_owned();
         let mut entries: Vec<_> =
             user.variables.iter().map(|(name, value)| (name.to_owned(), text(value))).collect();
         entries.extend(variables_of_jmeter(user));

@@ -69,6 +69,14 @@ pub enum ScriptError {
         /// Where.
         place: Place,
     },
+    /// The script threw a `java.lang.Error`, which JMeter's elements do not catch: it ends the virtual user.
+    #[error("{message} ({place})")]
+    Fatal {
+        /// What happened.
+        message: String,
+        /// Where.
+        place: Place,
+    },
     /// There is no script to run, as in JMeter.
     #[error("{message}")]
     Missing {
@@ -90,7 +98,8 @@ impl ScriptError {
         match self {
             ScriptError::Syntax { place, .. }
             | ScriptError::Unsupported { place, .. }
-            | ScriptError::Evaluation { place, .. } => Some(*place),
+            | ScriptError::Evaluation { place, .. }
+            | ScriptError::Fatal { place, .. } => Some(*place),
             ScriptError::Missing { .. } | ScriptError::LimitReached { .. } => None,
         }
     }

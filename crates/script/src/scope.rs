@@ -72,8 +72,24 @@ pub trait Scope {
     fn object(&self, _name: &str) -> Option<Rc<dyn Any>> {
         None
     }
-    /// `vars.putObject` of anything but a text.
-    fn set_object(&mut self, _name: &str, _object: Rc<dyn Any>) {}
+    /// `vars.putObject` of anything but a text; `text`: what its `toString` gives.
+    fn set_object(&mut self, _name: &str, _object: Rc<dyn Any>, _text: &str) {}
+    /// `vars.put` of null: the variable exists and has no value.
+    fn set_null(&mut self, name: &str) {
+        self.remove(name);
+    }
+    /// The names of the variables that hold objects.
+    fn object_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Writes to standard output, exactly this text.
+    fn print(&mut self, text: &str) {
+        self.log(Level::Info, text.trim_end_matches('\n'));
+    }
+    /// Writes to standard error.
+    fn print_error(&mut self, text: &str) {
+        self.log(Level::Info, text.trim_end_matches('\n'));
+    }
     /// `props.remove`
     fn remove_property(&mut self, _name: &str) {}
     /// An environment variable.
@@ -96,6 +112,8 @@ pub trait Scope {
     fn pause_ms(&mut self, _ms: u64) {}
     /// Asks that something stops when the sample is over.
     fn stop(&mut self, _what: StopRequest) {}
+    /// Notes an operation that the interpreter lacks and that the script met at run time.
+    fn note_unsupported(&mut self, _what: &str) {}
     /// What an assertion's script finds; `None` elsewhere.
     fn verdict(&mut self) -> Option<&mut Verdict> {
         None

@@ -101,7 +101,7 @@ fn logs_properties_and_samples_are_reached() {
 #[test]
 fn assertions_that_do_not_hold_say_so_as_in_groovy() {
     let said = |text: &str| match groovy(text, &mut User::new()) {
-        Err(ScriptError::Evaluation { message, .. }) => message,
+        Err(ScriptError::Evaluation { message, .. } | ScriptError::Fatal { message, .. }) => message,
         other => panic!("{other:?}"),
     };
     assert_eq!(

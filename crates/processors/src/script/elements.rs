@@ -64,6 +64,9 @@ impl Processor for ScriptProcessor {
         };
         if let Err(error) = self.script.run(user, None, World::Plain, &own, &[]) {
             self.script.report(user, &error);
+            if matches!(error, ScriptError::Fatal { .. }) {
+                user.give_up_sample("its script ended the user");
+            }
         }
     }
 
@@ -131,21 +134,16 @@ impl ScriptAssertion {
                 outcome.failure = ran.verdict.failure;
                 outcome.message = ran.verdict.message;
             }
+            Err(ScriptError::Fatal { message, .. }) if message.starts_with("java.lang.AssertionError") => {
+                outcome.failure = true;
+                outcome.message = message;
+            }
             Err(error) => {
                 self.script.report(user, &error);
                 // The exception as it is; the log tells the place.
-                let text = match &error {
-                    ScriptError::Evaluation { message, .. } => message.clone(),
-                    other => other.to_string(),
-                };
-                if text.starts_with("java.lang.AssertionError") && self.script.family == Family::Jsr223 {
-                    outcome.failure = true;
-                    outcome.message = text;
-                } else {
-                    outcome.error = true;
-                    outcome.failure = self.script.family == Family::Bsf;
-                    outcome.message = self.script.thrown(&error);
-                }
+                outcome.error = true;
+                outcome.failure = self.script.family == Family::Bsf;
+                outcome.message = self.script.thrown(&error);
             }
         }
         outcome

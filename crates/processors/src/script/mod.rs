@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use busyhour_engine::run::{Level, Stop};
+use busyhour_engine::run::{Level, ScriptDoubt};
 use busyhour_engine::template::{Segment, Template};
 use busyhour_engine::user::{StateId, UserState};
-use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, UserScope};
+use busyhour_functions::{UserScope, end_user};
 use busyhour_limits::{Limit, exceeded};
 use busyhour_script::java_like::{self, Language as JavaLike};
 use busyhour_script::javascript::Imitated;
@@ -65,6 +65,9 @@ pub struct ScriptSettings {
     pub filename: Template,
     /// `resetInterpreter` of BeanShell elements: they forget their variables before each run.
     pub forgets: bool,
+    /// Whether the script is compiled once for each user, so that the text of the first run stays: `cacheKey` of JSR223
+    /// elements is anything but `false`.
+    pub caches: bool,
     /// Where a file is looked for besides the working directory.
     pub base_dir: PathBuf,
     /// Where a user keeps what a BeanShell interpreter remembers.
@@ -172,6 +175,7 @@ struct ScriptText {
     filename: Template,
     base_dir: PathBuf,
     forgets: bool,
+    caches: bool,
     state: StateId,
     /// What it may look at must be kept of the result.
     looks_at_result: bool,
@@ -180,6 +184,10 @@ struct ScriptText {
 }
 
 type Kept = Rc<Result<Parsed, ScriptError>>;
+
+/// The text and the script of a user's first run of an element.
+#[derive(Default)]
+struct FirstScript(Option<(String, Kept)>);
 
 /// Scripts kept per thread that are made of variables.
 const KEPT_MAX: usize = 500;
@@ -220,7 +228,16 @@ fn read_file(name: &str, base_dir: &Path) -> Option<String> {
 fn refusal(error: &ScriptError, language: &Language) -> Refusal {
     let cannot_be_run = || format!("has a script with what cannot be run: {error}");
     let refusal = match language {
-        _ if !error.is_unsupported() => Refusal::invalid(format!("has a script that is none: {error}")),
+        // Groovy's grammar is larger than the part that is read here.
+        Language::JavaLike(JavaLike::Groovy) if !error.is_unsupported() => {
+            let message = format!("has a script that cannot be read here: {error}");
+            return Refusal::unsupported(message).with_hint(
+                "either it is no Groovy, and JMeter fails each time it runs it, or it uses syntax that is not supported here",
+            );
+        }
+        _ if !error.is_unsupported() => {
+            Refusal::invalid(format!("has a script with a syntax error: {error}"))
+        }
         Language::JavaLike(_) => Refusal::needs_java(cannot_be_run()),
         _ => Refusal::unsupported(cannot_be_run()),
     };
@@ -245,8 +262,18 @@ impl ScriptText {
             "SamplerData",
         ]) || matches!(text, Text::File);
         let looks_at_previous = looks_at(&["prev", "ctx"]) || matches!(text, Text::File);
-        let ScriptSettings { name, family, language, parameters, filename, base_dir, forgets, state, .. } =
-            settings;
+        let ScriptSettings {
+            name,
+            family,
+            language,
+            parameters,
+            filename,
+            base_dir,
+            forgets,
+            caches,
+            state,
+            ..
+        } = settings;
         Ok(Self {
             name,
             family,
@@ -256,6 +283,7 @@ impl ScriptText {
             filename,
             base_dir,
             forgets,
+            caches,
             state,
             looks_at_result,
             looks_at_previous,
@@ -318,7 +346,7 @@ impl ScriptText {
             Text::Varying(template) => {
                 // Functions in it count and draw once per sample.
                 let text = source.map_or_else(|| template.text(user).into_owned(), str::to_owned);
-                kept(&self.language, &text)
+                if self.caches { self.first(user, text) } else { kept(&self.language, &text) }
             }
             Text::File => match read_file(&filename, &self.base_dir) {
                 Some(text) => kept(&self.language, &text),
@@ -380,6 +408,7 @@ impl ScriptText {
             }),
         };
         let verdict = scope.said();
+        scope.report_gaps(&self.name);
         drop(scope);
         if let Some(memory) = memory {
             *user.state(self.state, Memory::default) = memory;
@@ -387,7 +416,34 @@ impl ScriptText {
         if matches!(outcome, Err(ScriptError::LimitReached { .. })) {
             exceeded(Limit::Script);
         }
+        let outcome = outcome.map_err(|error| match error {
+            // JMeter calls BeanShell by reflection and so gets an exception whatever was thrown.
+            ScriptError::Fatal { message, place }
+                if self.language == Language::JavaLike(JavaLike::BeanShell) =>
+            {
+                ScriptError::Evaluation { message, place }
+            }
+            error => error,
+        });
         outcome.map(|(value, values)| Ran { value, values, verdict })
+    }
+
+    /// The script that the user ran first in this element: JMeter keeps it compiled, whatever the text has become.
+    fn first(&self, user: &mut UserState, text: String) -> Kept {
+        let first = user.state(self.state, FirstScript::default);
+        let changed = match &first.0 {
+            Some((known, _)) => *known != text,
+            None => {
+                first.0 = Some((text.clone(), kept(&self.language, &text)));
+                false
+            }
+        };
+        let script =
+            first.0.as_ref().map_or_else(|| kept(&self.language, &text), |(_, script)| Rc::clone(script));
+        if changed {
+            user.run.doubt_script(&self.name, ScriptDoubt::CachedText);
+        }
+        script
     }
 
     /// What the user's BeanShell interpreter of this element remembers.
@@ -396,18 +452,20 @@ impl ScriptText {
         keeps.then(|| std::mem::take(user.state(self.state, Memory::default)))
     }
 
-    /// Logs an error. A script that only this program cannot run would make the results wrong, so the run ends.
-    fn report(&self, user: &UserState, error: &ScriptError) {
+    /// Logs an error. What only this program cannot run is noted besides, so that the results name it.
+    fn report(&self, user: &mut UserState, error: &ScriptError) {
         let (level, words) = match self.family {
             Family::Jsr223 => (Level::Error, "Problem in JSR223 script"),
             Family::Bsf => (Level::Warn, "Problem in BSF script"),
             Family::BeanShell => (Level::Warn, "Problem in BeanShell script"),
         };
         user.log(level, &format!("{words} {}, message: {error}", self.name));
-        if error.is_unsupported() && !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
-            user.log(Level::Error, &format!("{}: this script cannot be run here; the test stops", self.name));
-            let why = format!("{}: this script cannot be run here: {error}", self.name);
-            user.run.stop_because_of_error(Stop::Graceful, why);
+        match error {
+            ScriptError::Unsupported { what, .. } => {
+                user.run.doubt_script(&self.name, ScriptDoubt::Unsupported(what.clone()));
+            }
+            ScriptError::Fatal { message, .. } => end_user(user, message),
+            _ => {}
         }
     }
 
@@ -415,7 +473,7 @@ impl ScriptText {
     fn thrown(&self, error: &ScriptError) -> String {
         let text = match error {
             ScriptError::Missing { message } => return message.clone(),
-            ScriptError::Evaluation { message, .. } => message.clone(),
+            ScriptError::Evaluation { message, .. } | ScriptError::Fatal { message, .. } => message.clone(),
             other => other.to_string(),
         };
         match (self.family, &self.language) {

@@ -18,6 +18,7 @@ fn settings(language: Language, script: &str) -> ScriptSettings {
         filename: Template::default(),
         family: Family::Jsr223,
         forgets: false,
+        caches: false,
         base_dir: PathBuf::new(),
         state: StateId(0),
     }
@@ -241,11 +242,91 @@ fn what_javascript_cannot_have_is_named_with_its_place() {
 }
 
 #[test]
-fn what_javascript_meets_and_cannot_have_ends_the_run() {
+fn what_javascript_meets_and_cannot_have_is_noted() {
     // Only while it runs is it known that the method is asked for; catching the error does not help.
     let script = "var name = 'getLogFile'; try { prev[name]() } catch (e) { vars.put('caught', 'yes') }";
     let processor = ScriptProcessor::after(settings(javascript(), script)).expect("not seen before it runs");
     let mut user = user_with_body("body");
     processor.process(&mut user);
-    assert_eq!(user.run.stop(), busyhour_engine::run::Stop::Graceful);
+    assert_eq!(user.run.stop(), busyhour_engine::run::Stop::No, "a lack of the interpreter stops no run");
+    let doubts = user.run.script_doubts();
+    assert!(
+        matches!(doubts.as_slice(), [(element, ScriptDoubt::Unsupported(_), 1)] if element == "S"),
+        "{doubts:?}"
+    );
+}
+
+fn groovy() -> Language {
+    Language::JavaLike(JavaLike::Groovy)
+}
+
+#[test]
+fn what_the_interpreter_lacks_is_an_exception_and_noted() {
+    // Groovy has `stripIndent`, and the type of `x` is not known before the script runs.
+    let script =
+        "def x = vars.get('y'); try { x.stripIndent() } catch (Exception e) { vars.put('caught', 'yes') }";
+    let processor = ScriptProcessor::after(settings(groovy(), script)).expect("accepted");
+    let mut user = user_with_body("body");
+    user.variables.set("y", "text");
+    processor.process(&mut user);
+    assert_eq!(user.variables.get("caught"), Some("yes"));
+    assert_eq!(user.run.stop(), busyhour_engine::run::Stop::No);
+    assert_eq!(user.run.script_doubts().len(), 1);
+}
+
+#[test]
+fn an_error_of_java_ends_the_user_and_an_exception_does_not() {
+    for (script, goes_on) in [
+        ("5L - vars.get('gone')", true),
+        ("[1, 2].toUpperCase()", true),
+        ("throw new IllegalStateException('x')", true),
+        ("throw new Error('x')", false),
+        ("assert 1 == 2", false),
+        ("def f; f = { f() }; f()", false),
+    ] {
+        let processor = ScriptProcessor::after(settings(groovy(), script)).expect("accepted");
+        let mut user = user_with_body("body");
+        processor.process(&mut user);
+        assert_eq!(user.running, goes_on, "{script}");
+        assert_eq!(user.run.stop(), busyhour_engine::run::Stop::No, "{script}");
+    }
+}
+
+#[test]
+fn a_cached_script_keeps_the_text_of_its_first_run() {
+    for (caches, expected) in [(true, "1 1"), (false, "1 2")] {
+        let mut symbols = Symbols::default();
+        let (slot, state) = (symbols.slot("n"), symbols.state());
+        let mut user = user(&symbols);
+        let script = Template::new(
+            "vars.put('seen', vars.get('seen') + '${n}')",
+            vec![
+                Segment::Text("vars.put('seen', (vars.get('seen') ?: '') + '".into()),
+                Segment::Variable(slot),
+                Segment::Text(" ')".into()),
+            ],
+        );
+        let settings = ScriptSettings { script, caches, state, ..settings(groovy(), "") };
+        let processor = ScriptProcessor::before(settings).expect("accepted");
+        for value in ["1", "2"] {
+            user.variables.set("n", value);
+            processor.process(&mut user);
+        }
+        assert_eq!(user.variables.get("seen").map(str::trim), Some(expected));
+        assert_eq!(user.run.script_doubts().len(), usize::from(caches));
+    }
+}
+
+#[test]
+fn objects_among_the_variables_have_their_text() {
+    let script = "vars.putObject('num', 5L); def l = [[a: 1]]; vars.putObject('l', l); vars.putObject('none', null); \
+                  vars.put('void', null); vars.put('seen', vars.get('num').class.simpleName + vars.num + vars['l'] + \
+                  vars.get('void') + vars.entrySet().findAll { it.value == null }.size()); l << 2";
+    let processor = ScriptProcessor::after(settings(groovy(), script)).expect("accepted");
+    let mut user = user_with_body("body");
+    processor.process(&mut user);
+    assert_eq!(user.variables.get("seen"), Some("String5[{a=1}]null2"));
+    assert_eq!(user.variables.get("num"), Some("5"));
+    assert_eq!(user.variables.get("l"), Some("[{a=1}, 2]"), "changed after it was put there");
+    assert_eq!(user.variables.get("void"), None);
 }

@@ -14,7 +14,7 @@ use crate::java_like::Language;
 use crate::{Scope, Value};
 
 /// JMeter's own objects, whose numbers are fixed: the first three are known to the prelude of JavaScript.
-const HOSTS: [Host; 13] = [
+const HOSTS: [Host; 14] = [
     Host::Vars,
     Host::Props,
     Host::Log,
@@ -28,6 +28,7 @@ const HOSTS: [Host; 13] = [
     Host::Thread,
     Host::Engine,
     Host::Group,
+    Host::Err,
 ];
 
 /// A value on its way between JavaScript and Java.
@@ -162,7 +163,7 @@ impl Objects {
         arguments: Vec<Passed>,
     ) -> Result<Passed, Failure> {
         let arguments = self.taken(arguments)?;
-        let value = with_machine(scope, |machine| library::call(machine, &object, method, arguments))?;
+        let value = with_machine(scope, |machine| library::dispatch(machine, &object, method, &arguments))?;
         self.given(value)
     }
 
@@ -307,6 +308,7 @@ fn with_machine(
 fn failure(machine: &mut Machine<'_>, fault: Fault) -> Failure {
     match fault.cause {
         Cause::Unsupported(what) => Failure::Unsupported(what),
+        Cause::Evaluation(message) => Failure::Thrown("java.lang.Error".into(), message),
         Cause::Limit(what) => Failure::Thrown("java.lang.Error".into(), what),
         Cause::Thrown(exception) => {
             let text = library::print::java(machine, &exception).unwrap_or_default();

@@ -89,6 +89,11 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             let stepped = if let (V::Plain(Value::Text(_)), true) = (&old, machine.groovy()) {
                 return Err(unsupported("a step of a text"));
             } else {
+                if old.is_null() && machine.groovy() {
+                    let method = if *step > 0 { "next" } else { "previous" };
+                    let message = format!("Cannot invoke method {method}() on null object");
+                    return Err(thrown("NullPointerException", message));
+                }
                 let add = Operator::Plain(Binary::Add);
                 operators::binary(machine, add, &old, &V::int(i64::from(*step)))?
             };
@@ -138,8 +143,13 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
                     return machine.call_method(&function, arguments);
                 }
                 let id = machine.tree.names.iter().position(|known| known == name);
-                if let Some(closure @ V::Closure(_)) = id.and_then(|id| machine.find(frame, id as u32)) {
-                    return machine.call_value(&closure, arguments);
+                let found = id.and_then(|id| machine.find(frame, id as u32));
+                if let Some(value) = found.filter(|value| machine.groovy() || matches!(value, V::Closure(_)))
+                {
+                    return machine.call_value(&value, arguments);
+                }
+                if machine.groovy() && !super::known::is_function(name, true) {
+                    return Err(super::missing::of_script(machine, name, &arguments));
                 }
                 library::statics::function(machine, name, arguments)
             }

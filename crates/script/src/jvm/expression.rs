@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::lexer::Word;
 use super::parser::Parser;
 use super::tree::{Base, Expr, Function, Item, Kind, Operator, Shift, Type};
-use super::{known, syntax, unsupported};
+use super::{known, supported, syntax, unsupported};
 use crate::syntax::ast::Binary;
 use crate::{ScriptError, Value};
 
@@ -419,7 +419,9 @@ impl Parser<'_> {
             if !known::has_static(class.name(), name) && !known::is_class_method(name) {
                 return Err(unsupported(self.text, at, format!("`{}.{name}`", class.name())));
             }
-        } else {
+        } else if let Some(what) = supported::refusal(object, name, items, self.groovy()) {
+            return Err(unsupported(self.text, at, what));
+        } else if !supported::is_missing(object, name, items, self.groovy()) {
             self.check_method(name, at)?;
         }
         let joined = |expr: &Expr| matches!(expr.kind, Kind::Join(_));

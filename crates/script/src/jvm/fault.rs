@@ -15,8 +15,11 @@ pub(super) struct Fault {
 pub(super) enum Cause {
     /// An exception that the script may catch.
     Thrown(V),
-    /// Something that only the original interpreter can do.
+    /// Something that only the original interpreter can do. A script catches it like an exception, see
+    /// [`Fault::exception`].
     Unsupported(String),
+    /// An error of BeanShell itself, which a script cannot catch.
+    Evaluation(String),
     /// Too long or too large.
     Limit(String),
 }
@@ -26,12 +29,29 @@ impl Fault {
         self.at.get_or_insert(at);
         self
     }
+
+    /// The exception that a script may catch.
+    pub fn exception(&self) -> Option<V> {
+        match &self.cause {
+            Cause::Thrown(exception) => Some(exception.clone()),
+            Cause::Unsupported(what) => {
+                let class = Class::known("UnsupportedOperationException");
+                Some(V::object(Object::Exception(class, Some(format!("{what} is not supported")), V::NULL)))
+            }
+            Cause::Evaluation(_) | Cause::Limit(_) => None,
+        }
+    }
 }
 
 pub(super) type Outcome = Result<V, Fault>;
 
 pub(super) fn thrown(class: &str, message: impl Into<String>) -> Fault {
     let exception = Object::Exception(Class::known(class), Some(message.into()), V::NULL);
+    Fault { cause: Cause::Thrown(V::object(exception)), at: None }
+}
+
+pub(super) fn thrown_without_message(class: &str) -> Fault {
+    let exception = Object::Exception(Class::known(class), None, V::NULL);
     Fault { cause: Cause::Thrown(V::object(exception)), at: None }
 }
 

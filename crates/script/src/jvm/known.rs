@@ -10,7 +10,7 @@ const METHODS: &str = "\
     contentEquals copyOfRange copyValueOf cos count countBy countMatches countTokens createNewFile current \
     currentThread currentTimeMillis debug decode decodeBase64 decodeHex decrementAndGet defaultCharset delete \
     deleteCharAt digest disjoint displayName distinct div doCall doFinal doubleValue downto drop dropRight \
-    dropWhile dump each eachLine eachMatch eachWithIndex elementAt emptyList emptyMap encode encodeBase64 \
+    dropWhile each eachLine eachMatch eachWithIndex elementAt emptyList emptyMap encode encodeBase64 \
     encodeBase64String encodeHex encodeHexString encodeToString end endsWith entrySet equals equalsIgnoreCase \
     err error every exists exp false fatalError fill filter find findAll findIndexOf findIndexValues \
     findLastIndexOf findResult first flatMap flatten floatValue floorMod flush forEach forName format \
@@ -49,7 +49,7 @@ const METHODS: &str = "\
     randomAlphabetic randomAlphanumeric randomNumeric randomUUID readAllBytes readAllLines readBytes \
     readFileToString readLine readLines readString ready reduce remainder remove removeAll removeAt \
     removeElement removeFirst removeIf removeLast repeat replace replaceAll replaceFirst reset retainAll \
-    retainUnique reverse reverseEach rightPad rint round sampleEnd samplePause sampleResume sampleStart \
+    reverse reverseEach rightPad rint round sampleEnd samplePause sampleResume sampleStart \
     separator set setAllThreads setBodySize setBodySizeAsLong setBytes setCharAt setConnectTime \
     setContentType setDataEncoding setDataEncodingNoDefault setDataEncodingWithDefault setDataType \
     setEncodingAndType setError setErrorCount setFailure setFailureMessage setFirstAssertionFailureMessage \
@@ -59,7 +59,7 @@ const METHODS: &str = "\
     setResultForFailure setSampleCount setSampleLabel setSamplerData setScale setSeed setSentBytes \
     setStartNextThreadLoop setStopTest setStopTestNow setStopThread setSuccessful setText setThreadName \
     setTime setTimeInMillis setTimeZone setType setURL sha1Hex sha256 sha256Hex sha384Hex sha512Hex shaHex \
-    shuffle shuffled signum simpleName sin singletonList size skip sleep sort sorted split sprintf start \
+    shuffle shuffled signum simpleName sin singletonList size skip sleep sort sorted split splitEachLine sprintf start \
     startsWith step stop stopTest stream strip stripIndent stripMargin subList subMap substring \
     substringAfter substringAfterLast substringBefore substringBeforeLast substringBetween subtract sum swap \
     synchronizedList synchronizedMap systemDefault tail take takeAfter takeBefore takeRight takeWhile tan tap \
@@ -71,6 +71,12 @@ const METHODS: &str = "\
     upto utf8 valueOf values void warn with withDayOfMonth withHour withIndex withLocale withMinute withMonth \
     withNano withPrintWriter withReader withSecond withWriter withWriterAppend withYear withZone \
     withoutPadding write writeLine writeStringToFile xor";
+
+/// The names of all methods.
+#[cfg(test)]
+pub(super) fn methods() -> impl Iterator<Item = &'static str> {
+    METHODS.split_ascii_whitespace()
+}
 
 /// Whether some class has a method of that name.
 pub(super) fn is_method(name: &str) -> bool {
@@ -177,8 +183,12 @@ const MADE: &[(&str, usize, usize)] = &[
     ("DecimalFormat BigDecimal BigInteger", 1, 1),
     ("ArrayList LinkedList Vector HashSet LinkedHashSet TreeSet AtomicInteger AtomicLong", 0, 1),
     ("HashMap LinkedHashMap TreeMap ConcurrentHashMap Hashtable Properties", 0, 2),
-    ("StringTokenizer File FileWriter FileOutputStream", 1, 2),
-    ("BufferedWriter PrintWriter PrintStream FileReader BufferedReader StringReader", 1, 1),
+    ("StringTokenizer File FileOutputStream", 1, 2),
+    ("FileWriter", 1, 3),
+    ("BufferedWriter PrintWriter PrintStream OutputStreamWriter BufferedOutputStream", 1, 2),
+    ("FileReader BufferedReader InputStreamReader BufferedInputStream", 1, 2),
+    ("StringReader FileInputStream", 1, 1),
+    ("StringWriter", 0, 1),
     ("JsonSlurper", 0, 0),
     ("SecretKeySpec", 2, 2),
     ("Locale", 1, 2),

@@ -7,19 +7,18 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::fault::{Cause, Fault, Outcome, limit, thrown, unsupported};
+use super::classes::Class;
+use super::fault::{Cause, Fault, Outcome, limit, thrown, thrown_without_message, unsupported};
 use super::objects::Object;
 use super::tree::{Expr, Function, Kind, Name, Stmt, Tree, Type};
 use super::value::{Closure, Host, V};
-use super::{Language, library, operators, types};
+use super::{Language, library, missing, operators, stack, types};
 use crate::{Place, Scope, ScriptError, Value};
 
 /// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
 const STEPS_MAX: u32 = 5_000_000;
 /// Longest text that a script may build, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 16 << 20;
-/// Calls of methods and closures inside one another.
-const CALLS_MAX: u32 = 60;
 
 /// What a name is bound to before the script runs.
 #[derive(Debug, Clone)]
@@ -71,7 +70,6 @@ pub(super) struct Machine<'s> {
     global: Rc<Frame>,
     methods: HashMap<Arc<str>, Arc<Function>>,
     steps_left: u32,
-    calls: u32,
     it: Option<Name>,
 }
 
@@ -129,12 +127,14 @@ pub(super) fn run(
             variables.push(Variable { name: id, value: value.clone(), declared: *declared });
         }
     }
+    let _run = stack::begin();
     let mut machine = Machine::new(tree, scope);
     machine.global = Rc::new(Frame { variables: RefCell::new(variables), parent: None });
     if let Some(memory) = &memory {
         machine.methods.clone_from(&memory.methods);
     }
     let outcome = machine.script(back);
+    library::host::refresh_objects(&mut machine);
     if let Some(memory) = memory {
         for variable in machine.global.variables.borrow().iter() {
             let name = &tree.names[variable.name as usize];
@@ -152,12 +152,27 @@ pub(super) fn run(
     outcome.map_err(|fault| machine.error(fault))
 }
 
+/// Whether a method or closure can be called with so many arguments; a single one that is left out is null.
+fn accepts_count(function: &Function, count: usize) -> bool {
+    let parameters = &function.parameters;
+    let needed = parameters.iter().filter(|parameter| parameter.default.is_none()).count();
+    let null = parameters.len() == 1 && parameters[0].declared.boxed && count == 0;
+    null || (needed..=parameters.len()).contains(&count)
+}
+
+/// Whether Groovy passes the value to a parameter of that type. Only what is certainly no text is refused here, all else
+/// is left to the assignment.
+fn accepts(value: &V, declared: Type) -> bool {
+    let is_text = declared.base == super::tree::Base::Text && declared.arrays == 0;
+    !is_text || matches!(value, V::Plain(Value::Text(_) | Value::Null) | V::Object(_))
+}
+
 impl<'s> Machine<'s> {
     /// A machine before its first statement.
     pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
         let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
         let (global, methods) = (Rc::default(), HashMap::new());
-        Machine { tree, scope, global, methods, steps_left: STEPS_MAX, calls: 0, it }
+        Machine { tree, scope, global, methods, steps_left: STEPS_MAX, it }
     }
 }
 
@@ -196,10 +211,16 @@ impl Machine<'_> {
         match fault.cause {
             Cause::Limit(what) => ScriptError::LimitReached { limit: what },
             Cause::Unsupported(what) => ScriptError::Unsupported { what, place },
+            Cause::Evaluation(message) => ScriptError::Evaluation { message, place },
             Cause::Thrown(exception) => {
+                let is_error =
+                    matches!(&exception, V::Object(object) if object.class().is_a(Class::known("Error")));
                 let message = library::print::java(self, &exception).unwrap_or_default();
                 let message =
                     message.strip_prefix("java.lang.RuntimeException: ").unwrap_or(&message).to_owned();
+                if is_error {
+                    return ScriptError::Fatal { message, place };
+                }
                 ScriptError::Evaluation { message, place }
             }
         }
@@ -412,6 +433,12 @@ impl Machine<'_> {
             Stmt::Try(body, catches, last) => self.attempt(body, catches, last.as_deref(), frame),
             Stmt::Throw(expr) => {
                 let value = self.value(expr, frame)?;
+                let is_exception =
+                    matches!(&value, V::Object(object) if object.class().is_a(Class::known("Exception")));
+                if !self.groovy() && !is_exception {
+                    let cause = Cause::Evaluation("Expression in 'throw' must be Exception type".into());
+                    return Err(Fault { cause, at: Some(expr.at) });
+                }
                 Err(Fault { cause: Cause::Thrown(value), at: Some(expr.at) })
             }
             Stmt::Assert(condition, message, source) => {
@@ -493,40 +520,48 @@ impl Machine<'_> {
         let frame = self.inner(&closure.frame);
         let function = closure.function.clone();
         if function.implicit {
+            if arguments.len() > 1 {
+                let closure = V::Closure(Rc::new(closure.clone()));
+                return Err(missing::exception(self, &closure, "doCall", &arguments));
+            }
             if let Some(it) = self.it {
                 let value = arguments.into_iter().next().unwrap_or(V::NULL);
                 self.declare(&frame, it, Type::ANY, value);
             }
             return self.run_body(&function, &frame);
         }
-        let wanted = function.parameters.len();
-        let arguments = match (arguments.as_slice(), wanted) {
-            ([one], 2..) => match one {
-                V::List(list) => list.ordered(),
-                V::Array(array) => array.items.borrow().clone(),
-                V::Object(object) => match &**object {
-                    Object::Entry(key, value) => vec![key.clone(), value.clone()],
-                    _ => arguments,
-                },
+        let spreads = !accepts_count(&function, 1) && function.parameters.len() > 1;
+        let arguments = match arguments.as_slice() {
+            [one @ (V::List(_) | V::Array(_))] if spreads => {
+                let items = one.items().unwrap_or_default();
+                if accepts_count(&function, items.len()) { items } else { arguments }
+            }
+            [V::Object(object)] if spreads && accepts_count(&function, 2) => match &**object {
+                Object::Entry(key, value) => vec![key.clone(), value.clone()],
                 _ => arguments,
             },
             _ => arguments,
         };
+        let fits = arguments.iter().zip(&function.parameters).all(|(value, to)| accepts(value, to.declared));
+        if self.groovy() && (!fits || !accepts_count(&function, arguments.len())) {
+            let closure = V::Closure(Rc::new(closure.clone()));
+            return Err(missing::exception(self, &closure, "doCall", &arguments));
+        }
         self.call_function(&function, arguments, &frame)
     }
 
     fn call_function(&mut self, function: &Arc<Function>, arguments: Vec<V>, frame: &Rc<Frame>) -> Outcome {
-        let needed = function.parameters.iter().filter(|parameter| parameter.default.is_none()).count();
-        if arguments.len() > function.parameters.len() || arguments.len() < needed {
-            return Err(thrown(
-                "MissingMethodException",
-                format!(
-                    "`{}` takes {} arguments, not {}",
-                    function.name,
-                    function.parameters.len(),
-                    arguments.len()
-                ),
-            ));
+        if !accepts_count(function, arguments.len()) {
+            if self.groovy() {
+                return Err(missing::of_script(self, &function.name, &arguments));
+            }
+            let message = format!(
+                "`{}` takes {} arguments, not {}",
+                function.name,
+                function.parameters.len(),
+                arguments.len()
+            );
+            return Err(Fault { cause: Cause::Evaluation(message), at: None });
         }
         let mut arguments = arguments.into_iter();
         for parameter in &function.parameters {
@@ -541,13 +576,7 @@ impl Machine<'_> {
     }
 
     fn run_body(&mut self, function: &Arc<Function>, frame: &Rc<Frame>) -> Outcome {
-        self.calls += 1;
-        if self.calls > CALLS_MAX {
-            self.calls -= 1;
-            return Err(limit(format!("{CALLS_MAX} calls inside one another")));
-        }
         let outcome = self.statements(&function.body, frame);
-        self.calls -= 1;
         let value = match outcome? {
             Flow::Return(value) => value,
             Flow::Next(value) if self.groovy() => value,
@@ -566,6 +595,7 @@ impl Machine<'_> {
                 let closure = closure.clone();
                 self.call_closure(&closure, arguments)
             }
+            other if self.groovy() => library::call(self, &other.clone(), "call", arguments),
             other => Err(unsupported(format!("a call of {}", other.kind()))),
         }
     }
@@ -584,6 +614,19 @@ impl Machine<'_> {
         if let Kind::Literal(value) = &expr.kind {
             return Ok(V::Plain(value.clone()));
         }
-        super::evaluate::value(self, expr, frame).map_err(|fault| fault.at(expr.at))
+        if stack::is_exhausted() {
+            return Err(self.overflow().at(expr.at));
+        }
+        let value = super::evaluate::value(self, expr, frame).map_err(|fault| fault.at(expr.at))?;
+        if stack::has_given_up() {
+            return Err(self.overflow().at(expr.at));
+        }
+        Ok(value)
+    }
+
+    /// Java's stack is deeper, so that a script that does not recurse without end may run in JMeter.
+    fn overflow(&mut self) -> Fault {
+        self.scope.note_unsupported("a nesting of calls that is this deep");
+        thrown_without_message("StackOverflowError")
     }
 }

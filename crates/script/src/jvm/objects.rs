@@ -20,6 +20,16 @@ pub(super) enum Temporal {
     Instant,
 }
 
+/// Where writers write to.
+#[derive(Debug)]
+pub(super) struct Sink {
+    /// The file; none: the text stays in memory (`StringWriter`).
+    pub path: Option<PathBuf>,
+    pub open: Cell<bool>,
+    /// What has not been written to the file yet.
+    pub written: RefCell<Vec<u8>>,
+}
+
 #[derive(Debug)]
 pub(super) enum Object {
     /// `StringBuilder`, `StringBuffer`
@@ -40,10 +50,10 @@ pub(super) enum Object {
     Slurper,
     Json(RefCell<V>),
     File(PathBuf),
-    /// Path, whether it is open, what has been written.
-    Writer(PathBuf, Cell<bool>, RefCell<Vec<u8>>),
-    /// Lines that are left.
-    Reader(RefCell<std::collections::VecDeque<String>>),
+    /// A writer or output stream of some class; those around one another share what is behind them.
+    Writer(Class, std::rc::Rc<Sink>),
+    /// A reader or input stream of some class, with the lines that are left.
+    Reader(Class, std::rc::Rc<RefCell<std::collections::VecDeque<String>>>),
     Digest(String, RefCell<Vec<u8>>),
     /// Algorithm, key, data.
     Mac(String, RefCell<Vec<u8>>, RefCell<Vec<u8>>),
@@ -68,9 +78,11 @@ pub(super) enum Object {
 impl Object {
     pub fn class(&self) -> Class {
         Class::known(match self {
-            Object::Builder(_, class) | Object::Exception(class, ..) | Object::Atomic(_, class) => {
-                return *class;
-            }
+            Object::Builder(_, class)
+            | Object::Exception(class, ..)
+            | Object::Atomic(_, class)
+            | Object::Writer(class, _)
+            | Object::Reader(class, _) => return *class,
             Object::Random(_) => "Random",
             Object::Date(_) => "Date",
             Object::Calendar(..) => "Calendar",
@@ -91,8 +103,6 @@ impl Object {
             Object::Slurper => "JsonSlurper",
             Object::Json(_) => "JsonBuilder",
             Object::File(_) => "File",
-            Object::Writer(..) => "FileWriter",
-            Object::Reader(_) => "BufferedReader",
             Object::Digest(..) => "MessageDigest",
             Object::Mac(..) => "Mac",
             Object::Key(_) => "SecretKeySpec",

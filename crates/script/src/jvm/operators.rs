@@ -10,7 +10,7 @@ use super::objects::Object;
 use super::patterns::{self, Matcher};
 use super::tree::{Operator, Shift};
 use super::value::{V, natural};
-use super::{library, types};
+use super::{library, missing, stack, types};
 use crate::Value;
 use crate::evaluate::convert;
 use crate::java_like::{Decimal, beanshell, groovy};
@@ -55,21 +55,160 @@ fn name(operator: Operator) -> &'static str {
         Operator::Plain(Binary::BitAnd) => "and",
         Operator::Plain(Binary::BitOr) => "or",
         Operator::Plain(Binary::BitXor) => "xor",
-        Operator::Shift(_) => "shift",
+        Operator::Shift(Shift::Left) => "leftShift",
+        Operator::Shift(Shift::Right) => "rightShift",
+        Operator::Shift(Shift::Unsigned) => "rightShiftUnsigned",
         Operator::Power => "power",
         _ => "compareTo",
     }
 }
 
-fn refused(operator: Operator, left: &V, right: &V) -> Fault {
-    let words = format!("`{}` of {} and {}", name(operator), left.kind(), right.kind());
+/// What Groovy throws for operands that the operator does not take.
+fn refused(machine: &mut Machine<'_>, operator: Operator, left: &V, right: &V) -> Fault {
+    let method = name(operator);
     if left.is_null() {
-        return thrown(
-            "NullPointerException",
-            format!("Cannot invoke method {}() on null object", name(operator)),
-        );
+        return null_operand(machine, method, right);
     }
-    unsupported(words)
+    if !machine.groovy() {
+        return unsupported(format!("`{method}` of {} and {}", left.kind(), right.kind()));
+    }
+    let class = missing::class_name(left);
+    let is_number = matches!(
+        left,
+        V::Plain(
+            Value::Integer(_)
+                | Value::Long(_)
+                | Value::Double(_)
+                | Value::Float(_)
+                | Value::Decimal(_)
+                | Value::BigInteger(_)
+        )
+    );
+    let number = |machine: &mut Machine<'_>| {
+        let value = print::java(machine, left).unwrap_or_default();
+        let message = format!("Cannot use {method}() on this number type: {class} with value: {value}");
+        thrown("UnsupportedOperationException", message)
+    };
+    match (operator, left, right) {
+        (Operator::Plain(Binary::BitAnd | Binary::BitOr | Binary::BitXor), ..) if is_number => {
+            number(machine)
+        }
+        (_, V::Plain(_), V::Plain(Value::Null)) if is_number => match method {
+            "plus" | "minus" | "multiply" | "div" => ambiguous(&class, method),
+            "mod" if matches!(left, V::Plain(Value::Double(_) | Value::Float(_))) => thrown(
+                "NullPointerException",
+                "Cannot invoke \"java.lang.Number.doubleValue()\" because \"right\" is null",
+            ),
+            "power" => thrown(
+                "NullPointerException",
+                "Cannot invoke \"java.lang.Number.doubleValue()\" because \"exponent\" is null",
+            ),
+            "leftShift" | "rightShift" | "rightShiftUnsigned"
+                if matches!(left, V::Plain(Value::Integer(_) | Value::Long(_) | Value::BigInteger(_))) =>
+            {
+                let getter = if matches!(left, V::Plain(Value::Long(_))) { "longValue" } else { "intValue" };
+                thrown(
+                    "NullPointerException",
+                    format!("Cannot invoke \"java.lang.Number.{getter}()\" because \"right\" is null"),
+                )
+            }
+            _ => number(machine),
+        },
+        (_, V::Plain(Value::Character(_)), V::Plain(Value::Null))
+            if matches!(method, "plus" | "minus" | "multiply" | "div") =>
+        {
+            ambiguous(&class, method)
+        }
+        (Operator::Plain(Binary::Multiply), V::Plain(Value::Text(_)) | V::List(_), V::Plain(Value::Null)) => {
+            thrown(
+                "NullPointerException",
+                "Cannot invoke \"java.lang.Number.intValue()\" because \"factor\" is null",
+            )
+        }
+        (Operator::Plain(Binary::Add) | Operator::Shift(Shift::Left), V::Map(_), V::Plain(Value::Null)) => {
+            ambiguous(&class, method)
+        }
+        (Operator::Plain(Binary::Subtract), V::Object(object), V::Plain(Value::Null))
+            if matches!(&**object, Object::Date(_)) =>
+        {
+            thrown("NullPointerException", "date must not be null")
+        }
+        (_, V::Object(_), V::Plain(Value::Null)) => {
+            missing::exception(machine, left, method, std::slice::from_ref(right))
+        }
+        (_, V::Plain(_) | V::List(_) | V::Map(_) | V::Closure(_), _) => {
+            missing::exception(machine, left, method, std::slice::from_ref(right))
+        }
+        _ => unsupported(format!("`{method}` of {} and {}", left.kind(), right.kind())),
+    }
+}
+
+fn null_operand(machine: &mut Machine<'_>, method: &str, right: &V) -> Fault {
+    let message = if method == "plus" && machine.groovy() {
+        let right = print::java(machine, right).unwrap_or_default();
+        format!("Cannot execute null+{right}")
+    } else {
+        format!("Cannot invoke method {method}() on null object")
+    };
+    thrown("NullPointerException", message)
+}
+
+/// Groovy cannot choose between methods that all take null.
+fn ambiguous(class: &str, method: &str) -> Fault {
+    if class.ends_with("Map") {
+        let other = if method == "plus" {
+            "\t[interface java.util.Collection]\n\t[interface java.util.Map]"
+        } else {
+            "\t[interface java.util.Map]\n\t[interface java.util.Map$Entry]"
+        };
+        let message = format!(
+            "Ambiguous method overloading for method {class}#{method}.\nCannot resolve which method to invoke for \
+             [null] due to overlapping prototypes between:\n{other}"
+        );
+        return thrown("GroovyRuntimeException", message);
+    }
+    let text =
+        if method == "plus" && !class.ends_with("Character") { "\t[class java.lang.String]\n" } else { "" };
+    let message = format!(
+        "Ambiguous method overloading for method {class}#{method}.\nCannot resolve which method to invoke for \
+         [null] due to overlapping prototypes between:\n\t[class java.lang.Character]\n{text}\t[class \
+         java.lang.Number]"
+    );
+    thrown("GroovyRuntimeException", message)
+}
+
+/// Whether Groovy has the calculation for plain values of these types.
+fn is_defined(binary: Binary, left: &Value, right: &Value) -> bool {
+    let is_number = |value: &Value| {
+        matches!(
+            value,
+            Value::Integer(_)
+                | Value::Long(_)
+                | Value::Double(_)
+                | Value::Float(_)
+                | Value::Decimal(_)
+                | Value::BigInteger(_)
+        )
+    };
+    let bits = matches!(binary, Binary::BitAnd | Binary::BitOr | Binary::BitXor);
+    match (left, right) {
+        (Value::Text(_), Value::Text(_) | Value::Null) if binary == Binary::Multiply => false,
+        (Value::Text(_), Value::Boolean(_)) if binary == Binary::Multiply => false,
+        (Value::Text(_), _) => matches!(binary, Binary::Add | Binary::Subtract | Binary::Multiply),
+        (Value::Boolean(_), Value::Boolean(_)) => bits,
+        (Value::Boolean(_), Value::Text(_)) => binary == Binary::Add,
+        (Value::Boolean(_), _) => false,
+        (Value::Character(_), Value::Text(_)) => false,
+        (left, Value::Text(_)) if is_number(left) => binary == Binary::Add,
+        (left, Value::Boolean(_)) if is_number(left) => false,
+        (_, Value::Null) => false,
+        (left, right) if bits && is_number(left) && is_number(right) => {
+            let whole =
+                |value: &Value| matches!(value, Value::Integer(_) | Value::Long(_) | Value::BigInteger(_));
+            whole(left) && whole(right)
+        }
+        _ => true,
+    }
 }
 
 pub(super) fn binary(machine: &mut Machine<'_>, operator: Operator, left: &V, right: &V) -> Outcome {
@@ -84,7 +223,7 @@ pub(super) fn binary(machine: &mut Machine<'_>, operator: Operator, left: &V, ri
         Operator::Plain(binary) if machine.groovy() => plain_groovy(machine, binary, left, right),
         Operator::Plain(binary) => plain_java(machine, binary, left, right),
         Operator::Shift(shift) => shifted(machine, shift, left, right),
-        Operator::Power => power(left, right),
+        Operator::Power => power(machine, left, right),
         Operator::Spaceship => Ok(V::int(compare(left, right)? as i64)),
         Operator::Same | Operator::NotSame => {
             let same = match (left, right) {
@@ -158,7 +297,7 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
         }
         (Binary::Subtract, V::Plain(Value::Text(text)), V::Object(object)) => match &**object {
             Object::Pattern(pattern) => Ok(V::text(patterns::replace(text, pattern, "", false)?)),
-            _ => Err(refused(operator, left, right)),
+            _ => Err(refused(machine, operator, left, right)),
         },
         (Binary::Add, V::List(list), other) => {
             let mut items = list.ordered();
@@ -216,15 +355,34 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
                 _ => library::call(machine, left, name(operator), vec![right.clone()]),
             }
         }
-        (Binary::Add, V::Object(_) | V::Map(_), V::Plain(Value::Text(text))) => {
-            Ok(V::text(print::groovy(machine, left)? + text))
+        (Binary::Add, V::Object(object), V::Plain(Value::Text(text))) => match &**object {
+            Object::Builder(own, _) => Ok(V::text(format!("{}{text}", own.borrow()))),
+            _ => library::call(machine, left, name(operator), vec![right.clone()]),
+        },
+        (Binary::Subtract, V::Map(_), V::Plain(Value::Null)) => Ok(left.clone()),
+        (Binary::BitAnd, V::Plain(Value::Boolean(_)), V::Plain(Value::Null)) => Ok(V::truth(false)),
+        (Binary::BitOr | Binary::BitXor, V::Plain(Value::Boolean(_)), V::Plain(Value::Null)) => {
+            Ok(left.clone())
+        }
+        (Binary::Subtract, V::Map(map), V::Map(other)) => {
+            let mut kept = Vec::new();
+            for (key, value) in map.ordered() {
+                let gone = match other.get(&key) {
+                    Some(found) => same(&value, &found)?,
+                    None => false,
+                };
+                if !gone {
+                    kept.push((key, value));
+                }
+            }
+            Ok(V::map(kept))
         }
         (Binary::Add, V::Plain(Value::Null), V::Plain(Value::Text(text))) => {
             Ok(V::text(format!("null{text}")))
         }
         (_, V::Plain(a), V::Plain(b)) => {
-            if left.is_null() || (right.is_null() && binary != Binary::Add) {
-                return Err(refused(operator, left, right));
+            if left.is_null() || !is_defined(binary, a, b) {
+                return Err(refused(machine, operator, left, right));
             }
             if let Some(value) = big(binary, a, b)? {
                 return Ok(V::Plain(value));
@@ -234,7 +392,7 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
             }
             Ok(V::from(groovy::binary(binary, a, b)?))
         }
-        _ => Err(refused(operator, left, right)),
+        _ => Err(refused(machine, operator, left, right)),
     }
 }
 
@@ -266,6 +424,9 @@ fn big(binary: Binary, left: &Value, right: &Value) -> Result<Option<Value>, Fau
 
 /// Groovy's `==`.
 pub(super) fn same(left: &V, right: &V) -> Result<bool, Fault> {
+    if stack::gives_up() {
+        return Ok(false);
+    }
     Ok(match (left, right) {
         (V::Plain(Value::BigInteger(a)), V::Plain(b)) | (V::Plain(b), V::Plain(Value::BigInteger(a))) => {
             match b {
@@ -314,6 +475,7 @@ pub(super) fn same(left: &V, right: &V) -> Result<bool, Fault> {
 
 pub(super) fn compare(left: &V, right: &V) -> Result<Ordering, Fault> {
     match (left, right) {
+        (V::Plain(Value::BigInteger(_)), V::Plain(Value::Null)) => Ok(Ordering::Greater),
         (V::Plain(Value::BigInteger(a)), V::Plain(b)) => match b {
             Value::BigInteger(b) => Ok(a.cmp(b)),
             Value::Integer(b) => Ok(a.cmp(&i128::from(*b))),
@@ -327,6 +489,10 @@ pub(super) fn compare(left: &V, right: &V) -> Result<Ordering, Fault> {
         }
         _ if left.is_null() => Ok(Ordering::Less),
         _ if right.is_null() => Ok(Ordering::Greater),
+        (V::List(_) | V::Map(_) | V::Closure(_), _) | (_, V::List(_) | V::Map(_) | V::Closure(_)) => {
+            let (left, right) = (missing::class_name(left), missing::class_name(right));
+            Err(thrown("IllegalArgumentException", format!("Cannot compare {left} with {right}")))
+        }
         _ => Err(unsupported(format!("comparing {} with {}", left.kind(), right.kind()))),
     }
 }
@@ -340,13 +506,13 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
         return Ok(V::text(joined));
     }
     match (left, right) {
-        (V::Plain(Value::Float(a)), V::Plain(b)) => floats(binary, f64::from(*a), b, left, right),
+        (V::Plain(Value::Float(a)), V::Plain(b)) => floats(machine, binary, f64::from(*a), b, left, right),
         (V::Plain(a), V::Plain(Value::Float(_))) => match crate::evaluate::to_double(a) {
             Some(a) => {
-                let V::Plain(b) = right else { return Err(refused(operator, left, right)) };
-                floats(binary, a, b, left, right)
+                let V::Plain(b) = right else { return Err(refused(machine, operator, left, right)) };
+                floats(machine, binary, a, b, left, right)
             }
-            None => Err(refused(operator, left, right)),
+            None => Err(refused(machine, operator, left, right)),
         },
         (V::Plain(a), V::Plain(b)) => Ok(V::from(beanshell::binary(binary, a, b)?)),
         _ => {
@@ -361,16 +527,18 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
             match binary {
                 Binary::Equal => Ok(V::truth(same)),
                 Binary::NotEqual => Ok(V::truth(!same)),
-                _ => Err(refused(operator, left, right)),
+                _ => Err(refused(machine, operator, left, right)),
             }
         }
     }
 }
 
 /// Java's floats: with a double the result is one.
-fn floats(binary: Binary, a: f64, b: &Value, left: &V, right: &V) -> Outcome {
+fn floats(machine: &mut Machine<'_>, binary: Binary, a: f64, b: &Value, left: &V, right: &V) -> Outcome {
     let operator = Operator::Plain(binary);
-    let Some(b_double) = crate::evaluate::to_double(b) else { return Err(refused(operator, left, right)) };
+    let Some(b_double) = crate::evaluate::to_double(b) else {
+        return Err(refused(machine, operator, left, right));
+    };
     let wide = matches!(left, V::Plain(Value::Double(_))) || matches!(b, Value::Double(_));
     let value = match binary {
         Binary::Add => a + b_double,
@@ -384,7 +552,7 @@ fn floats(binary: Binary, a: f64, b: &Value, left: &V, right: &V) -> Outcome {
         Binary::LessOrEqual => return Ok(V::truth(a <= b_double)),
         Binary::Greater => return Ok(V::truth(a > b_double)),
         Binary::GreaterOrEqual => return Ok(V::truth(a >= b_double)),
-        _ => return Err(refused(operator, left, right)),
+        _ => return Err(refused(machine, operator, left, right)),
     };
     Ok(if wide { V::double(value) } else { V::Plain(Value::Float(value as f32)) })
 }
@@ -406,11 +574,11 @@ fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outc
             Value::Text(text) if shift == Shift::Left => {
                 Ok(V::text(format!("{text}{}", print::groovy(machine, right)?)))
             }
-            _ => Err(refused(Operator::Shift(shift), left, right)),
+            _ => Err(refused(machine, Operator::Shift(shift), left, right)),
         };
     }
     if shift != Shift::Left || !machine.groovy() {
-        return Err(refused(Operator::Shift(shift), left, right));
+        return Err(refused(machine, Operator::Shift(shift), left, right));
     }
     match left {
         V::List(list) => {
@@ -427,17 +595,20 @@ fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outc
                 }
                 return Ok(left.clone());
             }
-            Err(refused(Operator::Shift(shift), left, right))
+            Err(refused(machine, Operator::Shift(shift), left, right))
         }
         V::Plain(Value::Text(text)) => Ok(V::text(format!("{text}{}", print::groovy(machine, right)?))),
         V::Object(_) => library::call(machine, left, "leftShift", vec![right.clone()]),
-        _ => Err(refused(Operator::Shift(shift), left, right)),
+        _ => Err(refused(machine, Operator::Shift(shift), left, right)),
     }
 }
 
 /// Groovy's `**`.
-fn power(left: &V, right: &V) -> Outcome {
-    let (V::Plain(a), V::Plain(b)) = (left, right) else { return Err(refused(Operator::Power, left, right)) };
+fn power(machine: &mut Machine<'_>, left: &V, right: &V) -> Outcome {
+    let number = |value: &V| value.as_long().is_some() || types::number(value).is_ok();
+    let (V::Plain(a), V::Plain(b), true, true) = (left, right, number(left), number(right)) else {
+        return Err(refused(machine, Operator::Power, left, right));
+    };
     if let (Some(base), Some(exponent)) = (left.as_long(), right.as_long())
         && let Ok(exponent) = u32::try_from(exponent)
     {
@@ -469,8 +640,21 @@ fn power(left: &V, right: &V) -> Outcome {
     })
 }
 
-pub(super) fn minus(machine: &Machine<'_>, value: &V) -> Outcome {
+pub(super) fn minus(machine: &mut Machine<'_>, value: &V) -> Outcome {
     match value {
+        V::List(list) if machine.groovy() && !stack::gives_up() => {
+            let mut made = Vec::new();
+            for item in list.ordered() {
+                made.push(minus(machine, &item)?);
+            }
+            Ok(V::list(made))
+        }
+        V::Plain(Value::Null) => {
+            Err(thrown("NullPointerException", "Cannot invoke method negative() on null object"))
+        }
+        V::Plain(Value::Text(_) | Value::Boolean(_)) | V::Map(_) if machine.groovy() => {
+            Err(missing::exception(machine, value, "negative", &[]))
+        }
         V::Plain(Value::BigInteger(value)) => Ok(V::Plain(Value::BigInteger(-value))),
         V::Plain(Value::Float(value)) => Ok(V::Plain(Value::Float(-value))),
         V::Plain(plain) => {
@@ -506,7 +690,7 @@ pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> 
         if open {
             items.pop();
         }
-        return Ok(V::list(items));
+        return Ok(V::range(items, &range_text(machine, from, to, open)?));
     }
     let (Some(a), Some(b)) = (from.as_long(), to.as_long()) else {
         return Err(unsupported(format!("a range of {} and {}", from.kind(), to.kind())));
@@ -522,7 +706,12 @@ pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> 
     if open {
         items.pop();
     }
-    Ok(V::list(items))
+    Ok(V::range(items, &range_text(machine, from, to, open)?))
+}
+
+fn range_text(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> Result<String, Fault> {
+    let (from, to) = (print::java(machine, from)?, print::java(machine, to)?);
+    Ok(format!("{from}..{}{to}", if open { "<" } else { "" }))
 }
 
 /// Whether a value fits a case of Groovy's `switch`, or is `in` something.

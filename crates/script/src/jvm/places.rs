@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::fault::{Fault, Outcome, thrown, unsupported};
+use super::fault::{Cause, Fault, Outcome, thrown, unsupported};
 use super::library;
 use super::machine::{Frame, Machine};
 use super::objects::Object;
 use super::tree::{Expr, Kind};
 use super::value::{Host, V};
-use super::{patterns, types};
+use super::{missing, patterns, types};
 use crate::Value;
 
 fn null_property(name: &str) -> Fault {
@@ -29,7 +29,9 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         V::Class(class) => return library::statics::constant(*class, name),
         V::Host(Host::Sample | Host::Previous) if name == "TEXT" => return Ok(V::text("text")),
         V::Host(Host::Sample | Host::Previous) if name == "BINARY" => return Ok(V::text("bin")),
-        V::Host(Host::Vars) if machine.groovy() => return Ok(library::host::variable(machine, name)),
+        V::Host(Host::Vars) if machine.groovy() => {
+            return Ok(library::host::text_of_variable(machine, name));
+        }
         V::Host(Host::Props) if machine.groovy() => return Ok(V::text_or_null(machine.scope.property(name))),
         V::Object(object) => {
             if let Object::Slurper | Object::Json(_) = &**object {
@@ -44,26 +46,34 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
             None => Err(unsupported(format!("the class of {}", object.kind()))),
         };
     }
-    let getter = format!("get{}", capitalized(name));
-    match library::call(machine, object, &getter, Vec::new()) {
-        Err(Fault { cause: super::fault::Cause::Unsupported(_), .. }) => {}
-        outcome => return outcome,
-    }
-    match library::call(machine, object, &format!("is{}", capitalized(name)), Vec::new()) {
-        Err(Fault { cause: super::fault::Cause::Unsupported(_), .. }) => {}
-        outcome => return outcome,
+    let getters = [format!("get{}", capitalized(name)), format!("is{}", capitalized(name))];
+    for getter in &getters {
+        match library::dispatch(machine, object, getter, &[]) {
+            Err(Fault { cause: Cause::Unsupported(_), .. }) => {}
+            outcome => return outcome,
+        }
     }
     match object {
         V::List(_) | V::Array(_) if machine.groovy() => {
             let name = name.to_owned();
             spread(machine, object, move |machine, item| property(machine, &item, &name))
         }
-        V::Plain(_) if machine.groovy() => {
-            let class = types::class_of(object).map_or(String::new(), super::classes::Class::qualified_name);
-            Err(thrown("MissingPropertyException", format!("No such property: {name} for class: {class}")))
-        }
+        V::Plain(_) if machine.groovy() => Err(missing_property(object, name)),
+        _ if lacks(machine, object, &getters, 0) => Err(missing_property(object, name)),
         _ => Err(unsupported(format!("the property `{name}` of {}", object.kind()))),
     }
+}
+
+/// Whether the original's class has none of these methods either.
+fn lacks(machine: &Machine<'_>, object: &V, methods: &[String], arguments: usize) -> bool {
+    let rows = missing::rows_of(object);
+    let has = |method: &String| missing::original_has(rows, method, arguments, machine.groovy());
+    machine.groovy() && methods.iter().all(|method| has(method) == Some(false))
+}
+
+fn missing_property(object: &V, name: &str) -> Fault {
+    let class = missing::class_name(object);
+    thrown("MissingPropertyException", format!("No such property: {name} for class: {class}"))
 }
 
 /// `list*.name`: the same of each item.
@@ -98,6 +108,15 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
         && matches!(object, V::List(_) | V::Array(_) | V::Plain(Value::Text(_)))
     {
         return several(machine, object, &picks.ordered());
+    }
+    if groovy && index.is_null() && matches!(object, V::List(_) | V::Plain(Value::Text(_))) {
+        let class = missing::class_name(object);
+        let message = format!(
+            "Ambiguous method overloading for method {class}#getAt.\nCannot resolve which method to invoke for \
+             [null] due to overlapping prototypes between:\n\t[interface groovy.lang.Range]\n\t[interface \
+             java.util.Collection]"
+        );
+        return Err(thrown("GroovyRuntimeException", message));
     }
     match object {
         V::Plain(Value::Null) => {
@@ -137,7 +156,7 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
             _ => Err(unsupported(format!("an index of {}", index.kind()))),
         },
         V::Host(Host::Vars) if groovy && index.as_text().is_some() => {
-            Ok(library::host::variable(machine, index.as_text().unwrap_or("")))
+            Ok(library::host::text_of_variable(machine, index.as_text().unwrap_or("")))
         }
         V::Host(Host::Props) if groovy && index.as_text().is_some() => {
             Ok(V::text_or_null(machine.scope.property(index.as_text().unwrap_or(""))))
@@ -242,12 +261,15 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
                     ));
                 }
                 _ => {
-                    library::call(
-                        machine,
-                        &object,
-                        &format!("set{}", capitalized(name)),
-                        vec![value.clone()],
-                    )?;
+                    let setter = format!("set{}", capitalized(name));
+                    match library::dispatch(machine, &object, &setter, std::slice::from_ref(&value)) {
+                        Err(Fault { cause: Cause::Unsupported(_), .. })
+                            if lacks(machine, &object, &[setter], 1) =>
+                        {
+                            return Err(missing_property(&object, name));
+                        }
+                        outcome => outcome?,
+                    };
                 }
             }
             Ok(value)

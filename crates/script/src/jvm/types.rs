@@ -91,7 +91,8 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
         let dialect = dialect(machine);
         let value = match (&value, target.base) {
             (V::Plain(_), _) => value,
-            (_, Base::Text) if machine.groovy() => return Ok(V::text(print::groovy(machine, &value)?)),
+            // Java's text, unlike that of `as String`.
+            (_, Base::Text) if machine.groovy() => return Ok(V::text(print::java(machine, &value)?)),
             (_, Base::Boolean) if machine.groovy() => {
                 return Ok(V::truth(operators::truth(machine, &value)?));
             }
@@ -236,6 +237,9 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
     }
     match (target.base, &value) {
         (Base::Any, _) => Ok(value),
+        (Base::Text, V::List(_) | V::Map(_) | V::Array(_) | V::Object(_)) => {
+            Ok(V::text(print::groovy(machine, &value)?))
+        }
         (Base::Int | Base::Long | Base::Double | Base::Text, V::Plain(plain)) => {
             let Some(target) = plain_type(target.base) else { return Ok(value) };
             if let (ast::Type::Int | ast::Type::Long, Value::BigInteger(big)) = (target, plain) {

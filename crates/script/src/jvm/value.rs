@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::classes::Class;
 use super::objects::Object;
+use super::stack;
 use super::tree::{Base, Function};
 use crate::Value;
 
@@ -22,6 +23,8 @@ pub(super) enum Host {
     Previous,
     Sampler,
     Out,
+    /// Standard error.
+    Err,
     Assertion,
     Event,
     Thread,
@@ -59,6 +62,8 @@ pub(super) struct List {
     /// A set, and its order.
     pub set: Option<Order>,
     pub fixed: bool,
+    /// Of a range: its text.
+    pub range: Option<Rc<str>>,
 }
 
 #[derive(Debug)]
@@ -75,7 +80,7 @@ pub(super) struct Map {
     pub most: Cell<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Closure {
     pub function: Arc<Function>,
     pub frame: Rc<super::machine::Frame>,
@@ -119,7 +124,7 @@ impl V {
     }
 
     pub fn list(items: Vec<V>) -> V {
-        V::List(Rc::new(List { items: RefCell::new(items), set: None, fixed: false }))
+        V::List(Rc::new(List { items: RefCell::new(items), set: None, fixed: false, range: None }))
     }
 
     pub fn set(items: Vec<V>, order: Order) -> V {
@@ -129,7 +134,17 @@ impl V {
                 unique.push(item);
             }
         }
-        V::List(Rc::new(List { items: RefCell::new(unique), set: Some(order), fixed: false }))
+        V::List(Rc::new(List { items: RefCell::new(unique), set: Some(order), fixed: false, range: None }))
+    }
+
+    /// A range, which cannot be changed.
+    pub fn range(items: Vec<V>, text: &str) -> V {
+        V::List(Rc::new(List {
+            items: RefCell::new(items),
+            set: None,
+            fixed: true,
+            range: Some(text.into()),
+        }))
     }
 
     pub fn array(items: Vec<V>, of: Base) -> V {
@@ -220,6 +235,7 @@ impl V {
                 Host::Previous => "prev".into(),
                 Host::Sampler => "sampler".into(),
                 Host::Out => "OUT".into(),
+                Host::Err => "System.err".into(),
                 Host::Assertion => "AssertionResult".into(),
                 Host::Event => "sampleEvent".into(),
                 Host::Thread => "the thread".into(),
@@ -231,6 +247,9 @@ impl V {
 
     /// Java's `equals`.
     pub fn equals(&self, other: &V) -> bool {
+        if stack::gives_up() {
+            return false;
+        }
         match (self, other) {
             (V::Plain(Value::Double(a)), V::Plain(Value::Double(b))) => a.to_bits() == b.to_bits(),
             (V::Plain(a), V::Plain(b)) => a == b,
@@ -268,6 +287,9 @@ pub(super) fn text_hash(text: &str) -> i32 {
 
 /// Java's `hashCode`, where it does not depend on an address.
 pub(super) fn hash(value: &V) -> Option<i32> {
+    if stack::gives_up() {
+        return None;
+    }
     Some(match value {
         V::Plain(Value::Null) => 0,
         V::Plain(Value::Text(text)) => text_hash(text),

@@ -28,7 +28,18 @@ impl Parser<'_> {
                         Piece::Code(from, to) if self.text[from..to].trim().is_empty() => {
                             parts.push(make(at, Kind::Literal(Value::Null)));
                         }
-                        Piece::Code(from, to) => parts.push(self.nested(from, to)?),
+                        Piece::Code(from, to) => {
+                            let code = self.text[from..to].trim_start();
+                            let behind_name = code
+                                .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
+                                .trim_start();
+                            if behind_name.starts_with("->") {
+                                let what =
+                                    "a closure in a text (`${-> …}`), evaluated when the text is used,";
+                                return Err(unsupported(self.text, from, what));
+                            }
+                            parts.push(self.nested(from, to)?);
+                        }
                     }
                 }
                 Ok(make(at, Kind::Join(parts)))
@@ -139,10 +150,12 @@ impl Parser<'_> {
         }
         let calls =
             matches!(self.ahead(1), Word::Sign("(")) && !(self.groovy() && self.tokens[self.at + 1].fresh);
-        let trailing = self.groovy()
-            && matches!(self.ahead(1), Word::Sign("{"))
-            && !self.tokens[self.at + 1].fresh
-            && known::is_function(name, true);
+        let braces =
+            self.groovy() && matches!(self.ahead(1), Word::Sign("{")) && !self.tokens[self.at + 1].fresh;
+        if braces && self.is_builder(name) {
+            return self.refuse(format!("a builder's call with a closure (`{name} {{ … }}`)"));
+        }
+        let trailing = braces && (known::is_function(name, true) || self.declared_here(name));
         if calls || trailing {
             self.check_function(name, at)?;
             self.advance();
@@ -175,6 +188,21 @@ impl Parser<'_> {
         self.advance();
         let id = self.id(name);
         Ok(make(at, Kind::Name(id)))
+    }
+
+    /// Whether the name is made with `new …Builder`.
+    fn is_builder(&self, name: &str) -> bool {
+        self.tokens.windows(4).any(|words| {
+            match [&words[0].word, &words[1].word, &words[2].word, &words[3].word] {
+                [Word::Name(found), Word::Sign("="), Word::Name(new), Word::Name(class)] => {
+                    **found == *name
+                        && &**new == "new"
+                        && class.ends_with("Builder")
+                        && &**class != "StringBuilder"
+                }
+                _ => false,
+            }
+        })
     }
 
     fn qualified(&mut self) -> Result<Expr, ScriptError> {

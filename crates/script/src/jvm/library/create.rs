@@ -149,13 +149,21 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
             Ok(V::object(Object::File(std::path::Path::new(&parent).join(child.trim_start_matches('/')))))
         }
         ("FileWriter" | "FileOutputStream", [file, rest @ ..]) => {
-            files::writer_of(file, matches!(rest.first(), Some(V::Plain(Value::Boolean(true)))))
+            let appends = matches!(rest.last(), Some(V::Plain(Value::Boolean(true))));
+            files::writer_of(class, file, appends)
         }
-        ("BufferedWriter" | "PrintWriter" | "PrintStream", [writer, ..]) => files::writer_of(writer, false),
-        ("FileReader" | "BufferedReader", [source, ..]) => files::reader_of(source),
+        ("StringWriter", _) => Ok(files::writer_to_memory(class)),
+        ("PrintWriter" | "PrintStream", [target, ..]) => files::writer_of(class, target, false),
+        ("BufferedWriter" | "OutputStreamWriter" | "BufferedOutputStream", [target, ..]) => {
+            files::writer_around(machine, class, target)
+        }
+        ("FileReader" | "FileInputStream", [file, ..]) => files::reader_of(class, file),
+        ("BufferedReader" | "InputStreamReader" | "BufferedInputStream", [source, ..]) => {
+            files::reader_around(machine, class, source)
+        }
         ("StringReader", [text]) => {
             let text = text_of(machine, text)?;
-            Ok(V::object(Object::Reader(RefCell::new(text.lines().map(str::to_owned).collect()))))
+            Ok(files::reader_of_text(class, &text))
         }
         ("JsonSlurper", _) => Ok(V::object(Object::Slurper)),
         ("JsonBuilder", []) => Ok(V::object(Object::Json(RefCell::new(V::NULL)))),

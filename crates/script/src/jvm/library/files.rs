@@ -7,11 +7,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::rc::Rc;
 
+use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
+use super::super::objects::Sink;
+use super::super::operators::pattern_of;
 use super::super::value::V;
-use super::{encode, print, unknown};
+use super::{encode, lists, print, unknown};
 
 /// Largest file that a script may read, in bytes.
 const BYTES_MAX: u64 = 16 << 20;
@@ -43,38 +46,86 @@ fn lines(text: &str) -> VecDeque<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// A reader of a file or of a text.
-pub fn reader_of(value: &V) -> Outcome {
+fn reader_of_lines(class: Class, lines: VecDeque<String>) -> V {
+    V::object(Object::Reader(class, Rc::new(RefCell::new(lines))))
+}
+
+/// A reader of a text.
+pub fn reader_of_text(class: Class, text: &str) -> V {
+    reader_of_lines(class, lines(text))
+}
+
+/// A reader of a file, named or given.
+pub fn reader_of(class: Class, value: &V) -> Outcome {
     let found = match value {
         V::Object(object) => match &**object {
             Object::File(path) => lines(&text(path)?),
-            Object::Reader(_) => return Ok(value.clone()),
-            _ => return Err(unsupported(format!("a reader of {}", value.kind()))),
+            _ => return Err(unsupported(format!("`new {}` of {}", class.name(), value.kind()))),
         },
         other => match other.as_text() {
             Some(path) => lines(&text(Path::new(path))?),
-            None => return Err(unsupported(format!("a reader of {}", value.kind()))),
+            None => return Err(unsupported(format!("`new {}` of {}", class.name(), value.kind()))),
         },
     };
-    Ok(V::object(Object::Reader(RefCell::new(found))))
+    Ok(reader_of_lines(class, found))
 }
 
-/// A writer to a file: emptied when it is opened unless it appends.
-pub fn writer_of(value: &V, append: bool) -> Outcome {
+/// The exception of a constructor that does not take such an argument.
+fn no_constructor(machine: &mut Machine<'_>, class: Class, given: &V) -> Fault {
+    let given = super::super::missing::class_name(given);
+    let name = class.qualified_name();
+    let message = format!("Could not find matching constructor for: {name}({given})");
+    thrown(if machine.groovy() { "GroovyRuntimeException" } else { "RuntimeException" }, message)
+}
+
+/// A reader around another one, which reads on where that one is.
+pub fn reader_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outcome {
+    match value {
+        V::Object(object) => match &**object {
+            Object::Reader(_, lines) => Ok(V::object(Object::Reader(class, lines.clone()))),
+            _ => Err(no_constructor(machine, class, value)),
+        },
+        V::Plain(crate::Value::Null) => Err(thrown("NullPointerException", "the reader is null")),
+        _ => Err(no_constructor(machine, class, value)),
+    }
+}
+
+/// A writer whose text stays in memory.
+pub fn writer_to_memory(class: Class) -> V {
+    let sink = Sink { path: None, open: true.into(), written: RefCell::default() };
+    V::object(Object::Writer(class, Rc::new(sink)))
+}
+
+/// A writer around another one.
+pub fn writer_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outcome {
+    match value {
+        V::Object(object) => match &**object {
+            Object::Writer(_, sink) => Ok(V::object(Object::Writer(class, sink.clone()))),
+            _ => Err(no_constructor(machine, class, value)),
+        },
+        V::Plain(crate::Value::Null) => Err(thrown("NullPointerException", "the writer is null")),
+        _ => Err(no_constructor(machine, class, value)),
+    }
+}
+
+/// A writer to a file, emptied when it is opened unless it appends, or to another writer.
+pub fn writer_of(class: Class, value: &V, append: bool) -> Outcome {
+    let refused = || unsupported(format!("`new {}` of {}", class.name(), value.kind()));
     let path = match value {
         V::Object(object) => match &**object {
             Object::File(path) => path.clone(),
-            Object::Writer(..) => return Ok(value.clone()),
-            _ => return Err(unsupported(format!("a writer to {}", value.kind()))),
+            Object::Writer(_, sink) => return Ok(V::object(Object::Writer(class, sink.clone()))),
+            _ => return Err(refused()),
         },
         other => match other.as_text() {
             Some(path) => path.into(),
-            None => return Err(unsupported(format!("a writer to {}", value.kind()))),
+            None => return Err(refused()),
         },
     };
     let open = fs::OpenOptions::new().create(true).write(true).append(append).truncate(!append).open(&path);
     open.map_err(|error| failed(&path, &error))?;
-    Ok(V::object(Object::Writer(path, true.into(), RefCell::default())))
+    let sink = Sink { path: Some(path), open: true.into(), written: RefCell::default() };
+    Ok(V::object(Object::Writer(class, Rc::new(sink))))
 }
 
 fn append(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
@@ -134,13 +185,18 @@ pub fn file(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
             machine.spend_text(text.len())?;
             Ok(V::list(text.lines().map(V::text).collect()))
         }
+        // Lines of files and readers count from 1, those of texts from 0.
         ("eachLine", [closure @ V::Closure(_)]) => {
             let text = text(path)?;
-            let mut last = V::NULL;
-            for line in text.lines() {
-                last = machine.call_value(closure, vec![V::text(line)])?;
-            }
-            Ok(last)
+            lists::each_line(machine, text.lines(), 1, closure)
+        }
+        ("eachLine", [V::Plain(crate::Value::Integer(first)), closure @ V::Closure(_)]) => {
+            let text = text(path)?;
+            lists::each_line(machine, text.lines(), i64::from(*first), closure)
+        }
+        ("splitEachLine", [pattern, closure @ V::Closure(_)]) => {
+            let (text, pattern) = (text(path)?, pattern_of(machine, pattern)?);
+            lists::split_each_line(machine, text.lines(), &pattern, closure)
         }
         ("setText" | "write", [value, ..]) => {
             let text = print::groovy(machine, value)?;
@@ -174,18 +230,22 @@ pub fn file(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
             };
             Ok(V::array(names.into_iter().map(make).collect(), super::super::tree::Base::Any))
         }
-        ("newReader", _) => reader_of(object),
-        ("newWriter", rest) => {
-            writer_of(object, matches!(rest.last(), Some(V::Plain(crate::Value::Boolean(true)))))
-        }
+        ("newReader", _) => reader_of(Class::known("BufferedReader"), object),
+        ("newWriter", rest) => writer_of(
+            Class::known("BufferedWriter"),
+            object,
+            matches!(rest.last(), Some(V::Plain(crate::Value::Boolean(true)))),
+        ),
         ("withWriter" | "withWriterAppend" | "withPrintWriter", [closure @ V::Closure(_)]) => {
-            let writer = writer_of(object, method == "withWriterAppend")?;
+            let class =
+                Class::known(if method == "withPrintWriter" { "PrintWriter" } else { "BufferedWriter" });
+            let writer = writer_of(class, object, method == "withWriterAppend")?;
             let value = machine.call_value(closure, vec![writer.clone()]);
             super::call(machine, &writer, "close", Vec::new())?;
             value
         }
         ("withReader", [closure @ V::Closure(_)]) => {
-            let reader = reader_of(object)?;
+            let reader = reader_of(Class::known("BufferedReader"), object)?;
             machine.call_value(closure, vec![reader])
         }
         _ => Err(unknown(object, method)),
@@ -199,8 +259,12 @@ pub fn writer(
     method: &str,
     arguments: &[V],
 ) -> Outcome {
-    let Object::Writer(path, open, written) = &**inner else { return Err(unknown(object, method)) };
-    let flush = || append(path, &std::mem::take(&mut *written.borrow_mut()));
+    let Object::Writer(_, sink) = &**inner else { return Err(unknown(object, method)) };
+    let Sink { path, open, written } = &**sink;
+    let flush = || match path {
+        Some(path) => append(path, &std::mem::take(&mut *written.borrow_mut())),
+        None => Ok(()),
+    };
     match (method, arguments) {
         ("write" | "append" | "print" | "println" | "leftShift", rest @ ([] | [_])) => {
             if !open.get() {
@@ -222,6 +286,12 @@ pub fn writer(
                 written.borrow_mut().push(b'\n');
             }
             Ok(if matches!(method, "append" | "leftShift") { object.clone() } else { V::NULL })
+        }
+        ("printf" | "format", [pattern, rest @ ..]) => {
+            let pattern = print::groovy(machine, pattern)?;
+            let text = super::format::format(machine, &pattern, rest)?;
+            written.borrow_mut().extend(text.into_bytes());
+            Ok(object.clone())
         }
         ("newLine" | "writeLine", rest) => {
             if let Some(value) = rest.first() {
@@ -260,11 +330,11 @@ pub fn reader(
             Ok(V::text(lines.join("\n")))
         }
         ("eachLine", [closure @ V::Closure(_)]) => {
-            let mut last = V::NULL;
-            for line in rest.take() {
-                last = machine.call_value(closure, vec![V::text(line)])?;
-            }
-            Ok(last)
+            lists::each_line(machine, rest.take().into_iter(), 1, closure)
+        }
+        ("splitEachLine", [pattern, closure @ V::Closure(_)]) => {
+            let pattern = pattern_of(machine, pattern)?;
+            lists::split_each_line(machine, rest.take().into_iter(), &pattern, closure)
         }
         ("ready", []) => Ok(V::truth(!rest.borrow().is_empty())),
         ("close", []) => Ok(V::NULL),

@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
+use super::super::missing;
 use super::super::objects::Object;
 use super::super::value::{Host, V};
 use super::{print, result, text_of, unknown};
 use crate::{Level, StopRequest, Value};
 
-/// The value of a variable: a text, or an object that a script put there.
+/// The object of a variable: a text, or what a script put there.
 pub fn variable(machine: &mut Machine<'_>, name: &str) -> V {
     if let Some(object) = machine.scope.object(name)
         && let Ok(value) = object.downcast::<V>()
@@ -17,6 +18,35 @@ pub fn variable(machine: &mut Machine<'_>, name: &str) -> V {
         return (*value).clone();
     }
     V::text_or_null(machine.scope.get(name))
+}
+
+/// What `vars.get` gives: the text of the object.
+pub fn text_of_variable(machine: &mut Machine<'_>, name: &str) -> V {
+    let object = machine.scope.object(name).and_then(|object| object.downcast::<V>().ok());
+    match object {
+        Some(value) => V::text(text_of_object(machine, &value)),
+        None => V::text_or_null(machine.scope.get(name)),
+    }
+}
+
+/// Java's text of an object; for one whose text is its address, any is as good as another.
+fn text_of_object(machine: &mut Machine<'_>, value: &V) -> String {
+    print::java(machine, value).unwrap_or_else(|_| format!("{}@6ccccc3c", missing::class_name(value)))
+}
+
+/// Brings the texts of the variables that hold objects up to date, which the script may have changed.
+pub fn refresh_objects(machine: &mut Machine<'_>) {
+    for name in machine.scope.object_names() {
+        let object = machine.scope.object(&name);
+        let changes = |value: &V| !matches!(value, V::Plain(_));
+        if let Some(object) = object
+            && let Ok(value) = object.clone().downcast::<V>()
+            && changes(&value)
+        {
+            let text = text_of_object(machine, &value);
+            machine.scope.set_object(&name, object, &text);
+        }
+    }
 }
 
 /// All variables as entries.
@@ -44,18 +74,7 @@ pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]
             ("getThreadName", []) => Ok(V::text(machine.scope.thread_name())),
             _ => Err(unknown(&V::Host(host), method)),
         },
-        Host::Out => match (method, arguments) {
-            ("println" | "print" | "printf", [value, rest @ ..]) => {
-                let mut text = print::groovy(machine, value)?;
-                if method == "printf" {
-                    text = super::format::format(machine, &text, rest)?;
-                }
-                machine.scope.log(Level::Info, &text);
-                Ok(V::NULL)
-            }
-            ("println" | "flush", []) => Ok(V::NULL),
-            _ => Err(unknown(&V::Host(host), method)),
-        },
+        Host::Out | Host::Err => stream(machine, host, method, arguments),
         Host::Assertion => assertion(machine, method, arguments),
         Host::Event => match (method, arguments) {
             ("getResult", []) => Ok(V::Host(Host::Sample)),
@@ -91,12 +110,34 @@ pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]
     }
 }
 
+/// `System.out` and `System.err`.
+fn stream(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]) -> Outcome {
+    let mut text = match (method, arguments) {
+        ("println" | "print", [value]) => print::groovy(machine, value)?,
+        ("printf" | "format", [pattern, rest @ ..]) => {
+            let pattern = print::groovy(machine, pattern)?;
+            super::format::format(machine, &pattern, rest)?
+        }
+        ("println" | "flush", []) => String::new(),
+        _ => return Err(unknown(&V::Host(host), method)),
+    };
+    if method == "println" {
+        text.push('\n');
+    }
+    match (text.is_empty(), host) {
+        (true, _) => {}
+        (false, Host::Err) => machine.scope.print_error(&text),
+        (false, _) => machine.scope.print(&text),
+    }
+    Ok(V::NULL)
+}
+
 fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("get", [V::Plain(Value::Null)]) => Ok(V::NULL),
         ("get", [name]) => {
             let name = text_of(machine, name)?;
-            Ok(V::text_or_null(machine.scope.get(&name)))
+            Ok(text_of_variable(machine, &name))
         }
         ("getObject", [name]) => {
             let name = text_of(machine, name)?;
@@ -104,21 +145,30 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
         }
         ("put", [name, V::Plain(Value::Null)]) => {
             let name = text_of(machine, name)?;
-            machine.scope.remove(&name);
+            machine.scope.set_null(&name);
             Ok(V::NULL)
         }
         ("put", [name, value]) => {
-            let name = text_of(machine, name)?;
-            let value = text_of(machine, value)?;
-            machine.scope.set(&name, &value);
+            let (Some(name), Some(value)) = (name.as_text(), value.as_text()) else {
+                let object = V::Host(Host::Vars);
+                return Err(if machine.groovy() {
+                    missing::exception(machine, &object, method, arguments)
+                } else {
+                    thrown("RuntimeException", format!("`vars.put` takes a String, not {}", value.kind()))
+                });
+            };
+            machine.scope.set(name, value);
             Ok(V::NULL)
         }
         ("putObject", [name, value]) => {
             let name = text_of(machine, name)?;
             match value {
                 V::Plain(Value::Text(text)) => machine.scope.set(&name, text),
-                V::Plain(Value::Null) => machine.scope.remove(&name),
-                value => machine.scope.set_object(&name, Rc::new(value.clone())),
+                V::Plain(Value::Null) => machine.scope.set_null(&name),
+                value => {
+                    let text = text_of_object(machine, value);
+                    machine.scope.set_object(&name, Rc::new(value.clone()), &text);
+                }
             }
             Ok(V::NULL)
         }
@@ -134,7 +184,7 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
         ("isSameUserOnNextIteration", []) => Err(unknown(&V::Host(Host::Vars), method)),
         ("getAt", [name]) if machine.groovy() => {
             let name = text_of(machine, name)?;
-            Ok(variable(machine, &name))
+            Ok(text_of_variable(machine, &name))
         }
         ("putAll", [V::Map(map)]) => {
             for (key, value) in map.ordered() {
@@ -215,7 +265,10 @@ fn log(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
         rest => rest.to_vec(),
     };
     for value in &rest {
-        let value = print::groovy(machine, value)?;
+        let value = match value {
+            V::Array(_) => print::groovy(machine, value)?,
+            value => print::java(machine, value)?,
+        };
         match text.find("{}") {
             Some(at) => text.replace_range(at..at + 2, &value),
             None => {

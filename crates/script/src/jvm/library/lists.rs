@@ -9,6 +9,7 @@ use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::operators::{compare, same, truth};
+use super::super::patterns;
 use super::super::places;
 use super::super::value::{Array, List, V};
 use super::unknown;
@@ -24,6 +25,41 @@ pub fn call_with(machine: &mut Machine<'_>, closure: &V, item: V) -> Outcome {
     machine.call_value(closure, vec![item])
 }
 
+/// `eachLine`: a closure of two parameters also takes the number of the line; gives the last value.
+pub fn each_line<T: AsRef<str>>(
+    machine: &mut Machine<'_>,
+    lines: impl Iterator<Item = T>,
+    first: i64,
+    closure: &V,
+) -> Outcome {
+    let two = matches!(closure, V::Closure(own) if own.function.parameters.len() == 2);
+    let mut last = V::NULL;
+    for (at, line) in (first..).zip(lines) {
+        let mut arguments = vec![V::text(line)];
+        if two {
+            arguments.push(V::int(at));
+        }
+        last = machine.call_value(closure, arguments)?;
+    }
+    Ok(last)
+}
+
+/// `splitEachLine`: the parts of each line as a list.
+pub fn split_each_line<T: AsRef<str>>(
+    machine: &mut Machine<'_>,
+    lines: impl Iterator<Item = T>,
+    pattern: &str,
+    closure: &V,
+) -> Outcome {
+    let mut last = V::NULL;
+    for line in lines {
+        machine.spend_text(line.as_ref().len())?;
+        let parts = patterns::split(line.as_ref(), pattern, 0)?;
+        last = machine.call_value(closure, vec![V::list(parts.into_iter().map(V::text).collect())])?;
+    }
+    Ok(last)
+}
+
 pub fn holds(machine: &mut Machine<'_>, closure: &V, item: V) -> Result<bool, Fault> {
     let value = call_with(machine, closure, item)?;
     truth(machine, &value)
@@ -31,6 +67,22 @@ pub fn holds(machine: &mut Machine<'_>, closure: &V, item: V) -> Result<bool, Fa
 
 fn index_of(value: &V) -> usize {
     value.as_long().and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX)
+}
+
+/// What a closure that compares gives for two items.
+fn compared(machine: &mut Machine<'_>, closure: &V, left: &V, right: &V) -> Result<i64, Fault> {
+    let order = machine.call_value(closure, vec![left.clone(), right.clone()])?;
+    match (order.as_long(), &order) {
+        (Some(order), _) => Ok(order),
+        (None, V::Plain(plain)) if crate::evaluate::to_double(plain).is_some() => {
+            Ok(crate::evaluate::to_double(plain).unwrap_or(0.0) as i64)
+        }
+        _ => {
+            let class = super::super::missing::class_name(&order);
+            let message = format!("Cannot cast the result of a comparison, a {class}, to int");
+            Err(thrown("GroovyCastException", message))
+        }
+    }
 }
 
 /// Sorts by a closure of one item (a key) or two (a comparison), or naturally.
@@ -46,8 +98,7 @@ fn sorted(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Result<Ve
                 let (mut low, mut high) = (0, made.len());
                 while low < high {
                     let middle = usize::midpoint(low, high);
-                    let order = machine.call_value(closure, vec![made[middle].clone(), item.clone()])?;
-                    if order.as_long().unwrap_or(0) <= 0 {
+                    if compared(machine, closure, &made[middle], &item)? <= 0 {
                         low = middle + 1;
                     } else {
                         high = middle;
@@ -154,6 +205,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Ok(items.remove(at))
         }
         ("removeAt", [at]) => {
+            fixed(list)?;
             let mut items = list.items.borrow_mut();
             let (at, len) = (index_of(at), items.len());
             if at >= len {
@@ -196,6 +248,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Ok(V::truth(changed))
         }
         ("removeLast" | "pop" | "removeFirst" | "poll", []) => {
+            fixed(list)?;
             let mut items = list.items.borrow_mut();
             if items.is_empty() {
                 return if method == "poll" {
@@ -212,6 +265,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Ok(V::NULL)
         }
         ("leftShift", [item]) => {
+            fixed(list)?;
             list.add(item.clone());
             Ok(object())
         }
@@ -228,13 +282,14 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             let items =
                 unique(machine, list.ordered(), rest.first().filter(|item| matches!(item, V::Closure(_))))?;
             let copies = matches!(rest.first(), Some(V::Plain(crate::Value::Boolean(false))));
-            if list.set.is_none() && !copies {
+            if list.set.is_none() && !copies && !list.fixed {
                 list.items.replace(items);
                 return Ok(object());
             }
             Ok(V::list(items))
         }
         ("shuffle", rest) => {
+            fixed(list)?;
             let mut items = list.items.borrow().clone();
             shuffle(machine, &mut items, rest.first())?;
             list.items.replace(items);
@@ -245,7 +300,28 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
             Some(order) => V::set(list.ordered(), order),
             None => V::list(list.ordered()),
         }),
-        ("retainUnique", _) => Err(unknown(&object(), method)),
+        ("step", [by, rest @ ..]) if groovy && list.range.is_some() => {
+            let (items, by) = (list.ordered(), by.as_long().unwrap_or(0));
+            let step = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
+            if step == 0 && items.len() > 1 {
+                return Err(thrown("GroovyRuntimeException", "Infinite loop detected due to step size of 0"));
+            }
+            let mut kept: Vec<V> = if by < 0 {
+                items.into_iter().rev().step_by(step.max(1)).collect()
+            } else {
+                items.into_iter().step_by(step.max(1)).collect()
+            };
+            match rest {
+                [] => Ok(V::list(kept)),
+                [closure @ V::Closure(_)] => {
+                    for item in kept.drain(..) {
+                        machine.call_value(closure, vec![item])?;
+                    }
+                    Ok(V::NULL)
+                }
+                _ => Err(unknown(&object(), method)),
+            }
+        }
         _ => {
             let items = list.ordered();
             reading(machine, &object(), &items, method, arguments)
@@ -284,7 +360,21 @@ pub fn array(machine: &mut Machine<'_>, array: &Rc<Array>, method: &str, argumen
 
 fn unique(machine: &mut Machine<'_>, items: Vec<V>, by: Option<&V>) -> Result<Vec<V>, Fault> {
     let mut keys: Vec<V> = Vec::new();
-    let mut kept = Vec::new();
+    let mut kept: Vec<V> = Vec::new();
+    if let Some(closure @ V::Closure(own)) = by
+        && own.function.parameters.len() == 2
+    {
+        for item in items {
+            let mut known = false;
+            for other in &kept {
+                known = known || compared(machine, closure, other, &item)? == 0;
+            }
+            if !known {
+                kept.push(item);
+            }
+        }
+        return Ok(kept);
+    }
     for item in items {
         let key = match by {
             Some(closure) => call_with(machine, closure, item.clone())?,

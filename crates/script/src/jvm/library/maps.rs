@@ -92,15 +92,14 @@ pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &
             Ok(object)
         }
         ("eachWithIndex", [closure @ V::Closure(own)]) => {
-            let three = own.function.parameters.len() == 3;
-            for (at, entry) in map.entry_objects().into_iter().enumerate() {
+            let parameters = own.function.parameters.len();
+            for (at, (key, value)) in map.ordered().into_iter().enumerate() {
                 let at = V::int(at as i64);
-                let arguments = match (&entry, three) {
-                    (V::Object(object), true) => match &**object {
-                        Object::Entry(key, value) => vec![key.clone(), value.clone(), at],
-                        _ => vec![entry.clone(), at],
-                    },
-                    _ => vec![entry.clone(), at],
+                let entry = || V::object(Object::Entry(key.clone(), value.clone()));
+                let arguments = match parameters {
+                    3 => vec![key.clone(), value.clone(), at],
+                    2 => vec![entry(), at],
+                    _ => vec![entry()],
                 };
                 machine.call_value(closure, arguments)?;
             }
@@ -111,10 +110,33 @@ pub fn call(machine: &mut Machine<'_>, map: &Rc<Map>, method: &str, arguments: &
             let keys = keys.items().unwrap_or_default();
             Ok(V::map(keys.into_iter().filter_map(|key| map.get(&key).map(|value| (key, value))).collect()))
         }
-        ("groupBy" | "first" | "last" | "add", _) => Err(unknown(&object, method)),
+        ("groupBy", [closure]) => {
+            let mut groups: Vec<(V, Vec<(V, V)>)> = Vec::new();
+            for (key, value) in map.ordered() {
+                let entry = V::object(Object::Entry(key.clone(), value.clone()));
+                let group = lists::call_with(machine, closure, entry)?;
+                match groups.iter_mut().find(|(known, _)| known.equals(&group)) {
+                    Some((_, entries)) => entries.push((key, value)),
+                    None => groups.push((group, vec![(key, value)])),
+                }
+            }
+            Ok(V::map(groups.into_iter().map(|(key, entries)| (key, V::map(entries))).collect()))
+        }
+        ("removeAll" | "retainAll", [closure @ V::Closure(_)]) if machine.groovy() => {
+            let before = map.entry_objects();
+            let mut kept = Vec::new();
+            for entry in &before {
+                if lists::holds(machine, closure, entry.clone())? == (method == "retainAll") {
+                    kept.push(entry.clone());
+                }
+            }
+            let changed = kept.len() != before.len();
+            map.entries.replace(pairs(&kept));
+            Ok(V::truth(changed))
+        }
         (
             "isEmpty" | "size" | "find" | "any" | "every" | "collect" | "collectEntries" | "collectMany"
-            | "count" | "inject" | "max" | "min" | "sum" | "iterator" | "findResult" | "withIndex",
+            | "count" | "inject" | "max" | "min" | "iterator" | "findResult" | "withIndex",
             _,
         ) => {
             let entries = map.entry_objects();

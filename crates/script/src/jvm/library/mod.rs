@@ -23,7 +23,7 @@ pub(super) mod time;
 use super::fault::{Fault, Outcome, thrown, unsupported};
 use super::machine::Machine;
 use super::value::V;
-use super::{operators, types};
+use super::{missing, operators, types};
 use crate::Value;
 
 /// That nothing here has the method for these arguments.
@@ -31,10 +31,16 @@ pub(super) fn unknown(object: &V, method: &str) -> Fault {
     unsupported(format!("`{method}` of {} with these arguments", object.kind()))
 }
 
-/// Calls a method.
+/// Calls a method. One that the original's class does not have is an exception, as in Groovy.
 pub(super) fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
+    dispatch(machine, object, method, &arguments)
+        .map_err(|fault| missing::explain(machine, fault, object, method, &arguments))
+}
+
+/// Calls a method; one that is not here is a refusal.
+pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     if object.is_null() {
-        return match (method, arguments.as_slice()) {
+        return match (method, arguments) {
             ("toString", []) if machine.groovy() => Ok(V::text("null")),
             ("equals", [other]) if machine.groovy() => Ok(V::truth(other.is_null())),
             ("is", [other]) if machine.groovy() => Ok(V::truth(other.is_null())),
@@ -43,8 +49,10 @@ pub(super) fn call(machine: &mut Machine<'_>, object: &V, method: &str, argument
             }
         };
     }
-    match (method, arguments.as_slice()) {
-        ("toString", []) => return Ok(V::text(print::java(machine, object)?)),
+    match (method, arguments) {
+        // Groovy has a `toString` of its own for collections and arrays.
+        ("toString", []) => return Ok(V::text(print::groovy(machine, object)?)),
+        ("inspect", []) if machine.groovy() => return Ok(V::text(print::inspect(machine, object)?)),
         ("equals", [other]) if !matches!(object, V::Host(_)) => {
             return Ok(V::truth(object.equals(other)));
         }
@@ -55,7 +63,6 @@ pub(super) fn call(machine: &mut Machine<'_>, object: &V, method: &str, argument
         }
         ("is", [other]) if machine.groovy() => return Ok(V::truth(object.equals(other))),
         ("getClass", []) => return super::places::property(machine, object, "class"),
-        ("dump" | "inspect", []) => return Err(unknown(object, method)),
         ("with" | "tap", [closure @ V::Closure(_)]) if machine.groovy() => {
             let value = machine.call_value(closure, vec![object.clone()])?;
             return Ok(if method == "tap" { object.clone() } else { value });
@@ -68,30 +75,30 @@ pub(super) fn call(machine: &mut Machine<'_>, object: &V, method: &str, argument
         _ => {}
     }
     match object {
-        V::Plain(Value::Text(text)) => texts::call(machine, text, method, &arguments),
-        V::Plain(_) => numbers::call(machine, object, method, &arguments),
+        V::Plain(Value::Text(text)) => texts::call(machine, text, method, arguments),
+        V::Plain(_) => numbers::call(machine, object, method, arguments),
         V::List(list) => {
             let list = list.clone();
-            lists::call(machine, &list, method, &arguments)
+            lists::call(machine, &list, method, arguments)
         }
         V::Array(array) => {
             let array = array.clone();
-            lists::array(machine, &array, method, &arguments)
+            lists::array(machine, &array, method, arguments)
         }
         V::Map(map) => {
             let map = map.clone();
-            maps::call(machine, &map, method, &arguments)
+            maps::call(machine, &map, method, arguments)
         }
         V::Closure(_) => match method {
-            "call" | "doCall" => machine.call_value(object, arguments),
+            "call" | "doCall" => machine.call_value(object, arguments.to_vec()),
             _ => Err(unknown(object, method)),
         },
         V::Object(inner) => {
             let inner = inner.clone();
-            objects::call(machine, &inner, object, method, &arguments)
+            objects::call(machine, &inner, object, method, arguments)
         }
-        V::Class(class) => statics::call(machine, *class, method, &arguments),
-        V::Host(which) => host::call(machine, *which, method, &arguments),
+        V::Class(class) => statics::call(machine, *class, method, arguments),
+        V::Host(which) => host::call(machine, *which, method, arguments),
         V::Void => Err(thrown("RuntimeException", format!("`{method}` is called on an undefined variable"))),
     }
 }

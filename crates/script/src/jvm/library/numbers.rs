@@ -74,7 +74,8 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             while if method == "upto" { at <= to } else { at >= to } {
                 machine.spend(1)?;
                 machine.call_value(closure, vec![V::int(at)])?;
-                at += if method == "upto" { 1 } else { -1 };
+                let Some(next) = at.checked_add(if method == "upto" { 1 } else { -1 }) else { break };
+                at = next;
             }
             Ok(V::NULL)
         }
@@ -86,7 +87,8 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             while by != 0 && if by > 0 { at < to } else { at > to } {
                 machine.spend(1)?;
                 machine.call_value(closure, vec![V::int(at)])?;
-                at += by;
+                let Some(next) = at.checked_add(by) else { break };
+                at = next;
             }
             Ok(V::NULL)
         }

@@ -122,7 +122,7 @@ pub fn call(
         },
         Object::File(path) => files::file(machine, path, object, method, arguments),
         Object::Writer(..) => files::writer(machine, inner, object, method, arguments),
-        Object::Reader(lines) => files::reader(machine, lines, object, method, arguments),
+        Object::Reader(_, lines) => files::reader(machine, lines, object, method, arguments),
         Object::Digest(algorithm, data) => match (method, arguments) {
             ("update", [bytes]) => {
                 let bytes = bytes.as_bytes().ok_or_else(|| unknown(object, method))?;
@@ -203,7 +203,15 @@ pub fn call(
         Object::Exception(class, message, cause) => match (method, arguments) {
             ("getMessage" | "getLocalizedMessage", []) => Ok(V::text_or_null(message.clone())),
             ("getCause", []) => Ok(cause.clone()),
-            ("printStackTrace", _) => Ok(V::NULL),
+            ("printStackTrace", [V::Object(writer)]) if matches!(&**writer, Object::Writer(..)) => {
+                let text = print::java(machine, object)?;
+                files::writer(machine, writer, &arguments[0], "println", &[V::text(text)])
+            }
+            ("printStackTrace", []) => {
+                let text = print::java(machine, object)?;
+                machine.scope.print_error(&format!("{text}\n"));
+                Ok(V::NULL)
+            }
             ("getStackTrace", []) => Ok(V::array(Vec::new(), Base::Any)),
             ("getClassName", []) => Ok(V::text(class.qualified_name())),
             _ => Err(unknown(object, method)),

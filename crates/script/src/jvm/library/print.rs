@@ -35,6 +35,7 @@ fn write(
     match value {
         V::Plain(value) => out.push_str(&value.to_java_string()),
         V::Void => out.push_str("void"),
+        V::List(list) if list.range.is_some() => out.push_str(list.range.as_deref().unwrap_or("")),
         V::List(list) => items(machine, &list.ordered(), groovy, out, depth)?,
         V::Array(array) if groovy => {
             let all = array.items.borrow().clone();
@@ -98,12 +99,23 @@ fn text_of_object(machine: &mut Machine<'_>, object: &Object, value: &V) -> Resu
             None => class.qualified_name(),
         },
         Object::Pattern(pattern) => pattern.clone(),
+        Object::Matcher(matcher) => {
+            let found = matcher.found.borrow();
+            let last = found.as_ref().and_then(|groups| groups.first().copied().flatten());
+            let last = last.map_or("", |(start, end)| &matcher.text[start..end]);
+            let end = matcher.text.encode_utf16().count();
+            format!("java.util.regex.Matcher[pattern={} region=0,{end} lastmatch={last}]", matcher.pattern)
+        }
         Object::Json(content) => {
             let content = content.borrow().clone();
             super::json::write(machine, &content)?
         }
         Object::File(path) => path.display().to_string(),
         Object::Entry(key, value) => format!("{}={}", java(machine, key)?, java(machine, value)?),
+        // A StringWriter and what writes to it.
+        Object::Writer(_, sink) if sink.path.is_none() => {
+            String::from_utf8_lossy(&sink.written.borrow()).into_owned()
+        }
         Object::Atomic(value, _) => value.get().to_string(),
         Object::Uuid(text) | Object::Charset(text) => text.clone(),
         Object::Unit(name) => match *name {
@@ -146,6 +158,76 @@ fn time_text(time: &jiff::civil::Time) -> String {
         }
     }
     text
+}
+
+/// Groovy's `inspect()`: texts in quotes, all else as in a text.
+pub fn inspect(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
+    let mut out = String::new();
+    write_inspected(machine, value, &mut out, 0)?;
+    Ok(out)
+}
+
+fn write_inspected(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> Result<(), Fault> {
+    if depth > 40 || out.len() > TEXT_BYTES_MAX {
+        return Err(super::super::fault::limit("the text of what holds itself"));
+    }
+    machine.spend(1)?;
+    match value {
+        V::Plain(Value::Text(text)) => {
+            out.push('\'');
+            for c in text.chars() {
+                match c {
+                    '\'' => out.push_str("\\'"),
+                    '\\' => out.push_str("\\\\"),
+                    '\n' => out.push_str("\\n"),
+                    '\r' => out.push_str("\\r"),
+                    '\t' => out.push_str("\\t"),
+                    '\u{8}' => out.push_str("\\b"),
+                    '\u{c}' => out.push_str("\\f"),
+                    c => out.push(c),
+                }
+            }
+            out.push('\'');
+        }
+        V::List(list) if list.range.is_none() => inspected_items(machine, &list.ordered(), out, depth)?,
+        V::Array(array) => {
+            let items = array.items.borrow().clone();
+            inspected_items(machine, &items, out, depth)?;
+        }
+        V::Map(map) => {
+            let entries = map.ordered();
+            if entries.is_empty() {
+                out.push_str("[:]");
+                return Ok(());
+            }
+            for (at, (key, value)) in entries.iter().enumerate() {
+                out.push_str(if at == 0 { "[" } else { ", " });
+                write_inspected(machine, key, out, depth + 1)?;
+                out.push(':');
+                write_inspected(machine, value, out, depth + 1)?;
+            }
+            out.push(']');
+        }
+        other => out.push_str(&groovy(machine, other)?),
+    }
+    Ok(())
+}
+
+fn inspected_items(
+    machine: &mut Machine<'_>,
+    items: &[V],
+    out: &mut String,
+    depth: u32,
+) -> Result<(), Fault> {
+    out.push('[');
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        write_inspected(machine, item, out, depth + 1)?;
+    }
+    out.push(']');
+    Ok(())
 }
 
 /// The text of a value that is no object, for places that hold plain values only.

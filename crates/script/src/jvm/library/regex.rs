@@ -106,7 +106,8 @@ pub fn call(
             let V::List(list) = V::list(all.iter().map(|groups| item(&text, groups)).collect()) else {
                 return Err(unsupported(format!("`{method}` of a Matcher")));
             };
-            super::lists::call(machine, &list, method, arguments)
+            let value = super::lists::call(machine, &list, method, arguments)?;
+            Ok(if matches!(method, "each" | "eachWithIndex") { object.clone() } else { value })
         }
     }
 }

@@ -16,7 +16,7 @@ use super::super::random::JavaRandom;
 use super::super::types;
 use super::super::value::{Host, V};
 use super::{collections, create, digest, encode, files, format, json, print, temporal, text_of, time};
-use crate::{Level, Value};
+use crate::Value;
 
 fn wrong(class: &str, method: &str) -> super::super::fault::Fault {
     unsupported(format!("`{class}.{method}` with these arguments"))
@@ -42,7 +42,8 @@ pub fn constant(class: Class, name: &str) -> Outcome {
             V::text(name)
         }
         ("File", "separator") => V::text("/"),
-        ("System", "out" | "err") => V::Host(Host::Out),
+        ("System", "out") => V::Host(Host::Out),
+        ("System", "err") => V::Host(Host::Err),
         ("StandardCharsets", charset) => V::object(Object::Charset(charset.replace('_', "-"))),
         ("Calendar", field) => match time::calendar_constant(field) {
             Some(number) => V::int(number),
@@ -336,11 +337,16 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         ("JMeterUtils", "getJMeterVersion", []) => Ok(V::text("5.6.3")),
         ("JMeterContextService", "getContext", []) => Ok(V::Host(Host::Context)),
         ("StringUtils", _, _) => boxed::string_utils(machine, method, arguments),
-        ("RandomStringUtils", _, [len, ..]) => {
+        ("RandomStringUtils", _, [len]) | ("RandomStringUtils", "random", [len, _] | [len, _, _]) => {
+            let flag = |at: usize| matches!(arguments.get(at), Some(V::Plain(Value::Boolean(true))));
             let alphabet: Vec<char> = match method {
                 "randomNumeric" => ('0'..='9').collect(),
                 "randomAlphabetic" => ('a'..='z').chain('A'..='Z').collect(),
                 "randomAlphanumeric" => ('a'..='z').chain('A'..='Z').chain('0'..='9').collect(),
+                "random" if arguments.len() == 3 && (flag(1) || flag(2)) => {
+                    let letters = ('a'..='z').chain('A'..='Z').filter(|_| flag(1));
+                    letters.chain(('0'..='9').filter(|_| flag(2))).collect()
+                }
                 "random" if arguments.len() == 2 && arguments[1].as_text().is_some() => {
                     arguments[1].as_text().unwrap_or("").chars().collect()
                 }
@@ -348,6 +354,9 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             };
             let len = usize::try_from(len.as_long().unwrap_or(0)).unwrap_or(0);
             machine.spend(len)?;
+            if alphabet.is_empty() {
+                return Err(thrown("IllegalArgumentException", "The chars array must not be empty"));
+            }
             let mut random = JavaRandom::new(machine.scope.random_bits() as i64);
             let mut text = String::new();
             for _ in 0..len {
@@ -435,12 +444,16 @@ fn math(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
 /// `println(…)` and its like.
 pub fn function(machine: &mut Machine<'_>, name: &str, arguments: Vec<V>) -> Outcome {
     match (name, arguments.as_slice()) {
-        ("println" | "print", rest) => {
-            let text = match rest.first() {
+        // BeanShell's `print` ends the line.
+        ("println" | "print", rest @ ([] | [_])) => {
+            let mut text = match rest.first() {
                 Some(value) => print::groovy(machine, value)?,
                 None => String::new(),
             };
-            machine.scope.log(Level::Info, &text);
+            if name == "println" || !machine.groovy() {
+                text.push('\n');
+            }
+            machine.scope.print(&text);
             Ok(V::NULL)
         }
         ("printf" | "sprintf", [pattern, rest @ ..]) => {
@@ -449,7 +462,7 @@ pub fn function(machine: &mut Machine<'_>, name: &str, arguments: Vec<V>) -> Out
             if name == "sprintf" {
                 return Ok(V::text(text));
             }
-            machine.scope.log(Level::Info, &text);
+            machine.scope.print(&text);
             Ok(V::NULL)
         }
         ("sleep", [ms]) => {

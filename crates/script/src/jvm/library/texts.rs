@@ -156,12 +156,15 @@ pub fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arguments:
             Ok(V::text(text.split_once(&of).map_or("", |(rest, _)| rest)))
         }
         ("readLines" | "lines", []) => Ok(V::list(text.lines().map(V::text).collect())),
-        ("eachLine", [closure]) => {
-            let mut last = V::NULL;
-            for line in text.lines() {
-                last = machine.call_value(closure, vec![V::text(line)])?;
-            }
-            Ok(last)
+        ("eachLine", [closure @ V::Closure(_)]) if machine.groovy() => {
+            lists::each_line(machine, text.lines(), 0, closure)
+        }
+        ("eachLine", [V::Plain(Value::Integer(first)), closure @ V::Closure(_)]) if machine.groovy() => {
+            lists::each_line(machine, text.lines(), i64::from(*first), closure)
+        }
+        ("splitEachLine", [pattern, closure @ V::Closure(_)]) if machine.groovy() => {
+            let pattern = pattern_of(machine, pattern)?;
+            lists::split_each_line(machine, text.lines(), &pattern, closure)
         }
         ("indexOf" | "lastIndexOf", [V::Plain(Value::Character(unit)), rest @ ..]) => {
             let of = String::from_utf16_lossy(&[*unit]);

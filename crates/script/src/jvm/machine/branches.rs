@@ -53,8 +53,10 @@ impl Machine<'_> {
         frame: &Rc<Frame>,
     ) -> Result<Flow, Fault> {
         let mut outcome = self.block(body, frame);
-        if let Err(Fault { cause: Cause::Thrown(exception), .. }) = &outcome {
-            let class = match exception {
+        if let Err(fault) = &outcome
+            && let Some(exception) = fault.exception()
+        {
+            let class = match &exception {
                 V::Object(object) => object.class(),
                 _ => Class::known("Exception"),
             };
@@ -64,7 +66,9 @@ impl Machine<'_> {
                     || (known.classes.is_empty() && class.is_a(Class::known("Exception")))
             });
             if let Some(found) = found {
-                let exception = exception.clone();
+                if let Cause::Unsupported(what) = &fault.cause {
+                    self.scope.note_unsupported(what);
+                }
                 let inner = self.inner(frame);
                 self.declare(&inner, found.name, Type::ANY, exception);
                 outcome = self.statements(&found.body, &inner);

@@ -2,12 +2,15 @@
 
 use super::super::super::fault::{Outcome, thrown};
 use super::super::super::machine::Machine;
+use super::super::super::missing;
 use super::super::super::objects::Object;
 use super::super::super::operators::{self, compare, same, truth};
+use super::super::super::stack;
 use super::super::super::tree::Operator;
 use super::super::super::value::{Order, V, natural};
 use super::super::{print, unknown};
 use super::{call_with, holds, index_of, shuffle, sorted, unique};
+use crate::Value;
 use crate::syntax::ast::Binary;
 
 pub(super) fn call(
@@ -63,11 +66,13 @@ pub(super) fn call(
                     V::Map(map) => entries.extend(map.ordered()),
                     V::Object(object) => match &**object {
                         Object::Entry(key, value) => entries.push((key.clone(), value.clone())),
-                        _ => return Err(unknown(&value, method)),
+                        _ => return Err(missing::exception(machine, &value, "getKey", &[])),
                     },
                     other => {
                         let pair = other.items().unwrap_or_default();
-                        let [key, value] = pair.as_slice() else { return Err(unknown(object, method)) };
+                        let [key, value] = pair.as_slice() else {
+                            return Err(missing::exception(machine, other, "getKey", &[]));
+                        };
                         entries.push((key.clone(), value.clone()));
                     }
                 }
@@ -99,7 +104,8 @@ pub(super) fn call(
         ("inject" | "reduce", [closure]) => {
             let mut items = items.iter().cloned();
             let Some(mut value) = items.next() else {
-                return Err(thrown("NoSuchElementException", "Cannot call inject() on an empty collection"));
+                let message = "Cannot call inject() on an empty collection without passing an initial value.";
+                return Err(thrown("NoSuchElementException", message));
             };
             for item in items {
                 value = machine.call_value(closure, vec![value, item])?;
@@ -295,15 +301,14 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
             let size = index_of(size).max(1);
             Ok(V::list(items.chunks(size).map(|part| V::list(part.to_vec())).collect()))
         }
-        ("withIndex", []) => Ok(V::list(
-            items
-                .iter()
-                .enumerate()
-                .map(|(at, item)| V::list(vec![item.clone(), V::int(at as i64)]))
-                .collect(),
-        )),
-        ("indexed", []) => {
-            Ok(V::map(items.iter().enumerate().map(|(at, item)| (V::int(at as i64), item.clone())).collect()))
+        ("withIndex", rest @ ([] | [V::Plain(Value::Integer(_))])) => {
+            let first = rest.first().and_then(V::as_long).unwrap_or(0);
+            let pair = |(at, item): (i64, &V)| V::list(vec![item.clone(), V::int(at)]);
+            Ok(V::list((first..).zip(items).map(pair).collect()))
+        }
+        ("indexed", rest @ ([] | [V::Plain(Value::Integer(_))])) => {
+            let first = rest.first().and_then(V::as_long).unwrap_or(0);
+            Ok(V::map((first..).zip(items).map(|(at, item)| (V::int(at), item.clone())).collect()))
         }
         ("indices" | "getIndices", []) => Ok(V::list((0..items.len()).map(|at| V::int(at as i64)).collect())),
         ("transpose", []) => {
@@ -340,6 +345,9 @@ fn parts(machine: &mut Machine<'_>, object: &V, items: &[V], method: &str, argum
 }
 
 fn flatten(items: &[V], out: &mut Vec<V>) {
+    if stack::gives_up() {
+        return;
+    }
     for item in items {
         match item {
             V::List(list) => flatten(&list.ordered(), out),

@@ -1,0 +1,199 @@
+//! Calls of methods that a class does not have: the exception that Groovy throws, told apart from a method that only
+//! this interpreter lacks.
+//!
+//! `groovy_methods.txt` lists the public methods of the classes whose values scripts hold, as Groovy 3.0.20 on Java 17
+//! reports them (`MetaClass.getMetaMethods()` and reflection). Each class has a line for Java's and one for Groovy's
+//! methods; a method is followed by the numbers of its arguments as single digits, 9 for variable arguments. What
+//! `Object` has is not repeated.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::fault::{Cause, Fault, thrown};
+use super::library::print;
+use super::machine::Machine;
+use super::objects::{Object, Temporal};
+use super::types;
+use super::value::{Host, V};
+use crate::Value;
+
+type Methods = HashMap<&'static str, HashMap<&'static str, &'static str>>;
+
+/// Methods by class and by whether they are Java's, each with its numbers of arguments.
+struct Table {
+    java: Methods,
+    groovy: Methods,
+}
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = Table { java: HashMap::new(), groovy: HashMap::new() };
+        for line in include_str!("groovy_methods.txt").lines() {
+            let mut words = line.split(' ');
+            let (Some(class), Some(kind)) = (words.next(), words.next()) else { continue };
+            let methods = words.filter_map(|word| word.split_once('/')).collect();
+            let rows = if kind == "java" { &mut table.java } else { &mut table.groovy };
+            rows.insert(class, methods);
+        }
+        table
+    })
+}
+
+/// Whether one of the original's classes has the method with so many arguments; `None` without a row for them.
+pub(super) fn original_has(rows: &[&str], method: &str, arguments: usize, groovy: bool) -> Option<bool> {
+    let table = table();
+    if !rows.iter().any(|row| table.java.contains_key(row)) {
+        return None;
+    }
+    let fits = |counts: &&str| {
+        counts.bytes().any(|count| {
+            let count = usize::from(count - b'0');
+            // Groovy passes null for the one argument that a call leaves out.
+            count == arguments || count == 9 || (groovy && count == 1 && arguments == 0)
+        })
+    };
+    let found = |methods: &Methods| {
+        rows.iter()
+            .chain(&["Object"])
+            .any(|row| methods.get(row).and_then(|known| known.get(method)).is_some_and(fits))
+    };
+    Some(found(&table.java) || (groovy && found(&table.groovy)))
+}
+
+/// The rows of the classes that a value may stand for: a list of this interpreter is also a `LinkedList` or a stream.
+pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
+    match value {
+        V::List(list) => match list.set {
+            None => {
+                &["ArrayList", "LinkedList", "Vector", "IntRange", "Stream", "IntStream", "LinkedHashSet"]
+            }
+            Some(_) => &["LinkedHashSet", "HashSet", "TreeSet"],
+        },
+        V::Map(_) => &["LinkedHashMap", "HashMap", "TreeMap", "Properties", "ConcurrentHashMap"],
+        V::Array(array) if array.of == super::tree::Base::Byte => &["byte[]", "Object[]"],
+        V::Array(_) => &["Object[]"],
+        V::Closure(_) => &["Closure"],
+        V::Object(object) => match &**object {
+            Object::Plain => &["Object"],
+            Object::Builder(..) => &["StringBuilder", "StringBuffer"],
+            Object::Date(_) => &["Date"],
+            Object::Calendar(..) => &["GregorianCalendar"],
+            Object::DateFormat(..) => &["SimpleDateFormat"],
+            Object::NumberFormat(_) => &["DecimalFormat"],
+            Object::Temporal(kind, ..) => match kind {
+                Temporal::Date => &["LocalDate"],
+                Temporal::Time => &["LocalTime"],
+                Temporal::DateTime => &["LocalDateTime"],
+                Temporal::Instant => &["Instant"],
+                // Also an OffsetDateTime.
+                Temporal::Zoned => &[],
+            },
+            Object::Formatter(_) => &["DateTimeFormatter"],
+            Object::Pattern(_) => &["Pattern"],
+            Object::Matcher(_) => &["Matcher"],
+            Object::Slurper => &["JsonSlurper"],
+            Object::Json(_) => &["JsonBuilder"],
+            Object::Digest(..) => &["MessageDigest"],
+            Object::Entry(..) => &["Entry"],
+            Object::Exception(..) => &["Exception"],
+            Object::Iterator(_) => &["Iterator", "StringTokenizer"],
+            Object::Atomic(..) => &["AtomicInteger", "AtomicLong"],
+            Object::Uuid(_) => &["UUID"],
+            // One kind of object stands for several classes, or no list of the methods was made.
+            _ => &[],
+        },
+        V::Plain(plain) => match plain {
+            Value::Text(_) => &["String", "GString"],
+            Value::Integer(_) => &["Integer"],
+            Value::Long(_) => &["Long"],
+            Value::Double(_) => &["Double"],
+            Value::Float(_) => &["Float"],
+            Value::Decimal(_) => &["BigDecimal"],
+            Value::BigInteger(_) => &["BigInteger"],
+            Value::Boolean(_) => &["Boolean"],
+            Value::Character(_) => &["Character"],
+            _ => &[],
+        },
+        V::Void | V::Class(_) | V::Host(_) => &[],
+    }
+}
+
+/// What `getClass().getName()` gives, as far as messages need it.
+pub(super) fn class_name(value: &V) -> String {
+    match value {
+        V::Host(Host::Vars) => "org.apache.jmeter.threads.JMeterVariables".into(),
+        V::Host(Host::Context) => "org.apache.jmeter.threads.JMeterContext".into(),
+        V::Host(Host::Props) => "java.util.Properties".into(),
+        V::Array(_) => "[Ljava.lang.Object;".into(),
+        V::Closure(_) => "Script1$_run_closure1".into(),
+        other => types::class_of(other).map_or_else(|| other.kind(), super::classes::Class::qualified_name),
+    }
+}
+
+fn simple_name(value: &V) -> String {
+    match value {
+        V::Plain(Value::Null) => "null".into(),
+        V::Array(_) => "Object[]".into(),
+        V::Object(object) if matches!(&**object, Object::Entry(..)) => "Entry".into(),
+        other => {
+            let name = class_name(other);
+            name.rsplit('.').next().unwrap_or(&name).to_owned()
+        }
+    }
+}
+
+/// Groovy's exception for a method that the object does not have with these arguments. Groovy also proposes methods of
+/// similar names, which is not imitated.
+pub(super) fn exception(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Fault {
+    signature(machine, &class_name(object), method, arguments)
+}
+
+fn signature(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &[V]) -> Fault {
+    let kinds: Vec<String> = arguments.iter().map(simple_name).collect();
+    let values: Vec<String> = arguments
+        .iter()
+        .map(|value| print::groovy(machine, value).unwrap_or_else(|_| class_name(value)))
+        .collect();
+    thrown(
+        "MissingMethodException",
+        format!(
+            "No signature of method: {class}.{method}() is applicable for argument types: ({}) values: [{}]",
+            kinds.join(", "),
+            values.join(", ")
+        ),
+    )
+}
+
+/// The same for a method of the script itself.
+pub(super) fn of_script(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Fault {
+    signature(machine, "Script1", method, arguments)
+}
+
+/// Turns the refusal of a call into Groovy's exception, where the original's class does not have the method either.
+pub(super) fn explain(
+    machine: &mut Machine<'_>,
+    fault: Fault,
+    object: &V,
+    method: &str,
+    arguments: &[V],
+) -> Fault {
+    let Cause::Unsupported(_) = &fault.cause else { return fault };
+    let groovy = machine.groovy();
+    let missing = original_has(rows_of(object), method, arguments.len(), groovy) == Some(false);
+    match (missing, groovy) {
+        (true, true) => exception(machine, object, method, arguments),
+        (true, false) => {
+            let class = class_name(object);
+            let kinds: Vec<String> = arguments.iter().map(class_name).collect();
+            Fault {
+                cause: Cause::Evaluation(format!(
+                    "Error in method invocation: Method {method}( {}) not found in class'{class}'",
+                    kinds.iter().map(|kind| format!("{kind} ")).collect::<String>()
+                )),
+                at: fault.at,
+            }
+        }
+        (false, _) => fault,
+    }
+}

@@ -1,0 +1,52 @@
+//! Expressions with what Groovy 3.0.20 (JMeter 5.6.3, Java 17) makes of them: values, texts, and exceptions, which the
+//! interpreter must throw as exceptions that a script can catch.
+
+#[allow(dead_code, reason = "other tests use all of it")]
+mod support;
+
+use busyhour_script::{ScriptError, java_like};
+use support::User;
+
+/// Lines of `expression`, a tab, and the text of its value or `!` with the exception's class and message. Groovy's
+/// proposals of similar methods are left out; `\n` stands for a line's end. Of a line that begins with `?` the
+/// exception's class is compared and not its message.
+const RECORDED: &str = include_str!("recorded/groovy_expressions.tsv");
+
+/// What the expression gives here; texts printed to standard output come before its value, in brackets.
+fn outcome(expression: &str) -> String {
+    let mut user = User::new();
+    let script = match java_like::compile(expression, java_like::Language::Groovy) {
+        Ok(script) => script,
+        Err(error) => return format!("refused: {error}"),
+    };
+    let value = script.evaluate(&mut user);
+    let printed: String = user.log.iter().map(|(_, text)| text.as_str()).collect();
+    let value = match value {
+        Ok(value) => value.to_java_string(),
+        Err(ScriptError::Evaluation { message, .. } | ScriptError::Fatal { message, .. }) => {
+            format!("!{message}")
+        }
+        Err(error) => format!("failed: {error}"),
+    };
+    format!("[{printed}]{}", value.replace('\n', "\\n"))
+}
+
+#[test]
+fn expressions_give_what_groovy_gives() {
+    let mut wrong = Vec::new();
+    for line in RECORDED.lines() {
+        let (expression, expected) = line.split_once('\t').expect("an expression and its value");
+        let class_only = expression.starts_with('?');
+        let expression = expression.trim_start_matches('?');
+        let found = outcome(expression);
+        let class = |text: &str| text.split(':').next().map(str::to_owned);
+        if class_only && found.contains("]!") && class(&found) == class(expected) {
+            continue;
+        }
+        // What is refused before it runs promises nothing.
+        if found != expected && !found.starts_with("refused: ") {
+            wrong.push(format!("{expression}\n  Groovy: {expected}\n  here:   {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} expressions differ:\n{}", wrong.len(), wrong.join("\n"));
+}
