@@ -8,7 +8,6 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`oro`] | Perl5 patterns as Jakarta ORO matches them |
-//! | [`jsonpath`] | paths as Jayway JSONPath follows them |
 //! | [`scope`] | which results and which part of them an element looks at |
 
 mod auto_stop;
@@ -26,7 +25,6 @@ mod jmespath_extractor;
 mod json_assertion;
 mod json_extractor;
 mod json_verdict;
-pub mod jsonpath;
 mod limit_assertions;
 mod match_number;
 mod matches;
@@ -50,6 +48,8 @@ mod user_parameters;
 mod xml_assertion;
 mod xpath_assertion;
 mod xpath_extractor;
+
+use busyhour_jsonpath as jsonpath;
 
 pub use auto_stop::{AutoStop, AutoStopLimit, AutoStopSettings};
 pub use boundary_extractor::{BoundaryExtractor, BoundaryExtractorSettings};

@@ -21,11 +21,12 @@ const HOUSE: &[Place] = &[
     place("limits", &[]),
     place("record", &["diagnostic"]),
     place("stats", &[]),
+    place("jsonpath", &["limits"]),
     Place { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
     place("engine", &["record", "arrivals", "limits", "diagnostic"]),
-    place("script", &[]),
+    place("script", &["jsonpath"]),
     place("oro", &["limits"]),
     place("xml", &["limits"]),
     place("analysis", &["record", "stats", "arrivals"]),
@@ -33,7 +34,7 @@ const HOUSE: &[Place] = &[
     place("simulation", &["queueing", "stats"]),
     // Floor 2: adapters, and the compiler that joins them to plans.
     place("functions", &["engine", "script", "oro", "xml", "record", "limits", "diagnostic"]),
-    place("processors", &["engine", "script", "functions", "oro", "xml", "record", "limits", "diagnostic"]),
+    place("processors", &["engine", "script", "functions", "jsonpath", "oro", "xml", "record", "limits", "diagnostic"]),
     place("http", &["engine", "oro", "record", "diagnostic"]),
     place("samplers", &["engine", "http", "record", "diagnostic"]),
     place("websocket", &["engine", "http", "samplers", "oro", "record", "diagnostic"]),

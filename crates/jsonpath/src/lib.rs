@@ -4,6 +4,7 @@
 //! empty list. What Jayway does in odd ways that were not looked into is refused: functions behind indefinite
 //! paths, paths as arguments of functions, steps behind `..*`.
 
+mod change;
 mod eval;
 mod filter;
 mod path;
@@ -19,7 +20,7 @@ pub use read::{NotJson, read};
 use steps::STEPS_MAX;
 pub(crate) use steps::Steps;
 pub use value::Value;
-pub(crate) use value::java_double;
+pub use value::java_double;
 
 /// Why a text is no path for us.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

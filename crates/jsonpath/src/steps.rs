@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 /// Steps that following a path through a document may take: values that are looked at, or 16 bytes of text.
-pub(super) const STEPS_MAX: u64 = 20_000_000;
+pub(crate) const STEPS_MAX: u64 = 20_000_000;
 
 /// Steps that are left.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::path::{Function, Step};
-use super::steps::Steps;
-use super::value::Value;
-use super::{JsonPath, ReadError};
+use crate::path::{Function, Step};
+use crate::steps::Steps;
+use crate::value::Value;
+use crate::{JsonPath, ReadError};
 
 /// Why a path leads nowhere.
 enum Stop {
@@ -26,7 +26,7 @@ struct Walk<'p, 'v> {
 ///
 /// # Errors
 /// [`ReadError::NotFound`] where a definite path meets something else than it needs, or nothing.
-pub(super) fn select<'v>(
+pub(crate) fn select<'v>(
     path: &JsonPath,
     start: &'v Value,
     root: &'v Value,
@@ -49,7 +49,7 @@ pub(super) fn select<'v>(
 }
 
 /// The value of a path inside a filter: what a definite path finds, or the list of what another finds.
-pub(super) fn single<'v>(
+pub(crate) fn single<'v>(
     path: &JsonPath,
     start: &'v Value,
     root: &'v Value,

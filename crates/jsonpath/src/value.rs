@@ -84,7 +84,7 @@ impl Value {
     }
 
     /// The Java class, for messages.
-    pub(super) fn java_class(&self) -> &'static str {
+    pub(crate) fn java_class(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "java.lang.Boolean",
@@ -131,7 +131,7 @@ impl Value {
     }
 
     /// What Java's `Map.toString` and its like give, for messages.
-    pub(crate) fn java_text(&self) -> String {
+    pub fn java_text(&self) -> String {
         match self {
             Self::Object(members) => {
                 let members: Vec<String> =
@@ -142,7 +142,8 @@ impl Value {
         }
     }
 
-    fn write_json(&self, out: &mut String) {
+    /// Appends the value as json-smart writes it.
+    pub fn write_json(&self, out: &mut String) {
         match self {
             Self::Null => out.push_str("null"),
             Self::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
@@ -228,7 +229,7 @@ fn java_hash(text: &str) -> u32 {
 }
 
 /// Java's `Double.toString`.
-pub(crate) fn java_double(number: f64) -> String {
+pub fn java_double(number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::value::Value;
+use crate::value::Value;
 use crate::java;
 
 /// The text is not JSON, not even generously.
@@ -11,6 +11,11 @@ use crate::java;
 pub struct NotJson {
     /// What stands where, in json-smart's words.
     pub found: String,
+}
+
+/// `String.length`: units of UTF-16.
+fn utf16_length(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
 /// How deep arrays and objects may nest; json-smart's own limit.
@@ -79,7 +84,7 @@ impl Reader<'_> {
 
     /// Position in units of UTF-16, as Java counts.
     fn position(&self) -> usize {
-        self.text.get(..self.at).map_or(self.at, java::length)
+        self.text.get(..self.at).map_or(self.at, utf16_length)
     }
 
     /// Refuses what comes next; `what` is json-smart's word for it, `back` how far it has gone beyond its report.

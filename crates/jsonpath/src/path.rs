@@ -1,11 +1,11 @@
 //! The syntax of JSON paths.
 
-use super::PathError;
-use super::filter::{self, Filter};
+use crate::PathError;
+use crate::filter::{self, Filter};
 
 /// One step of a path.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// `.name`, `['name']`, `['a','b']`
     Members(Vec<String>),
     /// `.*`, `[*]`
@@ -24,7 +24,7 @@ pub(super) enum Step {
 
 /// A function at the end of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Function {
+pub(crate) enum Function {
     Length,
     Min,
     Max,
@@ -46,7 +46,7 @@ const KNOWN_FUNCTIONS: [&str; 14] = [
 ];
 
 /// Reads the steps behind `$` or `@`.
-pub(super) struct Parser<'p> {
+pub(crate) struct Parser<'p> {
     /// The whole path.
     pub text: &'p str,
     /// Byte offset of what comes next.
@@ -60,11 +60,11 @@ pub(super) struct Parser<'p> {
 }
 
 impl<'p> Parser<'p> {
-    pub(super) fn rest(&self) -> &'p str {
+    pub(crate) fn rest(&self) -> &'p str {
         &self.text[self.at..]
     }
 
-    pub(super) fn peek(&self) -> Option<char> {
+    pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
@@ -98,7 +98,7 @@ impl<'p> Parser<'p> {
         !self.inside && self.rest().chars().nth(1).is_none()
     }
 
-    pub(super) fn steps(&mut self) -> Result<Vec<Step>, PathError> {
+    pub(crate) fn steps(&mut self) -> Result<Vec<Step>, PathError> {
         let mut steps = Vec::new();
         while let Some(next) = self.peek() {
             if !steps.is_empty() && !matches!(steps.last(), Some(Step::Descend)) && self.is_tail() {
@@ -372,7 +372,7 @@ fn is_outside_of_name(next: char) -> bool {
 }
 
 /// Reads up to the closing quote, behind it; a backslash takes the meaning from what follows it.
-pub(super) fn quoted(parser: &mut Parser<'_>, quote: char) -> Option<String> {
+pub(crate) fn quoted(parser: &mut Parser<'_>, quote: char) -> Option<String> {
     let mut out = String::new();
     let mut characters = parser.rest().char_indices();
     while let Some((offset, character)) = characters.next() {

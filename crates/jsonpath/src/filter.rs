@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::path::{Parser, quoted};
-use super::steps::Steps;
-use super::value::Value;
-use super::{JsonPath, PathError, eval, read};
+use crate::path::{Parser, quoted};
+use crate::steps::Steps;
+use crate::value::Value;
+use crate::{JsonPath, PathError, eval, read};
 
 /// A condition on an item.
 #[derive(Clone, Debug)]
-pub(super) enum Filter {
+pub(crate) enum Filter {
     And(Vec<Filter>),
     Or(Vec<Filter>),
     Not(Box<Filter>),
@@ -19,7 +19,7 @@ pub(super) enum Filter {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
+pub(crate) enum Comparison {
     Equal,
     NotEqual,
     Less,
@@ -58,7 +58,7 @@ impl Comparison {
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
-pub(super) enum Operand {
+pub(crate) enum Operand {
     /// `@…`: of the item.
     Item(JsonPath),
     /// `$…`: of the whole document.
@@ -109,7 +109,7 @@ fn skip_space(parser: &mut Parser<'_>) {
 ///
 /// # Errors
 /// The quote that has no other.
-pub(super) fn length(text: &str) -> Result<Option<usize>, char> {
+pub(crate) fn length(text: &str) -> Result<Option<usize>, char> {
     let mut depth = 0u32;
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
@@ -155,7 +155,7 @@ fn lost<T>(parser: &Parser<'_>) -> Result<T, PathError> {
 }
 
 /// Reads a filter with its outer parentheses.
-pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Filter, PathError> {
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Filter, PathError> {
     let outer = std::mem::replace(&mut parser.inside, true);
     parser.at += 1;
     parser.depth += 1;
@@ -355,7 +355,7 @@ impl Operand {
 
 impl Filter {
     /// Whether it holds for the item.
-    pub(super) fn holds(&self, item: &Value, root: &Value, steps: &Steps) -> bool {
+    pub(crate) fn holds(&self, item: &Value, root: &Value, steps: &Steps) -> bool {
         if !steps.spend(1) {
             return false;
         }
