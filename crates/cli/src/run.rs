@@ -269,6 +269,8 @@ fn prepare(request: &RunRequest, asked: &Asked) -> Result<Prepared, Refusal> {
     let file_name =
         request.plan.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     properties.set(busyhour_compile::PLAN_NAME_PROPERTY, &file_name);
+    let directory = busyhour_compile::plan_directory(&plan_name);
+    properties.set(busyhour_compile::PLAN_DIRECTORY_PROPERTY, &directory);
     properties.set(busyhour_compile::ALLOW_UNSUPPORTED_PROPERTY, &request.allow_unsupported.to_string());
     let base_dir = request.plan.parent().map(Path::to_owned).unwrap_or_default();
     let options = Options {

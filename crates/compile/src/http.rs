@@ -129,6 +129,7 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
         source: source(context, &merged),
         embedded: embedded(context, &merged),
         md5: merged.flag(context, "HTTPSampler.md5", false),
+        is_open: false,
     })
 }
 

@@ -53,7 +53,9 @@ use busyhour_record::{Labels, SaveConfig, Which};
 use busyhour_samplers::AnySampler;
 
 pub use backends::{BackendKind, BackendListener};
-pub use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, PLAN_NAME_PROPERTY};
+pub use busyhour_functions::{
+    ALLOW_UNSUPPORTED_PROPERTY, PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY, plan_directory,
+};
 pub use config::SettingError;
 pub use lint::lint;
 pub use open::{OpenOptions, USERS_MAX, no_free_user};

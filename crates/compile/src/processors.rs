@@ -32,15 +32,14 @@ pub(crate) fn processor<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
             return context.processors.get(&element.id()).cloned().flatten();
         }
         "JSR223PreProcessor" | "BSFPreProcessor" | "BeanShellPreProcessor" => {
-            script_settings(context, element)
-                .and_then(|settings| Ok(Arc::new(ScriptProcessor::before(settings)?) as _))
+            script_processor(context, element, ScriptProcessor::before)
         }
         "JSR223PostProcessor" | "BSFPostProcessor" | "BeanShellPostProcessor" => {
-            script_settings(context, element)
-                .and_then(|settings| Ok(Arc::new(ScriptProcessor::after(settings)?) as _))
+            script_processor(context, element, ScriptProcessor::after)
         }
-        "JSR223Listener" | "BSFListener" | "BeanShellListener" => script_settings(context, element)
-            .and_then(|settings| Ok(Arc::new(ScriptProcessor::listener(settings)?) as _)),
+        "JSR223Listener" | "BSFListener" | "BeanShellListener" => {
+            script_processor(context, element, ScriptProcessor::listener)
+        }
         "kg.apc.jmeter.modifiers.FifoPopPreProcessor" => Ok(Arc::new(PopIntoVariable {
             queue: context.text(element, "FifoName"),
             variable: context.text(element, "Variable"),
@@ -79,8 +78,11 @@ pub(crate) fn assertion<'p>(context: &mut Context<'p>, element: Element<'p>) -> 
         "SizeAssertion" => size_assertion(context, element),
         "JSR223Assertion" | "BSFAssertion" | "BeanShellAssertion" => {
             let name = context.name(element);
-            script_settings(context, element)
-                .and_then(|settings| Ok(Arc::new(ScriptAssertion::new(settings, name)?) as _))
+            script_settings(context, element).and_then(|settings| {
+                let made = ScriptAssertion::new(settings, name)?;
+                warn(context, element, made.warnings());
+                Ok(Arc::new(made) as _)
+            })
         }
         _ => documents::assertion(context, element)?,
     };
@@ -250,15 +252,35 @@ fn size_assertion<'p>(
 /// The scripted sampler an element is.
 pub(crate) fn script_sampler<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ScriptSampler> {
     let made = script_settings(context, element).and_then(ScriptSampler::new);
-    made.map_err(|refusal| context.refuse(element, &refusal)).ok()
+    let sampler = made.map_err(|refusal| context.refuse(element, &refusal)).ok()?;
+    warn(context, element, sampler.warnings());
+    Some(sampler)
 }
 
 /// The scripted timer an element is.
 pub(crate) fn script_timer<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
     let made = script_settings(context, element).and_then(ScriptTimer::new);
     let timer = made.map_err(|refusal| context.refuse(element, &refusal)).ok()?;
+    warn(context, element, timer.warnings());
     context.keep = context.keep.union(timer.keep());
     Some(Arc::new(timer))
+}
+
+/// What is accepted in a script, and fails in JMeter when it is reached.
+fn warn(context: &mut Context<'_>, element: Element<'_>, warnings: &[String]) {
+    for warning in warnings {
+        context.warn(element, "script-fails", format!("the script: {warning}"));
+    }
+}
+
+fn script_processor<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    make: fn(ScriptSettings) -> Result<ScriptProcessor, Refusal>,
+) -> Result<Arc<dyn Processor>, Refusal> {
+    let made = make(script_settings(context, element)?)?;
+    warn(context, element, made.warnings());
+    Ok(Arc::new(made))
 }
 
 fn script_settings<'p>(context: &mut Context<'p>, element: Element<'p>) -> Result<ScriptSettings, Refusal> {

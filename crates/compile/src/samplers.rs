@@ -1,6 +1,7 @@
 //! Samplers with everything that stands around them.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use busyhour_engine::element::{Assertion, Processor};
 use busyhour_engine::program::{
@@ -8,6 +9,8 @@ use busyhour_engine::program::{
 };
 use busyhour_engine::result::Keep;
 use busyhour_engine::user::LogicalAction;
+use busyhour_http::HttpSampler;
+use busyhour_http::access::OpenRequest;
 use busyhour_plan::Element;
 use busyhour_processors::{DebugSampler, DebugSamplerSettings};
 use busyhour_samplers::AnySampler;
@@ -24,7 +27,7 @@ pub(crate) fn package<'p>(
     ancestors: &[ControllerId],
 ) -> Option<SamplerPackage<AnySampler>> {
     let element = *stack.path.last()?;
-    let kind = match element.kind() {
+    let mut kind = match element.kind() {
         "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" | http::HTTP2 => {
             SamplerKind::Protocol(AnySampler::Http(http::sampler(context, stack)?))
         }
@@ -61,7 +64,7 @@ pub(crate) fn package<'p>(
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &kind {
         keep = keep.union(http.keep());
     }
-    let before = processors(context, &outermost, Role::PreProcessor, &mut keep);
+    let mut before = processors(context, &outermost, Role::PreProcessor, &mut keep);
     let after = processors(context, &outermost, Role::PostProcessor, &mut keep);
     let assertions = assertions(context, &outermost);
     for assertion in &assertions {
@@ -92,6 +95,12 @@ pub(crate) fn package<'p>(
             keep = keep.union(assertion.keep());
         }
     }
+    let around = before.iter().chain(&after).chain(&hearers.all);
+    if let SamplerKind::Protocol(AnySampler::Http(http)) = &mut kind
+        && around.into_iter().any(|processor| processor.opens_request())
+    {
+        before = opened(context, element, http, &before);
+    }
     let on_failure = handlers.into_iter().filter_map(|handler| failure_action(context, handler)).collect();
     let label = context.name(element);
     let label_id = label.as_literal().map(|label| context.labels.intern(label));
@@ -111,6 +120,22 @@ pub(crate) fn package<'p>(
         hearers,
         ancestors: ancestors.into(),
     })
+}
+
+/// The pre-processors of a sampler that scripts look at and change.
+fn opened<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    http: &mut HttpSampler,
+    before: &[Arc<dyn Processor>],
+) -> Box<[Arc<dyn Processor>]> {
+    http.is_open = true;
+    if http.cookies.is_some() {
+        http.shared.lends_cookies.store(true, Ordering::Relaxed);
+    }
+    let first: Arc<dyn Processor> =
+        Arc::new(OpenRequest::new(http, context.name(element), context.symbols.state()));
+    std::iter::once(first).chain(before.iter().cloned()).collect()
 }
 
 fn processors<'p>(

@@ -28,6 +28,11 @@ pub trait Processor: Send + Sync + fmt::Debug {
         Keep::default()
     }
 
+    /// Whether it may look at the sampler at hand or its cookies, see [`UserState::request`].
+    fn opens_request(&self) -> bool {
+        false
+    }
+
     /// A pre-processor that may have to wait: it is passed instead of [`Self::process`] being called.
     fn gate(&self) -> Option<&dyn Gate> {
         None

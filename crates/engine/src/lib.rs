@@ -16,6 +16,7 @@ pub mod precise;
 pub mod program;
 pub mod queues;
 mod reporting;
+pub mod request;
 pub mod result;
 pub mod run;
 pub mod run_control;

@@ -322,7 +322,7 @@ impl RunShared {
     }
 
     /// Users that a group starts; of a group that begins otherwise: those that are active.
-    pub(crate) fn users_of(&self, group: u32) -> u32 {
+    pub fn users_of(&self, group: u32) -> u32 {
         match self.planned[group as usize].load(Ordering::Relaxed) {
             0 => self.groups[group as usize].active.load(Ordering::Relaxed),
             users => users,

@@ -9,6 +9,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::core::Core;
+use crate::request::RequestAccess;
 use crate::result::SampleResult;
 use crate::run::{Level, RunShared};
 use crate::template::Template;
@@ -71,6 +72,10 @@ pub struct UserState {
     pub interrupt_at: Option<Nanos>,
     /// Name of the sampler at work (for `__samplerName` and logs).
     pub sampler_name: String,
+    /// The sampler at hand, for the scripts around it; `None` where no script asks for it.
+    pub request: Option<Box<dyn RequestAccess>>,
+    /// What the sampler's session lends to scripts between samples: its cookies.
+    pub lent: Option<Box<dyn Any>>,
     /// Whose stream of random numbers it draws from: its own number, or that of the arrival it serves.
     stream: u64,
     states: Box<[Option<Box<dyn Any>>]>,
@@ -102,6 +107,8 @@ impl UserState {
             owed_ns: 0,
             interrupt_at: None,
             sampler_name: String::new(),
+            request: None,
+            lent: None,
             stream: u64::from(number),
             states,
             scratch: Vec::new(),
@@ -148,6 +155,8 @@ impl UserState {
         self.action = LogicalAction::Continue;
         self.running = true;
         self.sampler_name.clear();
+        self.request = None;
+        self.lent = None;
         self.iteration = 0;
         self.stream = arrival;
         let key = stream_key(self.run.seed, u64::from(self.group), arrival, 0);

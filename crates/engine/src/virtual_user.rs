@@ -306,6 +306,7 @@ impl<P: Protocol> VirtualUser<P> {
             package.label.render(&mut self.user, &mut name);
             self.user.sampler_name = name;
         }
+        self.user.request = None;
         for processor in &package.before {
             match processor.gate() {
                 Some(gate) => gate.pass(&mut self.user).await,

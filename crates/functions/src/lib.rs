@@ -23,6 +23,7 @@ mod queue;
 mod random;
 mod regex;
 mod registry;
+mod request;
 mod scope;
 mod script;
 mod text;
@@ -47,7 +48,7 @@ pub use problem::{Problem, ProblemKind};
 pub use registry::{FunctionInfo, supported};
 pub use scope::UserScope;
 pub use script::{ALLOW_UNSUPPORTED_PROPERTY, end_user};
-pub use thread::PLAN_NAME_PROPERTY;
+pub use thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY, plan_directory};
 
 use parser::{Context, Place};
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use busyhour_engine::Nanos;
 use busyhour_engine::result::SampleResult;
@@ -9,16 +10,17 @@ use busyhour_engine::run::{self, ScriptDoubt, Stream};
 use busyhour_engine::user::{LogicalAction, UserState};
 use busyhour_engine::variables::{ObjectValue, Value as Variable};
 use busyhour_record::DataType;
-use busyhour_script::{Level, SampleFacts, Scope, StopRequest, Value, Verdict};
+use busyhour_script::{Level, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict};
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
 
 use crate::java_text::{DateFormat, Defaults, Moment};
+use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
 
 /// A user as the world of a script: `vars`, `props`, `log`, `ctx`, the clock, the random stream and the last
 /// result.
 pub struct UserScope<'a> {
-    user: &'a mut UserState,
+    pub(crate) user: &'a mut UserState,
     facts: Facts,
     /// In a sampler's script: the result of the sample before.
     previous: Option<Facts>,
@@ -185,12 +187,43 @@ impl Scope for UserScope<'_> {
         self.user.sampler_name.clone()
     }
 
+    fn plan_directory(&self) -> String {
+        self.user.run.properties.get(PLAN_DIRECTORY_PROPERTY).unwrap_or_default()
+    }
+
+    fn plan_file(&self) -> String {
+        self.user.run.properties.get(PLAN_NAME_PROPERTY).unwrap_or_default()
+    }
+
+    fn request(&mut self) -> Option<&mut dyn RequestFacts> {
+        if self.user.request.is_some() { Some(self) } else { None }
+    }
+
+    fn users(&self) -> UserCounts {
+        let run = &self.user.run;
+        let groups = u32::try_from(run.groups.len()).unwrap_or(u32::MAX);
+        let Some(group) = run.groups.get(self.user.group as usize) else { return UserCounts::default() };
+        UserCounts {
+            active: run.active.load(Ordering::Relaxed),
+            active_of_group: group.active.load(Ordering::Relaxed),
+            of_group: run.users_of(self.user.group),
+            planned: (0..groups).map(|group| run.users_of(group)).sum(),
+        }
+    }
+
+    fn test_start_ms(&self) -> i64 {
+        self.facts.wall_ms(Nanos(self.user.run.begun_ns.load(Ordering::Relaxed)))
+    }
+
     fn pause_ms(&mut self, ms: u64) {
         self.user.owed_ns = self.user.owed_ns.saturating_add(ms.saturating_mul(1_000_000));
     }
 
     fn stop(&mut self, what: StopRequest) {
         match what {
+            StopRequest::Nothing => self.user.action = LogicalAction::Continue,
+            StopRequest::LoopIteration => self.user.action = LogicalAction::NextIterationOfLoop,
+            StopRequest::Loop => self.user.action = LogicalAction::BreakLoop,
             StopRequest::Iteration => self.user.action = LogicalAction::NextIterationOfThread,
             StopRequest::User => self.user.running = false,
             StopRequest::Test => self.user.run.ask_to_stop(run::Stop::Graceful),

@@ -72,6 +72,19 @@ struct PlanName;
 /// Name of the property that holds the plan's file name; the command line sets it.
 pub const PLAN_NAME_PROPERTY: &str = "busyhour.plan.file";
 
+/// Property that holds the folder of the plan as an absolute path, for scripts.
+pub const PLAN_DIRECTORY_PROPERTY: &str = "busyhour.plan.directory";
+
+/// The folder of the plan as Java's `File.getAbsoluteFile().getParentFile()` writes it: `.` and `..` stay.
+#[must_use]
+pub fn plan_directory(plan: &str) -> String {
+    let working = std::env::current_dir().map(|path| path.display().to_string()).unwrap_or_default();
+    let path = if plan.starts_with('/') { plan.to_owned() } else { format!("{working}/{plan}") };
+    let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    parts.pop();
+    format!("/{}", parts.join("/"))
+}
+
 /// `${__TestPlanName}`
 pub(crate) fn plan_name(_: &mut Arguments<'_, '_>) -> Made {
     Ok(Arc::new(PlanName))
@@ -141,4 +154,19 @@ fn host_address() -> String {
     let addresses = (host_name(), 0).to_socket_addrs();
     let address = addresses.ok().and_then(|mut found| found.next()).map(|found| found.ip());
     address.unwrap_or(IpAddr::from([127, 0, 0, 1])).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_plan_is_absolute_and_keeps_its_dots() {
+        let working = std::env::current_dir().expect("a working directory").display().to_string();
+        assert_eq!(plan_directory("plan.jmx"), working);
+        assert_eq!(plan_directory("./plan.jmx"), format!("{working}/."));
+        assert_eq!(plan_directory("a//../b/plan.jmx"), format!("{working}/a/../b"));
+        assert_eq!(plan_directory("/tests/plan.jmx"), "/tests");
+        assert_eq!(plan_directory("/plan.jmx"), "/");
+    }
 }

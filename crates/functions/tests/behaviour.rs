@@ -31,7 +31,7 @@ fn what_is_refused_says_why() {
     insta::assert_snapshot!(refused("${__jexl(1)}"), @"Unsupported at 0: the function __jexl is not supported (JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2)");
     insta::assert_snapshot!(refused("${__jexl(1)}"), @"Unsupported at 0: the function __jexl is not supported (JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2)");
     insta::assert_snapshot!(refused("${__jexl3(1 +)}"), @"Invalid at 0: __jexl3: expected an expression, found the end (column 4) (JMeter would fail each time it runs it)");
-    insta::assert_snapshot!(refused("${__groovy(new URL(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new URL` is not supported (column 5) (tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better)");
+    insta::assert_snapshot!(refused("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better)");
     insta::assert_snapshot!(refused("${__Random(6,1)}"), @"Invalid at 0: __Random: the maximum 1 is less than the minimum 6");
     insta::assert_snapshot!(refused("${__time(YYYY-MM-dd b)}"), @r#"Invalid at 0: __time: the date pattern "YYYY-MM-dd b": Unknown pattern letter: b (patterns are those of Java's DateTimeFormatter)"#);
     insta::assert_snapshot!(refused("${__time(zzzz)}"), @r#"Unsupported at 0: __time: the date pattern "zzzz": full names of zones are not supported"#);
@@ -151,7 +151,7 @@ fn what_comes_up_unsupported_at_run_time_ends_the_run() {
     insta::assert_snapshot!(world.log().join("\n"), @r#"
     Error in "${__jexl(1)}": the function __jexl is not supported (JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2)
     Error a text came up that is not supported, see the line above; the test stops
-    Warn __groovy: `new URL` is not supported (column 5)
+    Warn __groovy: `text` in a script with `new URL`, which would open a connection, is not supported (column 14)
     "#);
 }
 

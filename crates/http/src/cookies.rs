@@ -6,6 +6,7 @@ mod rfc2109;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use busyhour_engine::request::RequestCookie;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
@@ -87,12 +88,14 @@ pub struct Jar {
     /// Whose cookies.
     pub manager: Arc<CookieManager>,
     cookies: Vec<Cookie>,
+    /// A script has cleared the manager, which in JMeter keeps cookies for one sample from then on.
+    forgets: bool,
 }
 
 impl Jar {
     /// The jar of a user that has made no request yet.
     pub fn new(manager: &Arc<CookieManager>, user: &mut UserState) -> Self {
-        let mut jar = Self { manager: Arc::clone(manager), cookies: Vec::new() };
+        let mut jar = Self { manager: Arc::clone(manager), cookies: Vec::new(), forgets: false };
         jar.restart(user);
         jar
     }
@@ -118,6 +121,56 @@ impl Jar {
                 version: INITIAL_VERSION,
             });
         }
+    }
+
+    /// The cookies in their order.
+    pub(crate) fn cookies(&self) -> Vec<RequestCookie> {
+        let of = |cookie: &Cookie| RequestCookie {
+            name: cookie.name.clone(),
+            value: cookie.value.clone(),
+            domain: cookie.domain.clone(),
+            path: cookie.path.clone(),
+            secure: cookie.secure,
+            expires_ms: cookie.expires_ms,
+            domain_specified: cookie.domain_specified,
+            path_specified: cookie.path_specified,
+            version: cookie.version,
+        };
+        self.cookies.iter().map(of).collect()
+    }
+
+    /// Removes all cookies, as a script does.
+    pub(crate) fn clear(&mut self) {
+        self.cookies.clear();
+        self.forgets = true;
+    }
+
+    /// Whether a script has cleared the manager.
+    pub(crate) fn forgets(&self) -> bool {
+        self.forgets
+    }
+
+    /// A sample begins: a manager that a script has cleared forgets the cookies of the sample before.
+    pub(crate) fn begin_sample(&mut self) {
+        if self.forgets {
+            self.cookies.clear();
+        }
+    }
+
+    /// Replaces all cookies.
+    pub(crate) fn set_cookies(&mut self, cookies: Vec<RequestCookie>) {
+        let of = |cookie: RequestCookie| Cookie {
+            name: cookie.name,
+            value: cookie.value,
+            domain: cookie.domain,
+            path: cookie.path,
+            secure: cookie.secure,
+            expires_ms: cookie.expires_ms,
+            domain_specified: cookie.domain_specified,
+            path_specified: cookie.path_specified,
+            version: cookie.version,
+        };
+        self.cookies = cookies.into_iter().map(of).collect();
     }
 
     fn remove_like(&mut self, cookie: &Cookie) {

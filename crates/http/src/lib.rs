@@ -4,6 +4,7 @@
 //! buffer per thread. What nobody needs of a response is counted, not kept. Names of failures are those that
 //! JMeter's HttpClient 4 gives, since plans and people match on them.
 
+pub mod access;
 pub mod auth;
 pub mod cache;
 mod charset;

@@ -1,5 +1,6 @@
 //! The HTTP Request sampler's settings.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use busyhour_engine::Nanos;
@@ -8,6 +9,7 @@ use busyhour_engine::result::Keep;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
+use crate::access;
 use crate::auth::AuthManager;
 use crate::cache::CacheManager;
 use crate::charset::Charset;
@@ -50,6 +52,8 @@ pub struct SharedHttp {
     pub body_bytes_max: usize,
     /// What servers are shown that ask for a certificate.
     pub client_keys: Option<Arc<ClientKeys>>,
+    /// Some script may look at cookies: they are shown to scripts after each sample.
+    pub lends_cookies: AtomicBool,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
 }
 
@@ -192,6 +196,8 @@ pub struct HttpSampler {
     pub embedded: Option<Box<Embedded>>,
     /// `HTTPSampler.md5`: of a body its MD5 sum is kept.
     pub md5: bool,
+    /// Scripts around the sampler may look at it and change it.
+    pub is_open: bool,
 }
 
 impl HttpSampler {
@@ -225,11 +231,26 @@ impl Protocol for HttpSampler {
         intended: Nanos,
         keep: Keep,
     ) {
-        if self.modifiers.is_empty() {
+        let lends = self.shared.lends_cookies.load(Ordering::Relaxed);
+        if lends {
+            access::take_back_cookies(session, user);
+            if !self.is_open {
+                access::begin_sample(session);
+            }
+        }
+        if self.is_open {
+            let (own, name) = access::changed(user);
+            let (own, label) = (own.as_deref().unwrap_or(self), name.as_ref().unwrap_or(label));
+            let own = Box::new(modified(own, user));
+            Box::pin(exchange::sample(&own, user, session, label, intended, keep)).await;
+        } else if self.modifiers.is_empty() {
             exchange::sample(self, user, session, label, intended, keep).await;
         } else {
             let own = Box::new(modified(self, user));
             Box::pin(exchange::sample(&own, user, session, label, intended, keep)).await;
+        }
+        if lends {
+            access::lend_cookies(session, user);
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use busyhour_engine::user::UserState;
 use busyhour_record::Nanos;
 
+use crate::access;
 use crate::cache::{Cache, CacheManager};
 use crate::connection::Connection;
 use crate::cookies::{CookieManager, Jar};
@@ -54,6 +55,7 @@ impl HttpSession {
     /// An iteration begins; `same_user`: as the same visitor.
     pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
         self.new_visitor = !same_user;
+        access::take_back_cookies(self, user);
         for jar in &mut self.jars {
             jar.iteration_started(user, same_user);
         }
@@ -64,6 +66,9 @@ impl HttpSession {
             if looked.manager.clear_each_iteration {
                 looked.known.clear();
             }
+        }
+        if user.lent.is_some() {
+            access::lend_cookies(self, user);
         }
     }
 
@@ -186,6 +191,11 @@ impl HttpSession {
     /// The user's jars.
     pub(crate) fn jars(&self) -> &[Jar] {
         &self.jars
+    }
+
+    /// The same to be changed.
+    pub(crate) fn jars_mut(&mut self) -> &mut [Jar] {
+        &mut self.jars
     }
 
     /// Exchanges the user's jars for others.

@@ -18,13 +18,15 @@ pub mod javascript;
 pub mod jexl;
 mod jvm;
 mod number;
+mod request;
 mod scope;
 mod syntax;
 mod unbound;
 mod value;
 
 pub use error::{Place, ScriptError};
-pub use jvm::{Binding, Memory};
-pub use scope::{Level, SampleFacts, Scope, StopRequest, Verdict};
+pub use jvm::{Binding, Memory, Warning};
+pub use request::{RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText};
+pub use scope::{Level, SampleFacts, Scope, StopRequest, UserCounts, Verdict};
 pub use unbound::refuse_unbound;
 pub use value::Value;

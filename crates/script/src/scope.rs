@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use jiff::tz::TimeZone;
 
-use crate::Value;
+use crate::{RequestFacts, Value};
 
 /// Severity of a line that a script writes to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,6 +108,26 @@ pub trait Scope {
     fn sampler_name(&self) -> String {
         String::new()
     }
+    /// Folder of the plan, an absolute path; empty where there is no plan.
+    fn plan_directory(&self) -> String {
+        String::new()
+    }
+    /// File name of the plan, without its folder; empty where there is no plan.
+    fn plan_file(&self) -> String {
+        String::new()
+    }
+    /// The sampler at hand, where it makes requests that scripts may change.
+    fn request(&mut self) -> Option<&mut dyn RequestFacts> {
+        None
+    }
+    /// Numbers of virtual users.
+    fn users(&self) -> UserCounts {
+        UserCounts::default()
+    }
+    /// When the test began, in milliseconds since 1970.
+    fn test_start_ms(&self) -> i64 {
+        0
+    }
     /// `Thread.sleep`: time passes for the script at once; the virtual user makes up for it when the script has ended.
     fn pause_ms(&mut self, _ms: u64) {}
     /// Asks that something stops when the sample is over.
@@ -134,9 +154,28 @@ pub trait Scope {
     }
 }
 
+/// Numbers of virtual users, JMeter's threads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UserCounts {
+    /// Active ones of all thread groups.
+    pub active: u32,
+    /// Active ones of this thread group.
+    pub active_of_group: u32,
+    /// Those that this thread group starts (`getNumThreads`).
+    pub of_group: u32,
+    /// Those that all thread groups start.
+    pub planned: u32,
+}
+
 /// What a script asks to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRequest {
+    /// Nothing: an earlier request for the iteration or the loop is taken back.
+    Nothing,
+    /// The iteration of the nearest loop.
+    LoopIteration,
+    /// The nearest loop.
+    Loop,
     /// The virtual user's iteration of its thread group.
     Iteration,
     /// The virtual user.

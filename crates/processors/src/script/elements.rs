@@ -26,6 +26,12 @@ pub struct ScriptProcessor {
 }
 
 impl ScriptProcessor {
+    /// What JMeter stumbles over only when the script runs.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.script.warnings
+    }
+
     /// A pre-processor.
     ///
     /// # Errors
@@ -73,6 +79,10 @@ impl Processor for ScriptProcessor {
     fn keep(&self) -> Keep {
         if self.script.looks_at_result { Keep::ALL } else { Keep::default() }
     }
+
+    fn opens_request(&self) -> bool {
+        self.script.opens_request
+    }
 }
 
 /// A script that judges a sample.
@@ -83,6 +93,12 @@ pub struct ScriptAssertion {
 }
 
 impl ScriptAssertion {
+    /// What JMeter stumbles over only when the script runs.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.script.warnings
+    }
+
     /// Takes an assertion out of the plan; `name` as it is rendered.
     ///
     /// # Errors
@@ -178,6 +194,12 @@ pub struct ScriptTimer {
 }
 
 impl ScriptTimer {
+    /// What JMeter stumbles over only when the script runs.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.script.warnings
+    }
+
     /// Takes a timer out of the plan.
     ///
     /// # Errors

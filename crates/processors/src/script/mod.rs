@@ -181,6 +181,36 @@ struct ScriptText {
     looks_at_result: bool,
     /// It asks for the result before its own.
     looks_at_previous: bool,
+    /// It may look at the sampler at hand beyond its name.
+    opens_request: bool,
+    /// What JMeter stumbles over only when the script runs.
+    warnings: Vec<String>,
+}
+
+/// What a look at a script tells before it runs.
+#[derive(Debug, Default)]
+struct Seen {
+    opens_request: bool,
+    warnings: Vec<String>,
+}
+
+impl Seen {
+    /// Of a script that is known only when it runs.
+    fn unknown() -> Seen {
+        Seen { opens_request: true, warnings: Vec::new() }
+    }
+
+    fn of(parsed: &Parsed, text: &str) -> Seen {
+        match parsed {
+            Parsed::JavaLike(script) => {
+                let told =
+                    script.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.what));
+                Seen { opens_request: script.opens_request(), warnings: told.collect() }
+            }
+            Parsed::JavaScript(_) => Seen { opens_request: mentions(text, "sampler"), warnings: Vec::new() },
+            Parsed::Jexl(_) | Parsed::Missing(_) | Parsed::NoEngine(_) => Seen::default(),
+        }
+    }
 }
 
 type Kept = Rc<Result<Parsed, ScriptError>>;
@@ -246,7 +276,7 @@ fn refusal(error: &ScriptError, language: &Language) -> Refusal {
 
 impl ScriptText {
     fn new(settings: ScriptSettings) -> Result<Self, Refusal> {
-        let (text, source) = Self::text(&settings)?;
+        let (text, source, seen) = Self::text(&settings)?;
         let looks_at = |names: &[&str]| names.iter().any(|name| mentions(&source, name));
         let looks_at_result = looks_at(&[
             "prev",
@@ -287,22 +317,25 @@ impl ScriptText {
             state,
             looks_at_result,
             looks_at_previous,
+            opens_request: seen.opens_request,
+            warnings: seen.warnings,
         })
     }
 
     /// The text as far as it is known now, with `1` for what varies.
-    fn text(settings: &ScriptSettings) -> Result<(Text, String), Refusal> {
+    fn text(settings: &ScriptSettings) -> Result<(Text, String, Seen), Refusal> {
         let checked = |text: &str| parse(&settings.language, text);
         if !settings.filename.is_empty() {
             let Some(name) = settings.filename.as_literal() else {
-                return Ok((Text::File, String::new()));
+                return Ok((Text::File, String::new(), Seen::unknown()));
             };
             let Some(text) = read_file(name, &settings.base_dir) else {
                 return Err(Refusal::missing_file(format!("names the script {name}, which cannot be read"))
                     .with_hint("relative names are looked up in the working directory and beside the plan"));
             };
             let parsed = checked(&text).map_err(|error| refusal(&error, &settings.language))?;
-            return Ok((Text::Fixed(parsed), text));
+            let seen = Seen::of(&parsed, &text);
+            return Ok((Text::Fixed(parsed), text, seen));
         }
         // With 1 for everything that varies the script fits within quotes and without.
         let probe: String = settings
@@ -316,17 +349,20 @@ impl ScriptText {
             return Ok((
                 Text::Fixed(Parsed::Missing(format!("javax.script.ScriptException: {message}"))),
                 probe,
+                Seen::default(),
             ));
         }
         let is_fixed = settings.script.as_literal().is_some();
-        let text = match checked(&probe) {
+        let checked = checked(&probe);
+        let seen = checked.as_ref().map_or_else(|_| Seen::unknown(), |parsed| Seen::of(parsed, &probe));
+        let text = match checked {
             Ok(parsed) if is_fixed => Text::Fixed(parsed),
             Err(error) if error.is_unsupported() || is_fixed => {
                 return Err(refusal(&error, &settings.language));
             }
             _ => Text::Varying(settings.script.clone()),
         };
-        Ok((text, probe))
+        Ok((text, probe, seen))
     }
 
     /// Runs the script (`source`, where its text has been rendered already); gives its value and what the names in `back`

@@ -22,6 +22,12 @@ pub struct ScriptSampler {
 const BACK: [&str; 3] = ["ResponseCode", "ResponseMessage", "IsSuccess"];
 
 impl ScriptSampler {
+    /// What JMeter stumbles over only when the script runs.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.script.warnings
+    }
+
     /// Takes a sampler out of the plan.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ pub(crate) mod groovy;
 
 pub use decimal::Decimal;
 
-use crate::{Binding, Memory, Scope, ScriptError, Value, jvm};
+use crate::{Binding, Memory, Scope, ScriptError, Value, Warning, jvm};
 
 /// Which of the two languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,6 +32,18 @@ pub fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
 }
 
 impl Script {
+    /// What JMeter stumbles over only when the script runs.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        self.script.warnings()
+    }
+
+    /// Whether the script may look at the sampler at hand beyond its name.
+    #[must_use]
+    pub fn opens_request(&self) -> bool {
+        self.script.opens_request()
+    }
+
     /// Runs the script as JMeter's functions do; its value is that of the last statement.
     ///
     /// # Errors

@@ -88,6 +88,9 @@ const PLAIN_METHODS: &[&str] = &[
     "remove",
     "putObject",
     "putAll",
+    "addArgument",
+    "addEncodedArgument",
+    "addNonEncodedArgument",
     "entrySet",
     "containsKey",
     "print",
@@ -111,6 +114,8 @@ fn machine(scope: &mut dyn Scope) -> Machine<'_> {
         text: Arc::from(""),
         statements: Vec::new(),
         names: Vec::new(),
+        warnings: Vec::new(),
+        opens_request: false,
     });
     Machine::new(&NO_SCRIPT, scope)
 }

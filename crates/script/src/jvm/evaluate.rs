@@ -6,7 +6,7 @@ use super::fault::{Outcome, thrown, unsupported};
 use super::machine::{Frame, Machine};
 use super::tree::{Base, Expr, Item, Kind, Operator, Type};
 use super::value::V;
-use super::{library, operators, places, types};
+use super::{known, library, operators, places, types};
 use crate::Value;
 use crate::syntax::ast::Binary;
 
@@ -144,11 +144,16 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
                 }
                 let id = machine.tree.names.iter().position(|known| known == name);
                 let found = id.and_then(|id| machine.find(frame, id as u32));
-                if let Some(value) = found.filter(|value| machine.groovy() || matches!(value, V::Closure(_)))
-                {
+                let is_called = |value: &V| machine.groovy() || matches!(value, V::Closure(_) | V::Object(_));
+                if let Some(value) = found.filter(is_called) {
                     return machine.call_value(&value, arguments);
                 }
-                if machine.groovy() && !super::known::is_function(name, true) {
+                if !known::is_function(name, machine.groovy())
+                    && let Some(outcome) = library::json_builder::member(machine, name, &arguments)
+                {
+                    return outcome;
+                }
+                if machine.groovy() && !known::is_function(name, true) {
                     return Err(super::missing::of_script(machine, name, &arguments));
                 }
                 library::statics::function(machine, name, arguments)

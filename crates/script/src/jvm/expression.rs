@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::lexer::Word;
 use super::parser::Parser;
 use super::tree::{Base, Expr, Function, Item, Kind, Operator, Shift, Type};
-use super::{known, supported, syntax, unsupported};
+use super::{known, library, supported, syntax, unsupported};
 use crate::syntax::ast::Binary;
 use crate::{ScriptError, Value};
 
@@ -365,6 +365,12 @@ impl Parser<'_> {
                         _ => return Err(self.unexpected("a name")),
                     };
                     let name_at = self.place();
+                    if matches!(
+                        &*name,
+                        "getCurrentSampler" | "currentSampler" | "getPreviousSampler" | "previousSampler"
+                    ) {
+                        self.note_sampler_behind_call();
+                    }
                     self.advance();
                     let (safe, spread) = (sign == "?.", sign == "*.");
                     let trailing = self.groovy() && self.is("{") && !self.token().fresh;
@@ -419,6 +425,10 @@ impl Parser<'_> {
             if !known::has_static(class.name(), name) && !known::is_class_method(name) {
                 return Err(unsupported(self.text, at, format!("`{}.{name}`", class.name())));
             }
+        } else if let Kind::Name(id) = &object.kind
+            && (self.builders.contains(id) || self.nowhere.contains(&*self.names[*id as usize]))
+        {
+            return Ok(());
         } else if let Some(what) = supported::refusal(object, name, items, self.groovy()) {
             return Err(unsupported(self.text, at, what));
         } else if !supported::is_missing(object, name, items, self.groovy()) {
@@ -441,6 +451,13 @@ impl Parser<'_> {
         );
         if let (true, Some(first)) = (pattern, items.first()) {
             self.check_pattern(&first.expr)?;
+        }
+        if let Kind::Name(id) = &object.kind
+            && &*self.names[*id as usize] == "sampler"
+            && !self.declared_here("sampler")
+            && !library::sampler::has_method(name)
+        {
+            return Err(unsupported(self.text, at, format!("`sampler.{name}`")));
         }
         if let Kind::Name(id) = &object.kind
             && let Some(methods) = known::host_methods(&self.names[*id as usize])
@@ -509,12 +526,14 @@ impl Parser<'_> {
             self.at = start;
         }
         let mut body = Vec::new();
+        self.closures += 1;
         while !self.accept("}") {
             if matches!(self.peek(), Word::End) {
                 return Err(self.unexpected("`}`"));
             }
             self.statement_into(&mut body)?;
         }
+        self.closures -= 1;
         let function = Function { name: "closure".into(), parameters, implicit, body, result: Type::ANY };
         Ok(make(at, Kind::Closure(Arc::new(function))))
     }

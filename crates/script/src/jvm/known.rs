@@ -1,5 +1,11 @@
 //! What the library has, so that a script that needs more is refused before it runs.
 
+mod names;
+
+pub(super) use names::{is_class_without_import, is_function_of_groovy};
+
+use super::library::instance;
+
 /// Methods of any class.
 const METHODS: &str = "\
     abs add addAll addAndGet addElement after allMatch and any anyMatch append asBoolean asImmutable asList \
@@ -7,7 +13,7 @@ const METHODS: &str = "\
     between booleanValue bytes call canRead capitalize cbrt center charAt charValue chars class clear clone \
     close codePointAt collate collect collectEntries collectMany collectNested compare compareTo \
     compareToIgnoreCase compile computeIfAbsent concat contains containsAll containsKey containsValue \
-    contentEquals copyOfRange copyValueOf cos count countBy countMatches countTokens createNewFile current \
+    contentEquals copyOfRange copyValueOf cos count countBy countMatches countTokens createNewFile current curry rcurry ncurry \
     currentThread currentTimeMillis debug decode decodeBase64 decodeHex decrementAndGet defaultCharset delete \
     deleteCharAt digest disjoint displayName distinct div doCall doFinal doubleValue downto drop dropRight \
     dropWhile each eachLine eachMatch eachWithIndex elementAt emptyList emptyMap encode encodeBase64 \
@@ -67,9 +73,9 @@ const METHODS: &str = "\
     toEpochMilli toEpochSecond toFile toFloat toHexString toInstant toIntExact toInteger toJson toList \
     toLocalDate toLocalDateTime toLocalTime toLong toLowerCase toOctalString toPath toPattern toPlainString \
     toPrettyString toRadians toSet toSorted toString toTimestamp toURI toURL toUnique toUpperCase tokenize \
-    trace transpose trim true trunc uncapitalize unique unmodifiableList unmodifiableMap update upperCase \
+    trace transpose trim true trunc truncatedTo uncapitalize unique unmodifiableList unmodifiableMap update upperCase \
     upto utf8 valueOf values void warn with withDayOfMonth withHour withIndex withLocale withMinute withMonth \
-    withNano withPrintWriter withReader withSecond withWriter withWriterAppend withYear withZone \
+    withNano withPrintWriter withReader withSecond withWriter withWriterAppend withYear withZone withZoneSameInstant withZoneSameLocal \
     withoutPadding write writeLine writeStringToFile xor";
 
 /// The names of all methods.
@@ -80,7 +86,7 @@ pub(super) fn methods() -> impl Iterator<Item = &'static str> {
 
 /// Whether some class has a method of that name.
 pub(super) fn is_method(name: &str) -> bool {
-    METHODS.split(' ').any(|known| known == name)
+    METHODS.split(' ').any(|known| known == name) || instance::is_method(name)
 }
 
 /// Whether it is a function that needs no object.
@@ -95,6 +101,9 @@ pub(super) fn is_class_method(name: &str) -> bool {
 
 /// Whether the class has a static method of that name.
 pub(super) fn has_static(class: &str, name: &str) -> bool {
+    if instance::has_static(class, name) {
+        return true;
+    }
     STATICS.iter().any(|(known, methods)| {
         known.split(' ').any(|known| known == class) && methods.split(' ').any(|known| known == name)
     })
@@ -107,7 +116,7 @@ const STATICS: &[(&str, &str)] = &[
         "Math",
         "random pow atan2 floorMod toIntExact round exp log log10 sin cos tan cbrt signum rint toRadians toDegrees abs max min ceil floor sqrt",
     ),
-    ("UUID", "randomUUID fromString"),
+    ("UUID", "randomUUID fromString nameUUIDFromBytes"),
     ("ThreadLocalRandom", "current"),
     ("String", "format join valueOf copyValueOf"),
     (
@@ -160,13 +169,11 @@ const STATICS: &[(&str, &str)] = &[
     ("Paths", "get"),
     ("FileUtils", "readFileToString readLines writeStringToFile"),
     ("JMeterUtils", "getPropDefault getProperty setProperty getJMeterProperties getJMeterVersion"),
-    ("JMeterContextService", "getContext"),
     (
         "StringUtils",
         "isEmpty isNotEmpty isBlank isNotBlank isNumeric substringBetween substringAfter substringBefore substringAfterLast substringBeforeLast capitalize trim upperCase lowerCase leftPad rightPad countMatches contains equals equalsIgnoreCase repeat reverse join",
     ),
     ("RandomStringUtils", "randomNumeric randomAlphabetic randomAlphanumeric random"),
-    ("RandomUtils", "nextInt"),
     ("TimeUnit", "valueOf"),
     ("ChronoUnit", "valueOf"),
 ];
@@ -196,6 +203,9 @@ const MADE: &[(&str, usize, usize)] = &[
 
 /// Whether the class can be made with so many arguments.
 pub(super) fn is_made(class: &str, arguments: usize) -> bool {
+    if let Some(made) = instance::is_made(class, arguments) {
+        return made;
+    }
     let found = MADE.iter().find(|(known, ..)| known.split(' ').any(|known| known == class));
     match found {
         Some((_, least, most)) => (*least..=*most).contains(&arguments),
@@ -250,8 +260,8 @@ pub(super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
             "getEngine",
             "setStartNextThreadLoop",
             "setRestartNextLoop",
+            "setTestLogicalAction",
         ],
-        "sampler" => &["getName", "getThreadName"],
         "OUT" => &["println", "print", "printf", "flush"],
         "AssertionResult" => &[
             "setFailureMessage",

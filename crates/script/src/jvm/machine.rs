@@ -71,6 +71,8 @@ pub(super) struct Machine<'s> {
     methods: HashMap<Arc<str>, Arc<Function>>,
     steps_left: u32,
     it: Option<Name>,
+    /// Objects of JSON that closures are making, the innermost last.
+    pub builders: Vec<Rc<super::value::Map>>,
 }
 
 /// What a binding stands for.
@@ -172,7 +174,7 @@ impl<'s> Machine<'s> {
     pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
         let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
         let (global, methods) = (Rc::default(), HashMap::new());
-        Machine { tree, scope, global, methods, steps_left: STEPS_MAX, it }
+        Machine { tree, scope, global, methods, steps_left: STEPS_MAX, it, builders: Vec::new() }
     }
 }
 

@@ -35,6 +35,15 @@ use crate::{Place, Scope, ScriptError, Value};
 
 pub use machine::{Binding, Memory};
 
+/// Something in a script that JMeter accepts and that fails when it is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// What it is.
+    pub what: String,
+    /// Where it stands in the script.
+    pub place: Place,
+}
+
 /// A parsed script; copies share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
@@ -54,6 +63,16 @@ pub(crate) fn compile(text: &str, language: Language) -> Result<Script, ScriptEr
 }
 
 impl Script {
+    /// What JMeter stumbles over only when the script runs.
+    pub(crate) fn warnings(&self) -> &[Warning] {
+        &self.tree.warnings
+    }
+
+    /// Whether the script may look at the sampler at hand beyond its name.
+    pub(crate) fn opens_request(&self) -> bool {
+        self.tree.opens_request
+    }
+
     /// Runs the script with these names bound; gives its value and what the names in `back` hold afterwards. `memory`: what
     /// the runs before left behind.
     pub(crate) fn run(

@@ -72,6 +72,8 @@ pub(super) enum Object {
     Locale,
     /// A result of a sampler inside another.
     SubResult(usize),
+    /// An object of a class that has a file of its own.
+    Library(Box<dyn super::library::instance::Instance>),
     Plain,
 }
 
@@ -83,6 +85,7 @@ impl Object {
             | Object::Atomic(_, class)
             | Object::Writer(class, _)
             | Object::Reader(class, _) => return *class,
+            Object::Library(instance) => return instance.class(),
             Object::Random(_) => "Random",
             Object::Date(_) => "Date",
             Object::Calendar(..) => "Calendar",

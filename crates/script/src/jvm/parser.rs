@@ -1,5 +1,6 @@
 //! The words of a script one by one: what they are, what they may be. The statements stand in `statements`.
 
+mod imports;
 mod statements;
 
 use std::collections::HashMap;
@@ -7,8 +8,9 @@ use std::sync::Arc;
 
 use super::classes::Class;
 use super::lexer::{Token, Word, scan};
+use super::library::{sampler, url};
 use super::tree::{Base, Expr, Kind, Name, Stmt, Tree, Type};
-use super::{Language, known, syntax, unsupported};
+use super::{Language, Warning, known, library, syntax, unsupported};
 use crate::{ScriptError, Value};
 
 /// Deepest nesting of expressions and statements.
@@ -24,6 +26,20 @@ pub(super) struct Parser<'t> {
     /// Imported classes by the name they have here; `None`: one that is not known.
     pub imports: HashMap<String, Option<Class>>,
     pub packages: Vec<String>,
+    /// Static members by the name they have here: their class and their own name.
+    pub statics: HashMap<String, (Class, String)>,
+    /// Classes all of whose static members are imported.
+    pub static_classes: Vec<Class>,
+    /// What JMeter stumbles over only when the script runs.
+    pub warnings: Vec<Warning>,
+    /// The script may look at the sampler at hand beyond its name.
+    pub opens_request: bool,
+    /// Names that are neither classes nor variables.
+    pub nowhere: std::collections::HashSet<String>,
+    /// Variables that hold a `JsonBuilder`, whose methods may have any name.
+    pub builders: std::collections::HashSet<Name>,
+    /// Closures around this place: a function may be one of the closure's delegate.
+    pub closures: u32,
     pub depth: u32,
     /// Names that are declared or assigned somewhere, or bound.
     pub declared: std::collections::HashSet<Arc<str>>,
@@ -46,6 +62,13 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         ids: HashMap::new(),
         imports: HashMap::new(),
         packages: Vec::new(),
+        statics: HashMap::new(),
+        static_classes: Vec::new(),
+        warnings: Vec::new(),
+        opens_request: false,
+        nowhere: std::collections::HashSet::new(),
+        builders: std::collections::HashSet::new(),
+        closures: 0,
         depth: 0,
         declared: std::collections::HashSet::new(),
         whole: std::collections::HashSet::new(),
@@ -59,7 +82,14 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         parser.statement_into(&mut statements)?;
     }
     parser.check_twice(&statements)?;
-    Ok(Tree { language, text: text.into(), statements, names: parser.names })
+    Ok(Tree {
+        language,
+        text: text.into(),
+        statements,
+        names: parser.names,
+        warnings: parser.warnings,
+        opens_request: parser.opens_request,
+    })
 }
 
 impl Parser<'_> {
@@ -343,13 +373,94 @@ impl Parser<'_> {
         Err(unsupported(self.text, at, format!("the method `{name}`")))
     }
 
-    /// Likewise a function.
-    pub(super) fn check_function(&self, name: &str, at: usize) -> Result<(), ScriptError> {
+    /// Likewise a function; Groovy finds out only when it is called.
+    pub(super) fn check_function(&mut self, name: &str, at: usize) -> Result<(), ScriptError> {
         let is_own = self.declared.contains(name) || self.defines(name);
         if is_own || known::is_function(name, self.groovy()) {
             return Ok(());
         }
+        if self.groovy() && self.static_classes.is_empty() && !known::is_function_of_groovy(name) {
+            if self.closures > 0 {
+                return Ok(());
+            }
+            self.warn(
+                format!("there is no function `{name}`: JMeter starts the script, which fails there"),
+                at,
+            );
+            return Ok(());
+        }
         Err(unsupported(self.text, at, format!("the function `{name}`")))
+    }
+
+    fn warn(&mut self, what: String, at: usize) {
+        let place = crate::Place::of(self.text, at);
+        self.warnings.push(Warning { what, place });
+    }
+
+    /// Whether a name with a capital letter is certainly no class, so that JMeter finds out when the script runs.
+    pub(super) fn is_no_class(&mut self, name: &str, at: usize) -> bool {
+        let without_import = known::is_class_without_import(name, self.groovy());
+        let packages = ["java.lang", "java.util", "java.io", "java.net"];
+        let is_known = self.packages.iter().all(|package| packages.contains(&package.as_str()));
+        if without_import || !is_known || !self.static_classes.is_empty() {
+            return false;
+        }
+        self.warn(
+            format!(
+                "`{name}` is neither a class nor a variable: JMeter starts the script, which fails there"
+            ),
+            at,
+        );
+        self.nowhere.insert(name.to_owned());
+        true
+    }
+
+    /// The static member that a name was imported as: a method for `calls`, else a constant.
+    pub(super) fn static_member(&self, name: &str, calls: bool) -> Option<(Class, String)> {
+        let has = |class: Class, member: &str| {
+            if calls {
+                known::has_static(class.name(), member)
+            } else {
+                library::statics::constant(class, member).is_ok()
+            }
+        };
+        if let Some((class, member)) = self.statics.get(name) {
+            return has(*class, member).then(|| (*class, member.clone()));
+        }
+        let class = self.static_classes.iter().find(|class| has(**class, name))?;
+        Some((*class, name.to_owned()))
+    }
+
+    /// Notes that the script uses the name `sampler`, with what stands behind it.
+    pub(super) fn note_sampler(&mut self) {
+        let of_any = matches!(
+            (self.ahead(1), self.ahead(2)),
+            (Word::Sign("." | "?."), Word::Name(member)) if sampler::OF_ANY_SAMPLER.contains(&&**member)
+        );
+        self.opens_request |= !of_any;
+    }
+
+    /// Likewise for `ctx.getCurrentSampler()`: at the method's name.
+    pub(super) fn note_sampler_behind_call(&mut self) {
+        let behind = if matches!(self.ahead(1), Word::Sign("(")) { 3 } else { 1 };
+        let of_any = matches!(
+            (self.ahead(behind), self.ahead(behind + 1)),
+            (Word::Sign("." | "?."), Word::Name(member)) if sampler::OF_ANY_SAMPLER.contains(&&**member)
+        );
+        self.opens_request |= !of_any;
+    }
+
+    /// A script that makes a URL and names a member that would open a connection.
+    pub(super) fn check_url(&self) -> Result<(), ScriptError> {
+        for pair in self.tokens.windows(2) {
+            if let (Word::Sign("." | "?."), Word::Name(member)) = (&pair[0].word, &pair[1].word)
+                && url::CONNECTING.contains(&&**member)
+            {
+                let what = format!("`{member}` in a script with `new URL`, which would open a connection,");
+                return Err(unsupported(self.text, pair[1].at, what));
+            }
+        }
+        Ok(())
     }
 
     /// Whether the parentheses that open here are followed by a body.

@@ -26,7 +26,14 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         V::Plain(Value::Null) => return Err(null_property(name)),
         V::Map(map) => return Ok(map.get(&V::text(name)).unwrap_or(V::NULL)),
         V::Array(array) if name == "length" => return Ok(V::int(array.items.borrow().len() as i64)),
-        V::Class(class) => return library::statics::constant(*class, name),
+        V::Class(class) => {
+            // Groovy reads a static getter as a property: `FileServer.fileServer`.
+            let getter = format!("get{}", capitalized(name));
+            if machine.groovy() && super::known::has_static(class.name(), &getter) {
+                return library::statics::call(machine, *class, &getter, &[]);
+            }
+            return library::statics::constant(*class, name);
+        }
         V::Host(Host::Sample | Host::Previous) if name == "TEXT" => return Ok(V::text("text")),
         V::Host(Host::Sample | Host::Previous) if name == "BINARY" => return Ok(V::text("bin")),
         V::Host(Host::Vars) if machine.groovy() => {
@@ -34,7 +41,7 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         }
         V::Host(Host::Props) if machine.groovy() => return Ok(V::text_or_null(machine.scope.property(name))),
         V::Object(object) => {
-            if let Object::Slurper | Object::Json(_) = &**object {
+            if let (Object::Slurper, _) | (Object::Json(_), false) = (&**object, name == "content") {
                 return Err(unsupported(format!("the property `{name}`")));
             }
         }

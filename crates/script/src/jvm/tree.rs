@@ -167,4 +167,8 @@ pub(super) struct Tree {
     pub text: Arc<str>,
     pub statements: Vec<Stmt>,
     pub names: Vec<Arc<str>>,
+    /// What JMeter stumbles over only when the script runs.
+    pub warnings: Vec<super::Warning>,
+    /// The script may look at the sampler at hand beyond its name.
+    pub opens_request: bool,
 }

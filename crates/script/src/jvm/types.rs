@@ -2,11 +2,11 @@
 
 use super::classes::Class;
 use super::fault::{Fault, Outcome, thrown, unsupported};
-use super::library::print;
+use super::library::{json_path, print};
 use super::machine::Machine;
 use super::operators;
 use super::tree::{Base, Type};
-use super::value::{Order, V};
+use super::value::{Host, Order, V};
 use crate::Value;
 use crate::evaluate::convert;
 use crate::java_like::Decimal;
@@ -91,6 +91,9 @@ fn fit(machine: &mut Machine<'_>, value: V, target: Type, declares: bool) -> Out
         let dialect = dialect(machine);
         let value = match (&value, target.base) {
             (V::Plain(_), _) => value,
+            (_, Base::Text) if json_path::is_json_array(&value) => {
+                return Ok(V::text(json_path::text(machine, &value)?));
+            }
             // Java's text, unlike that of `as String`.
             (_, Base::Text) if machine.groovy() => return Ok(V::text(print::java(machine, &value)?)),
             (_, Base::Boolean) if machine.groovy() => {
@@ -292,6 +295,7 @@ pub(super) fn is_instance(value: &V, target: Type) -> bool {
         | (Base::Boolean, V::Plain(Value::Boolean(_)))
         | (Base::Char, V::Plain(Value::Character(_)))
         | (Base::Text, V::Plain(Value::Text(_))) => true,
+        (Base::Class(class), V::Host(host)) => host_class(*host).is_some_and(|own| own.is_a(class)),
         (Base::Class(class), value) => class_of(value).is_some_and(|own| {
             own.is_a(class)
                 || match (value, class.name()) {
@@ -302,6 +306,21 @@ pub(super) fn is_instance(value: &V, target: Type) -> bool {
         }),
         _ => false,
     }
+}
+
+/// The class that one of JMeter's objects may be declared as.
+fn host_class(host: Host) -> Option<Class> {
+    Some(Class::known(match host {
+        Host::Vars => "JMeterVariables",
+        Host::Props => "Properties",
+        Host::Context => "JMeterContext",
+        Host::Sample | Host::Previous => "SampleResult",
+        Host::Sampler => "HTTPSamplerProxy",
+        Host::Assertion => "AssertionResult",
+        Host::Thread => "JMeterThread",
+        Host::Group => "ThreadGroup",
+        Host::Log | Host::Out | Host::Event | Host::Engine => return None,
+    }))
 }
 
 /// The class of a value.

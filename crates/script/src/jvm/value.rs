@@ -64,6 +64,8 @@ pub(super) struct List {
     pub fixed: bool,
     /// Of a range: its text.
     pub range: Option<Rc<str>>,
+    /// A `JSONArray` of json-smart, whose text is JSON.
+    pub is_json: bool,
 }
 
 #[derive(Debug)]
@@ -124,7 +126,7 @@ impl V {
     }
 
     pub fn list(items: Vec<V>) -> V {
-        V::List(Rc::new(List { items: RefCell::new(items), set: None, fixed: false, range: None }))
+        V::List(Rc::new(List { items: RefCell::new(items), set: None, fixed: false, range: None, is_json: false }))
     }
 
     pub fn set(items: Vec<V>, order: Order) -> V {
@@ -134,7 +136,7 @@ impl V {
                 unique.push(item);
             }
         }
-        V::List(Rc::new(List { items: RefCell::new(unique), set: Some(order), fixed: false, range: None }))
+        V::List(Rc::new(List { items: RefCell::new(unique), set: Some(order), fixed: false, range: None, is_json: false }))
     }
 
     /// A range, which cannot be changed.
@@ -144,6 +146,7 @@ impl V {
             set: None,
             fixed: true,
             range: Some(text.into()),
+            is_json: false,
         }))
     }
 

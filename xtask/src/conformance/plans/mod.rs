@@ -26,6 +26,7 @@ mod rates;
 mod raw_samplers;
 mod results;
 mod samplers;
+mod script_library;
 mod scripts;
 mod threads;
 mod websockets;
@@ -159,6 +160,7 @@ fn all() -> Vec<Description> {
     all.extend(raw_samplers::cases());
     all.extend(results::cases());
     all.extend(samplers::cases());
+    all.extend(script_library::cases());
     all.extend(scripts::cases());
     all.extend(threads::cases());
     all.extend(websockets::cases());

@@ -155,12 +155,31 @@ impl Parser<'_> {
         if braces && self.is_builder(name) {
             return self.refuse(format!("a builder's call with a closure (`{name} {{ … }}`)"));
         }
-        let trailing = braces && (known::is_function(name, true) || self.declared_here(name));
+        let trailing = braces;
+        if calls
+            && !self.declared_here(name)
+            && let Some((class, member)) = self.static_member(name, true)
+        {
+            self.advance();
+            let items = self.arguments()?;
+            let class = Box::new(make(at, Kind::Class(class)));
+            return Ok(make(at, Kind::Call(Some(class), member.into(), items, false, false)));
+        }
         if calls || trailing {
             self.check_function(name, at)?;
             self.advance();
             let items = self.arguments()?;
             return Ok(make(at, Kind::Call(None, name.clone(), items, false, false)));
+        }
+        if !self.declared_here(name)
+            && let Some((class, member)) = self.static_member(name, false)
+        {
+            self.advance();
+            let class = Box::new(make(at, Kind::Class(class)));
+            return Ok(make(at, Kind::Property(class, member.into(), false, false)));
+        }
+        if &**name == "sampler" {
+            self.note_sampler();
         }
         let is_variable = self.declared_here(name) || known::is_bound(name);
         let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
@@ -174,7 +193,9 @@ impl Parser<'_> {
                 None if Class::exists(name) => {
                     return Err(syntax(self.text, at, format!("the class `{name}` is not imported")));
                 }
-                None if !self.declared.contains(name) || matches!(self.ahead(1), Word::Sign(".")) => {
+                None if (!self.declared.contains(name) || matches!(self.ahead(1), Word::Sign(".")))
+                    && !self.is_no_class(name, at) =>
+                {
                     return self.refuse(format!("the class or object `{name}`"));
                 }
                 None => {}
@@ -198,7 +219,7 @@ impl Parser<'_> {
                     **found == *name
                         && &**new == "new"
                         && class.ends_with("Builder")
-                        && &**class != "StringBuilder"
+                        && !matches!(&**class, "StringBuilder" | "JsonBuilder")
                 }
                 _ => false,
             }
@@ -270,6 +291,9 @@ impl Parser<'_> {
         let items = self.arguments()?;
         if self.is("{") && !self.groovy() {
             return self.refuse("a class without a name");
+        }
+        if class.name() == "URL" {
+            self.check_url()?;
         }
         if !known::is_made(class.name(), items.len()) {
             return Err(unsupported(

@@ -18,6 +18,9 @@ use crate::java_like::Decimal;
 pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();
     let wrong = || unsupported(format!("`new {name}` with these arguments"));
+    if let Some(offer) = super::instance::offer(name) {
+        return (offer.make)(machine, arguments);
+    }
     match (name, arguments) {
         ("Object", []) => Ok(V::object(Object::Plain)),
         ("String", []) => Ok(V::text("")),

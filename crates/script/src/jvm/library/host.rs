@@ -69,11 +69,7 @@ pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]
         Host::Context => context(machine, method, arguments),
         Host::Sample => result::call(machine, false, method, arguments),
         Host::Previous => result::call(machine, true, method, arguments),
-        Host::Sampler => match (method, arguments) {
-            ("getName", []) => Ok(V::text(machine.scope.sampler_name())),
-            ("getThreadName", []) => Ok(V::text(machine.scope.thread_name())),
-            _ => Err(unknown(&V::Host(host), method)),
-        },
+        Host::Sampler => super::sampler::call(machine, method, arguments),
         Host::Out | Host::Err => stream(machine, host, method, arguments),
         Host::Assertion => assertion(machine, method, arguments),
         Host::Event => match (method, arguments) {
@@ -103,10 +99,7 @@ pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]
             }
             _ => Err(unknown(&V::Host(host), method)),
         },
-        Host::Group => match (method, arguments) {
-            ("getName", []) => Ok(V::text(machine.scope.group_name())),
-            _ => Err(unknown(&V::Host(host), method)),
-        },
+        Host::Group => super::threads::group(machine, method, arguments),
     }
 }
 
@@ -293,6 +286,7 @@ fn context(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome 
         ("getThread", []) => Ok(V::Host(Host::Thread)),
         ("getThreadGroup", []) => Ok(V::Host(Host::Group)),
         ("getEngine", []) => Ok(V::Host(Host::Engine)),
+        ("setTestLogicalAction", [action]) => super::threads::set_action(machine, action),
         ("setStartNextThreadLoop" | "setRestartNextLoop", [V::Plain(Value::Boolean(next))]) => {
             if *next {
                 machine.scope.stop(StopRequest::Iteration);

@@ -1,24 +1,35 @@
 //! Methods of the classes that scripts use.
 
 pub(super) mod collections;
+pub(super) mod collectors;
+pub(super) mod cookies;
 pub(super) mod create;
+pub(super) mod curry;
 pub(super) mod digest;
 pub(super) mod encode;
+pub(super) mod file_server;
 pub(super) mod files;
 pub(super) mod format;
 pub(super) mod host;
+pub(super) mod instance;
 pub(super) mod json;
+pub(super) mod json_builder;
+pub(super) mod json_path;
 pub(super) mod lists;
 pub(super) mod maps;
 pub(super) mod numbers;
 pub(super) mod objects;
 pub(super) mod print;
+pub(super) mod random_utils;
 pub(super) mod regex;
 pub(super) mod result;
+pub(super) mod sampler;
 pub(super) mod statics;
 pub(super) mod temporal;
 pub(super) mod texts;
+pub(super) mod threads;
 pub(super) mod time;
+pub(super) mod url;
 
 use super::fault::{Fault, Outcome, thrown, unsupported};
 use super::machine::Machine;
@@ -50,6 +61,9 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
         };
     }
     match (method, arguments) {
+        ("toString", []) if json_path::is_json_array(object) => {
+            return Ok(V::text(json_path::text(machine, object)?));
+        }
         // Groovy has a `toString` of its own for collections and arrays.
         ("toString", []) => return Ok(V::text(print::groovy(machine, object)?)),
         ("inspect", []) if machine.groovy() => return Ok(V::text(print::inspect(machine, object)?)),
@@ -91,6 +105,7 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
         }
         V::Closure(_) => match method {
             "call" | "doCall" => machine.call_value(object, arguments.to_vec()),
+            "curry" | "rcurry" | "ncurry" => curry::curried(object, method, arguments),
             _ => Err(unknown(object, method)),
         },
         V::Object(inner) => {

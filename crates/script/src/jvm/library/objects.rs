@@ -108,18 +108,7 @@ pub fn call(
             ("setType", [_]) => Ok(object.clone()),
             _ => Err(unknown(object, method)),
         },
-        Object::Json(content) => match (method, arguments) {
-            ("toPrettyString", []) => {
-                let content = content.borrow().clone();
-                Ok(V::text(json::pretty(&json::write(machine, &content)?)))
-            }
-            ("getContent", []) => Ok(content.borrow().clone()),
-            ("call", [value]) if !matches!(value, V::Closure(_)) => {
-                content.replace(value.clone());
-                Ok(value.clone())
-            }
-            _ => Err(unknown(object, method)),
-        },
+        Object::Json(content) => super::json_builder::call(machine, content, object, method, arguments),
         Object::File(path) => files::file(machine, path, object, method, arguments),
         Object::Writer(..) => files::writer(machine, inner, object, method, arguments),
         Object::Reader(_, lines) => files::reader(machine, lines, object, method, arguments),
@@ -266,6 +255,7 @@ pub fn call(
                 _ => return Err(unknown(object, method)),
             })
         }
+        Object::Library(instance) => instance.call(machine, object, method, arguments),
         Object::SubResult(at) => super::result::sub(machine, *at, object, method),
         Object::Uuid(text) => match method {
             "toString" => Ok(V::text(text)),

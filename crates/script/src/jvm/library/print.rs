@@ -36,6 +36,7 @@ fn write(
         V::Plain(value) => out.push_str(&value.to_java_string()),
         V::Void => out.push_str("void"),
         V::List(list) if list.range.is_some() => out.push_str(list.range.as_deref().unwrap_or("")),
+        V::List(list) if list.is_json && !groovy => out.push_str(&super::json_path::text(machine, value)?),
         V::List(list) => items(machine, &list.ordered(), groovy, out, depth)?,
         V::Array(array) if groovy => {
             let all = array.items.borrow().clone();
@@ -93,6 +94,7 @@ fn items(
 fn text_of_object(machine: &mut Machine<'_>, object: &Object, value: &V) -> Result<String, Fault> {
     Ok(match object {
         Object::Builder(text, _) => text.borrow().clone(),
+        Object::Library(instance) => instance.text(machine)?,
         Object::Date(ms) => time::format(machine, "EEE MMM dd HH:mm:ss zzz yyyy", ms.get(), None)?,
         Object::Exception(class, message, _) => match message {
             Some(message) => format!("{}: {message}", class.qualified_name()),

@@ -15,8 +15,11 @@ use super::super::patterns::{self, Matcher};
 use super::super::random::JavaRandom;
 use super::super::types;
 use super::super::value::{Host, V};
-use super::{collections, create, digest, encode, files, format, json, print, temporal, text_of, time};
-use crate::Value;
+use super::{
+    collections, create, digest, encode, files, format, instance, json, print, temporal, text_of, threads,
+    time,
+};
+use crate::{Level, Value};
 
 fn wrong(class: &str, method: &str) -> super::super::fault::Fault {
     unsupported(format!("`{class}.{method}` with these arguments"))
@@ -73,6 +76,10 @@ pub fn constant(class: Class, name: &str) -> Outcome {
                 None => return Err(unsupported(format!("the unit `{unit}`"))),
             }
         }
+        ("JMeterContext", "TestLogicalAction") => V::Class(Class::known("TestLogicalAction")),
+        ("TestLogicalAction", action) if threads::action(action).is_some() => {
+            threads::action(action).unwrap_or(V::NULL)
+        }
         ("SampleResult", "TEXT") => V::text("text"),
         ("SampleResult", "BINARY") => V::text("bin"),
         ("SystemUtils", "IS_OS_WINDOWS") => V::truth(cfg!(windows)),
@@ -106,6 +113,11 @@ fn number_format(text: &str) -> super::super::fault::Fault {
 pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[V]) -> Outcome {
     let name = class.name();
     let first = arguments.first();
+    if instance::has_static(name, method)
+        && let Some(offer) = instance::offer(name)
+    {
+        return (offer.call)(machine, method, arguments);
+    }
     match (name, method, arguments) {
         ("System", "currentTimeMillis", []) => Ok(V::long(machine.scope.wall_clock_ms())),
         ("System", "nanoTime", []) => Ok(V::long(machine.scope.wall_clock_ms().wrapping_mul(1_000_000))),
@@ -134,6 +146,12 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         ("Thread", "currentThread", []) => Ok(V::Host(Host::Thread)),
         ("Math", _, _) => math(machine, method, arguments),
         ("UUID", "randomUUID", []) => Ok(V::object(Object::Uuid(uuid(machine)))),
+        ("UUID", "nameUUIDFromBytes", [bytes]) => {
+            let bytes = bytes.as_bytes().ok_or_else(|| wrong(name, method))?;
+            let hash = digest::hash("MD5", &bytes)?;
+            let bits = hash.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
+            Ok(V::object(Object::Uuid(uuid_text(bits, 3))))
+        }
         ("UUID", "fromString", [text]) => Ok(V::object(Object::Uuid(text_of(machine, text)?))),
         ("ThreadLocalRandom", "current", []) => create::new(machine, Class::known("Random"), &[]),
         (
@@ -335,7 +353,6 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         }
         ("JMeterUtils", "getJMeterProperties", []) => Ok(V::Host(Host::Props)),
         ("JMeterUtils", "getJMeterVersion", []) => Ok(V::text("5.6.3")),
-        ("JMeterContextService", "getContext", []) => Ok(V::Host(Host::Context)),
         ("StringUtils", _, _) => boxed::string_utils(machine, method, arguments),
         ("RandomStringUtils", _, [len]) | ("RandomStringUtils", "random", [len, _] | [len, _, _]) => {
             let flag = |at: usize| matches!(arguments.get(at), Some(V::Plain(Value::Boolean(true))));
@@ -364,10 +381,6 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             }
             Ok(V::text(text))
         }
-        ("RandomUtils", "nextInt", [from, to]) => {
-            let random = create::new(machine, Class::known("Random"), &[])?;
-            super::call(machine, &random, "nextInt", vec![from.clone(), to.clone()])
-        }
         (_, _, []) if first.is_none() => of_class(class, method),
         (_, "isInstance", [value]) => {
             let target = super::super::tree::Type {
@@ -383,8 +396,12 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
 
 fn uuid(machine: &mut Machine<'_>) -> String {
     let bits = (u128::from(machine.scope.random_bits()) << 64) | u128::from(machine.scope.random_bits());
-    // Version 4, variant 1 (RFC 9562).
-    let bits = bits & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
+    uuid_text(bits, 4)
+}
+
+/// The text of a UUID of that version and variant 1 (RFC 9562).
+fn uuid_text(bits: u128, version: u128) -> String {
+    let bits = bits & !(0xf << 76) & !(0x3 << 62) | (version << 76) | (0x2 << 62);
     let hex = format!("{bits:032x}");
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }

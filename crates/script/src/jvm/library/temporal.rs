@@ -213,6 +213,37 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             };
             Ok(make(*kind, made.build().map_err(failed)?, zone.clone()))
         }
+        ("truncatedTo", [V::Object(unit)]) => {
+            let Object::Unit(unit) = &**unit else { return Err(unknown(object, method)) };
+            let unit = match *unit {
+                "NANOS" => jiff::Unit::Nanosecond,
+                "MICROS" => jiff::Unit::Microsecond,
+                "MILLIS" => jiff::Unit::Millisecond,
+                "SECONDS" => jiff::Unit::Second,
+                "MINUTES" => jiff::Unit::Minute,
+                "HOURS" => jiff::Unit::Hour,
+                "DAYS" if *kind != Temporal::Date => jiff::Unit::Day,
+                unit => {
+                    return Err(thrown(
+                        "UnsupportedOperationException",
+                        format!("Unit is too large to be used for truncation: {unit}"),
+                    ));
+                }
+            };
+            let rounding = jiff::civil::DateTimeRound::new().smallest(unit).mode(jiff::RoundMode::Trunc);
+            Ok(make(*kind, at.round(rounding).map_err(failed)?, zone.clone()))
+        }
+        ("withZoneSameInstant", [V::Object(to)]) if *kind == Temporal::Zoned => match &**to {
+            Object::Zone(to, _) => {
+                let here = at.to_zoned(zone.clone()).map_err(failed)?.with_time_zone(to.clone()).datetime();
+                Ok(make(Temporal::Zoned, here, to.clone()))
+            }
+            _ => Err(unknown(object, method)),
+        },
+        ("withZoneSameLocal", [V::Object(to)]) if *kind == Temporal::Zoned => match &**to {
+            Object::Zone(to, _) => Ok(make(Temporal::Zoned, *at, to.clone())),
+            _ => Err(unknown(object, method)),
+        },
         ("lengthOfMonth", []) => Ok(V::int(i64::from(at.date().days_in_month()))),
         _ => Err(unknown(object, method)),
     }

@@ -12,7 +12,7 @@ use crate::ScriptError;
 impl Parser<'_> {
     // Statements.
 
-    fn end_of_statement(&mut self) -> Result<(), ScriptError> {
+    pub(super) fn end_of_statement(&mut self) -> Result<(), ScriptError> {
         if self.accept(";") || matches!(self.peek(), Word::End) || self.is("}") {
             return Ok(());
         }
@@ -189,38 +189,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn import(&mut self) -> Result<(), ScriptError> {
-        let at = self.place();
-        self.advance();
-        if self.is_word("static") {
-            return self.refuse("`import static`");
-        }
-        let mut name = self.any_name()?.to_string();
-        let mut all = false;
-        while self.accept(".") {
-            if self.accept("*") {
-                all = true;
-                break;
-            }
-            name.push('.');
-            name.push_str(&self.any_name()?);
-        }
-        if all {
-            self.packages.push(name);
-        } else {
-            let class = Class::qualified(&name);
-            let own = name.rsplit('.').next().unwrap_or("").to_owned();
-            let alias = if self.accept_word("as") { self.any_name()?.to_string() } else { own };
-            let certain =
-                ["java.", "javax.", "groovy.", "org.apache.jmeter.", "org.apache.commons.", "org.slf4j."];
-            if class.is_none() && self.groovy() && !certain.iter().any(|start| name.starts_with(start)) {
-                return Err(unsupported(self.text, at, format!("the class `{name}`")));
-            }
-            self.imports.insert(alias, class);
-        }
-        self.end_of_statement()
-    }
-
     /// Words before a declaration that change nothing here.
     fn skip_modifiers(&mut self) -> bool {
         let mut any = false;
@@ -269,7 +237,8 @@ impl Parser<'_> {
                 }
             }
         } else if matches!((self.peek(), self.ahead(1)), (Word::Name(_), Word::Name(name)) if !matches!(&**name, "instanceof" | "in" | "as"))
-            && matches!(self.ahead(2), Word::Sign("=" | ";"))
+            && (matches!(self.ahead(2), Word::Sign("="))
+                || matches!(self.ahead(2), Word::Sign(";")) && !self.calls_without_parentheses())
         {
             self.at = type_at;
             if let Word::Name(name) = self.peek().clone() {
@@ -285,6 +254,12 @@ impl Parser<'_> {
         }
         self.at = start;
         self.expression_statement(out)
+    }
+
+    /// Two names in a row: in Groovy a call where the first begins with a small letter, `name user`.
+    fn calls_without_parentheses(&self) -> bool {
+        let Some(Word::Name(first)) = self.tokens.get(self.at).map(|token| &token.word) else { return false };
+        self.groovy() && first.starts_with(|c: char| c.is_ascii_lowercase())
     }
 
     fn method(&mut self, name: Arc<str>, result: Type, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
@@ -364,6 +339,9 @@ impl Parser<'_> {
             }
             if let Some(value) = &value {
                 self.check_quotient(declared, value)?;
+                if matches!(&value.kind, Kind::New(class, _) if class.name() == "JsonBuilder") {
+                    self.builders.insert(name);
+                }
             }
             out.push(Stmt::Declare(name, declared, value));
             if !self.accept(",") {

@@ -39,6 +39,15 @@ pub(super) fn call(
             }
             Ok(object.clone())
         }
+        ("collect", [V::Object(collector)]) if collector.class().name() == "Collectors" => {
+            super::super::objects::call(
+                machine,
+                collector,
+                &arguments[0],
+                "collect",
+                &[V::list(items.to_vec())],
+            )
+        }
         ("collect" | "collectNested" | "map", [closure]) => {
             let mut made = Vec::with_capacity(items.len());
             for item in items {

@@ -1,0 +1,126 @@
+//! What scripts see and change of the sampler at hand: its request and its cookies.
+//!
+//! The sampler's crate implements [`RequestAccess`]; scripts reach it through [`UserState::request`].
+
+use std::any::Any;
+use std::fmt;
+
+use crate::user::UserState;
+
+/// A text of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestText {
+    /// Name of the sampler, which becomes the label of its sample.
+    Name,
+    /// Method.
+    Method,
+    /// Protocol, without `://`.
+    Protocol,
+    /// Host name.
+    Domain,
+    /// Port; empty: that of the protocol.
+    Port,
+    /// Path, or a whole URL.
+    Path,
+    /// Encoding of the body.
+    ContentEncoding,
+    /// Milliseconds until a connection is given up.
+    ConnectTimeout,
+    /// Milliseconds until a response is given up.
+    ResponseTimeout,
+}
+
+/// A switch of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestFlag {
+    /// The values of the arguments are the body.
+    RawBody,
+    /// The connection is kept.
+    KeepAlive,
+    /// Redirects are followed, each as a sample of its own.
+    FollowRedirects,
+    /// Redirects are followed unseen.
+    AutoRedirects,
+    /// The body is multipart.
+    Multipart,
+}
+
+/// An argument of the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestArgument {
+    /// Name; empty in a raw body.
+    pub name: String,
+    /// Value.
+    pub value: String,
+    /// Whether it is URL-encoded.
+    pub encode: bool,
+    /// Whether `=` stands between name and value.
+    pub use_equals: bool,
+    /// Content type of a part of a multipart body.
+    pub content_type: String,
+}
+
+/// A file that the request uploads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestFile {
+    /// Path of the file.
+    pub path: String,
+    /// Name of the parameter.
+    pub parameter: String,
+    /// MIME type.
+    pub mime: String,
+}
+
+/// A cookie.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestCookie {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub value: String,
+    /// Domain.
+    pub domain: String,
+    /// Path.
+    pub path: String,
+    /// Sent over TLS only.
+    pub secure: bool,
+    /// When it expires, in milliseconds since 1970; 0: with the session.
+    pub expires_ms: i64,
+    /// The domain was given, so that the cookie is sent to hosts below it.
+    pub domain_specified: bool,
+    /// The path was given.
+    pub path_specified: bool,
+    /// Version.
+    pub version: i32,
+}
+
+/// The request of the sampler at hand, as a script sees and changes it. Changes hold for this sample; those of cookies
+/// stay.
+pub trait RequestAccess: fmt::Debug {
+    /// The access itself, for the sampler that made it.
+    fn as_any(&self) -> &dyn Any;
+    /// A text of the request.
+    fn text(&mut self, user: &mut UserState, which: RequestText) -> String;
+    /// Changes a text; whether that is possible.
+    fn set_text(&mut self, user: &mut UserState, which: RequestText, text: &str) -> bool;
+    /// A switch of the request.
+    fn flag(&self, which: RequestFlag) -> bool;
+    /// Changes a switch.
+    fn set_flag(&mut self, which: RequestFlag, on: bool);
+    /// The arguments in their order.
+    fn arguments(&mut self, user: &mut UserState) -> Vec<RequestArgument>;
+    /// Replaces the arguments.
+    fn set_arguments(&mut self, arguments: Vec<RequestArgument>);
+    /// Removes the arguments at these places. Those of the plan are gone for the user's later samples, too, as in JMeter.
+    fn remove_arguments(&mut self, user: &mut UserState, places: &[usize]);
+    /// The files in their order.
+    fn files(&mut self, user: &mut UserState) -> Vec<RequestFile>;
+    /// Replaces the files.
+    fn set_files(&mut self, files: Vec<RequestFile>);
+    /// The cookies of the user in the order in which they came; `None` without a cookie manager.
+    fn cookies(&mut self, user: &mut UserState) -> Option<Vec<RequestCookie>>;
+    /// Replaces the cookies.
+    fn set_cookies(&mut self, user: &mut UserState, cookies: Vec<RequestCookie>);
+    /// Removes all cookies. From then on the manager keeps cookies for one sample only, as in JMeter.
+    fn clear_cookies(&mut self, user: &mut UserState);
+}

@@ -1,0 +1,307 @@
+//! What scripts see and change of an HTTP sampler and of its cookies.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use busyhour_engine::element::Processor;
+use busyhour_engine::request::{
+    RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
+};
+use busyhour_engine::template::Template;
+use busyhour_engine::user::{StateId, UserState};
+
+use crate::charset::Charset;
+use crate::cookies::Jar;
+use crate::encode;
+use crate::sampler::{Argument, FileArgument, HttpSampler, Redirects};
+use crate::session::HttpSession;
+
+/// Gives the scripts around a sampler access to it: the first of the sampler's pre-processors.
+#[derive(Debug)]
+pub struct OpenRequest {
+    sampler: Arc<HttpSampler>,
+    name: Template,
+    state: StateId,
+}
+
+/// What a user keeps of a sampler's arguments after a script has removed some; `None`: all.
+type Left = Option<Box<[Argument]>>;
+
+impl OpenRequest {
+    /// For this sampler, whose label is `name`; `state` holds what each user keeps of the arguments.
+    #[must_use]
+    pub fn new(sampler: &HttpSampler, name: Template, state: StateId) -> OpenRequest {
+        OpenRequest { sampler: Arc::new(sampler.clone()), name, state }
+    }
+}
+
+impl Processor for OpenRequest {
+    fn process(&self, user: &mut UserState) {
+        let mut access = Access {
+            plan: Arc::clone(&self.sampler),
+            sampler: Arc::clone(&self.sampler),
+            name: self.name.clone(),
+            state: self.state,
+            is_changed: false,
+            is_renamed: false,
+        };
+        if let Some(left) = user.peek_state::<Left>(self.state).and_then(|left| left.clone()) {
+            access.own().arguments = left;
+        }
+        user.request = Some(Box::new(access));
+        if let Some(lent) = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<Lent>()) {
+            for jar in lent.jars.iter_mut().filter(|jar| jar.forgets()) {
+                jar.begin_sample();
+                lent.is_changed = true;
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Access {
+    /// The sampler as the plan has it.
+    plan: Arc<HttpSampler>,
+    sampler: Arc<HttpSampler>,
+    name: Template,
+    state: StateId,
+    is_changed: bool,
+    is_renamed: bool,
+}
+
+/// The sampler and the label as scripts have changed them; `None` for what they left as it was.
+pub(crate) fn changed(user: &UserState) -> (Option<Arc<HttpSampler>>, Option<Template>) {
+    let access = user.request.as_ref().and_then(|request| request.as_any().downcast_ref::<Access>());
+    let Some(access) = access else { return (None, None) };
+    (access.is_changed.then(|| Arc::clone(&access.sampler)), access.is_renamed.then(|| access.name.clone()))
+}
+
+/// The cookies of a session as scripts see them between samples.
+#[derive(Debug)]
+struct Lent {
+    jars: Vec<Jar>,
+    is_changed: bool,
+}
+
+/// Takes over the cookies that scripts have changed.
+pub(crate) fn take_back_cookies(session: &mut HttpSession, user: &mut UserState) {
+    let lent = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<Lent>());
+    if let Some(lent) = lent.filter(|lent| lent.is_changed) {
+        session.swap_jars(&mut lent.jars);
+        lent.is_changed = false;
+    }
+}
+
+/// A sample begins around which no script looks at the request.
+pub(crate) fn begin_sample(session: &mut HttpSession) {
+    for jar in session.jars_mut() {
+        jar.begin_sample();
+    }
+}
+
+/// Shows scripts the cookies of the session.
+pub(crate) fn lend_cookies(session: &HttpSession, user: &mut UserState) {
+    user.lent = Some(Box::new(Lent { jars: session.jars().to_vec(), is_changed: false }));
+}
+
+impl Access {
+    fn own(&mut self) -> &mut HttpSampler {
+        self.is_changed = true;
+        Arc::make_mut(&mut self.sampler)
+    }
+
+    fn template(&self, which: RequestText) -> Option<&Template> {
+        let sampler = &self.sampler;
+        Some(match which {
+            RequestText::Name => &self.name,
+            RequestText::Method => &sampler.method,
+            RequestText::Protocol => &sampler.protocol,
+            RequestText::Domain => &sampler.domain,
+            RequestText::Port => &sampler.port,
+            RequestText::Path => &sampler.path,
+            RequestText::ConnectTimeout => &sampler.connect_timeout,
+            RequestText::ResponseTimeout => &sampler.response_timeout,
+            RequestText::ContentEncoding => return None,
+        })
+    }
+
+    /// The place of the sampler's jar among those that are lent.
+    fn with_jar<T>(&self, user: &mut UserState, work: impl FnOnce(&mut Jar) -> T) -> Option<T> {
+        let manager = self.sampler.cookies.as_ref()?;
+        let mut lent = match user.lent.take().map(|lent| lent.downcast::<Lent>()) {
+            Some(Ok(lent)) => lent,
+            _ => Box::new(Lent { jars: Vec::new(), is_changed: false }),
+        };
+        let at = match lent.jars.iter().position(|jar| Arc::ptr_eq(&jar.manager, manager)) {
+            Some(at) => at,
+            None => {
+                lent.jars.push(Jar::new(manager, user));
+                lent.jars.len() - 1
+            }
+        };
+        let value = work(&mut lent.jars[at]);
+        lent.is_changed = true;
+        user.lent = Some(lent);
+        Some(value)
+    }
+
+    /// JMeter takes the query of a GET's path apart.
+    fn set_path(&mut self, user: &mut UserState, path: &str) {
+        let method = self.sampler.method.text(user).into_owned();
+        let is_url = path.starts_with("http://") || path.starts_with("https://");
+        let query =
+            if is_url || !matches!(method.as_str(), "GET" | "DELETE") { None } else { path.split_once('?') };
+        let Some((path, query)) = query else {
+            self.own().path = Template::literal(path);
+            return;
+        };
+        let decoded = |text: &str| encode::form_decode(text).unwrap_or_else(|| text.to_owned());
+        let mut arguments = self.sampler.arguments.to_vec();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if name.is_empty() {
+                continue;
+            }
+            arguments.push(Argument {
+                name: Template::literal(&decoded(name)),
+                value: Template::literal(&decoded(value)),
+                encode: true,
+                use_equals: pair.contains('='),
+                content_type: Template::default(),
+            });
+        }
+        let own = self.own();
+        own.path = Template::literal(path);
+        own.arguments = arguments.into();
+    }
+}
+
+impl RequestAccess for Access {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn text(&mut self, user: &mut UserState, which: RequestText) -> String {
+        match self.template(which) {
+            Some(template) => {
+                let text = template.text(user).into_owned();
+                if which == RequestText::Protocol && text.is_empty() { "http".to_owned() } else { text }
+            }
+            None => self.sampler.charset.name().to_owned(),
+        }
+    }
+
+    fn set_text(&mut self, user: &mut UserState, which: RequestText, text: &str) -> bool {
+        let literal = Template::literal(text);
+        match which {
+            RequestText::Name => {
+                self.name = literal;
+                self.is_renamed = true;
+            }
+            RequestText::Path => self.set_path(user, text),
+            RequestText::ContentEncoding => match Charset::named(text) {
+                Some(charset) => self.own().charset = charset,
+                None => return false,
+            },
+            RequestText::Method => self.own().method = literal,
+            RequestText::Protocol => self.own().protocol = literal,
+            RequestText::Domain => self.own().domain = literal,
+            RequestText::Port => self.own().port = literal,
+            RequestText::ConnectTimeout => self.own().connect_timeout = literal,
+            RequestText::ResponseTimeout => self.own().response_timeout = literal,
+        }
+        true
+    }
+
+    fn flag(&self, which: RequestFlag) -> bool {
+        let sampler = &self.sampler;
+        match which {
+            RequestFlag::RawBody => sampler.raw_body,
+            RequestFlag::KeepAlive => sampler.keep_alive,
+            RequestFlag::FollowRedirects => sampler.redirects == Redirects::Follow,
+            RequestFlag::AutoRedirects => sampler.redirects == Redirects::Auto,
+            RequestFlag::Multipart => sampler.multipart,
+        }
+    }
+
+    fn set_flag(&mut self, which: RequestFlag, on: bool) {
+        let redirects = self.sampler.redirects;
+        let own = self.own();
+        match which {
+            RequestFlag::RawBody => own.raw_body = on,
+            RequestFlag::KeepAlive => own.keep_alive = on,
+            RequestFlag::Multipart => own.multipart = on,
+            RequestFlag::FollowRedirects if on && redirects != Redirects::Auto => {
+                own.redirects = Redirects::Follow
+            }
+            RequestFlag::FollowRedirects if redirects == Redirects::Follow => own.redirects = Redirects::None,
+            RequestFlag::AutoRedirects if on => own.redirects = Redirects::Auto,
+            RequestFlag::AutoRedirects if redirects == Redirects::Auto => own.redirects = Redirects::None,
+            RequestFlag::FollowRedirects | RequestFlag::AutoRedirects => {}
+        }
+    }
+
+    fn arguments(&mut self, user: &mut UserState) -> Vec<RequestArgument> {
+        let of = |argument: &Argument| RequestArgument {
+            name: argument.name.text(user).into_owned(),
+            value: argument.value.text(user).into_owned(),
+            encode: argument.encode,
+            use_equals: argument.use_equals,
+            content_type: argument.content_type.text(user).into_owned(),
+        };
+        self.sampler.arguments.iter().map(of).collect()
+    }
+
+    fn set_arguments(&mut self, arguments: Vec<RequestArgument>) {
+        let of = |argument: RequestArgument| Argument {
+            name: Template::literal(&argument.name),
+            value: Template::literal(&argument.value),
+            encode: argument.encode,
+            use_equals: argument.use_equals,
+            content_type: Template::literal(&argument.content_type),
+        };
+        self.own().arguments = arguments.into_iter().map(of).collect();
+    }
+
+    fn remove_arguments(&mut self, user: &mut UserState, places: &[usize]) {
+        let without = |arguments: &[Argument]| -> Box<[Argument]> {
+            let kept = arguments.iter().enumerate().filter(|(at, _)| !places.contains(at));
+            kept.map(|(_, argument)| argument.clone()).collect()
+        };
+        let left = user.state::<Left>(self.state, || None);
+        let before = left.take().unwrap_or_else(|| self.plan.arguments.clone());
+        *left = Some(without(&before));
+        let now = without(&self.sampler.arguments);
+        self.own().arguments = now;
+    }
+
+    fn files(&mut self, user: &mut UserState) -> Vec<RequestFile> {
+        let of = |file: &FileArgument| RequestFile {
+            path: file.path.text(user).into_owned(),
+            parameter: file.parameter.text(user).into_owned(),
+            mime: file.mime.text(user).into_owned(),
+        };
+        self.sampler.files.iter().map(of).collect()
+    }
+
+    fn set_files(&mut self, files: Vec<RequestFile>) {
+        let of = |file: RequestFile| FileArgument {
+            path: Template::literal(&file.path),
+            parameter: Template::literal(&file.parameter),
+            mime: Template::literal(&file.mime),
+        };
+        self.own().files = files.into_iter().map(of).collect();
+    }
+
+    fn cookies(&mut self, user: &mut UserState) -> Option<Vec<RequestCookie>> {
+        self.with_jar(user, |jar| jar.cookies())
+    }
+
+    fn clear_cookies(&mut self, user: &mut UserState) {
+        self.with_jar(user, Jar::clear);
+    }
+
+    fn set_cookies(&mut self, user: &mut UserState, cookies: Vec<RequestCookie>) {
+        self.with_jar(user, |jar| jar.set_cookies(cookies));
+    }
+}

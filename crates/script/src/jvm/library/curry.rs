@@ -1,0 +1,52 @@
+//! Closures with some of their arguments given in advance.
+
+use super::super::classes::Class;
+use super::super::fault::Outcome;
+use super::super::machine::Machine;
+use super::super::objects::Object;
+use super::super::value::V;
+use super::instance::Instance;
+use super::unknown;
+
+/// What `curry`, `rcurry` and `ncurry` give.
+#[derive(Debug)]
+struct Curried {
+    closure: V,
+    /// Where the given arguments stand; `None`: at the end.
+    at: Option<usize>,
+    given: Vec<V>,
+}
+
+/// `closure.curry(…)` and its like.
+pub fn curried(closure: &V, method: &str, arguments: &[V]) -> Outcome {
+    let (at, given) = match (method, arguments) {
+        ("curry", given) => (Some(0), given),
+        ("rcurry", given) => (None, given),
+        ("ncurry", [at, given @ ..]) => {
+            let at = at.as_long().and_then(|at| usize::try_from(at).ok());
+            (Some(at.ok_or_else(|| unknown(closure, method))?), given)
+        }
+        _ => return Err(unknown(closure, method)),
+    };
+    let curried = Curried { closure: closure.clone(), at, given: given.to_vec() };
+    Ok(V::object(Object::Library(Box::new(curried))))
+}
+
+impl Instance for Curried {
+    fn class(&self) -> Class {
+        Class::known("Closure")
+    }
+
+    fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
+        match method {
+            "call" | "doCall" => {
+                let mut all = arguments.to_vec();
+                let at = self.at.unwrap_or(all.len()).min(all.len());
+                all.splice(at..at, self.given.iter().cloned());
+                machine.call_value(&self.closure, all)
+            }
+            "curry" | "rcurry" | "ncurry" => curried(object, method, arguments),
+            _ => Err(unknown(object, method)),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Classes of JMeter, of its libraries and of the JDK in scripts, where the conformance cases do not reach.
+
+mod support;
+
+use busyhour_script::java_like::{Language, compile};
+use busyhour_script::{ScriptError, Value};
+use support::User;
+
+fn run(text: &str) -> Result<Value, ScriptError> {
+    compile(text, Language::Groovy)?.evaluate(&mut User::new())
+}
+
+fn text(script: &str) -> String {
+    run(script).unwrap_or_else(|error| panic!("{script}: {error}")).to_java_string()
+}
+
+fn refused(script: &str) -> bool {
+    compile(script, Language::Groovy).is_err_and(|error| error.is_unsupported())
+}
+
+#[test]
+fn lists_of_json_path_print_as_json() {
+    let start = "import com.jayway.jsonpath.JsonPath\ndef found = JsonPath.read('{\"a\":[{\"b\":\"x/y\"},{\"b\":2}]}', '$.a[*].b')\n";
+    assert_eq!(text(&format!("{start}found.toString()")), r#"["x\/y",2]"#);
+    assert_eq!(text(&format!("{start}\"$found\"")), "[x/y, 2]");
+    assert_eq!(text(&format!("{start}found.collect {{ it }}.toString()")), "[x/y, 2]");
+}
+
+#[test]
+fn json_paths_that_lead_nowhere_are_exceptions_that_a_script_can_catch() {
+    let script = "import com.jayway.jsonpath.*\ntry { JsonPath.read('{}', '$.a') } catch (PathNotFoundException e) { e.message }";
+    assert_eq!(text(script), "No results for path: $['a']");
+}
+
+#[test]
+fn urls_open_no_connection() {
+    assert_eq!(text("new URL('http://host:81/a?b').port"), "81");
+    for script in [
+        "new URL('http://host/').text",
+        "def u = new URL('http://host/')\nu.openConnection()",
+        "new URL('x').withReader { it }",
+    ] {
+        assert!(refused(script), "{script}");
+    }
+}
+
+#[test]
+fn names_that_are_not_there_are_found_out_at_run_time() {
+    let script =
+        compile("if (false) { Nowhere.go() }\nmissing(1)", Language::Groovy).expect("JMeter starts it");
+    let warnings: Vec<String> =
+        script.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.what)).collect();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("line 1, column 14: `Nowhere`")
+            || warnings[0].starts_with("column 14: `Nowhere`")
+    );
+    let error = script.evaluate(&mut User::new()).expect_err("there is no such function");
+    assert!(!error.is_unsupported(), "{error}");
+}
+
+#[test]
+fn classes_of_java_that_are_not_here_are_still_refused() {
+    for script in [
+        "Runtime.getRuntime()",
+        "InetAddress.getLocalHost()",
+        "import java.text.*\nCollator.getInstance()",
+        "evaluate('1')",
+        "sampler.getBytes()",
+        "import static java.lang.Runtime.getRuntime\ngetRuntime()",
+        "import static java.lang.Math.cosh\ncosh(1)",
+    ] {
+        assert!(refused(script), "{script}");
+    }
+}
+
+#[test]
+fn scripts_tell_whether_they_look_at_the_sampler() {
+    let opens = |text: &str| compile(text, Language::Groovy).expect(text).opens_request();
+    for script in [
+        "sampler.setPath('/')",
+        "def s = sampler\ns.name",
+        "ctx.getCurrentSampler().getCookieManager()",
+        "\"${sampler.path}\"",
+    ] {
+        assert!(opens(script), "{script}");
+    }
+    for script in ["sampler.getName()", "sampler.name", "ctx.currentSampler.name", "vars.get('sampler')"] {
+        assert!(!opens(script), "{script}");
+    }
+}
+
+#[test]
+fn a_sampler_without_a_request_has_no_path() {
+    let script = "try { sampler.getPath() } catch (MissingMethodException e) { 'none' }";
+    assert_eq!(text(script), "none");
+}
+
+#[test]
+fn closures_take_some_of_their_arguments_in_advance() {
+    let script =
+        "def put = { name, value -> vars.put(name, value) }\nput.curry('x')('5')\n['6'].each(put.curry('y'))";
+    let mut user = User::new();
+    compile(script, Language::Groovy).expect("supported").evaluate(&mut user).expect("runs");
+    assert_eq!(user.changes(), "x=5 y=6");
+}
+
+#[test]
+fn builders_of_json_take_calls_for_members() {
+    let start = "import groovy.json.JsonBuilder\ndef b = new JsonBuilder()\n";
+    assert_eq!(
+        text(&format!("{start}b {{ name 'x'; list 1, 2; inner {{ k true }} }}\nb.toString()")),
+        r#"{"name":"x","list":[1,2],"inner":{"k":true}}"#
+    );
+    assert_eq!(text(&format!("{start}b.root {{ a 1 }}\nb.toString()")), r#"{"root":{"a":1}}"#);
+}
