@@ -43,6 +43,8 @@ pub(crate) struct Context<'p> {
     pub(crate) functional_mode: bool,
     pub(crate) listener_ids: HashMap<busyhour_plan::ElementId, Option<usize>>,
     pub(crate) shared_http: Arc<SharedHttp>,
+    /// The texts at hand belong to a request: a function that throws fails its sample.
+    pub(crate) in_request: bool,
     pub(crate) csv_files: Arc<CsvFiles>,
     pub(crate) timers: Once<dyn Timer>,
     pub(crate) processors: Once<dyn Processor>,
@@ -104,6 +106,7 @@ impl<'p> Context<'p> {
             functional_mode,
             listener_ids: HashMap::new(),
             shared_http: Arc::new(http),
+            in_request: false,
             csv_files: Arc::new(CsvFiles::new(options.base_dir.clone())),
             timers: HashMap::new(),
             processors: HashMap::new(),
@@ -219,7 +222,24 @@ impl<'p> Context<'p> {
 
     /// A text with variables and functions that stands in `property`.
     pub(crate) fn parse(&mut self, text: &str, property: Property<'p>) -> Template {
-        match busyhour_functions::parse(text, &mut self.symbols) {
+        if busyhour_functions::call_left_as_text(text).is_some() {
+            let message = "JMeter 5.6.3 has no function __jexl and uses the text ${__jexl(…)} as it is";
+            let finding = Diagnostic::warning("unknown-function", message);
+            self.tell(property.locate(finding.with_hint("write __jexl3 or __jexl2")));
+        }
+        let parsed = if self.in_request {
+            busyhour_functions::parse_in_request(text, &mut self.symbols).map(|(template, problems)| {
+                for problem in problems {
+                    let message = format!("{}: JMeter fails each such sample", problem.message);
+                    let warning = Diagnostic::warning("failing-function", message).with_hint(problem.hint);
+                    self.tell(property.locate(warning));
+                }
+                template
+            })
+        } else {
+            busyhour_functions::parse(text, &mut self.symbols)
+        };
+        match parsed {
             Ok(template) => as_written(template, text),
             Err(problems) => {
                 for problem in problems {
@@ -249,7 +269,7 @@ impl<'p> Context<'p> {
     fn report(&mut self, finding: Diagnostic, kind: ProblemKind) {
         match kind {
             ProblemKind::Unsupported | ProblemKind::NeedsJava => self.unsupported(finding),
-            ProblemKind::Invalid => self.tell(finding),
+            ProblemKind::Invalid | ProblemKind::FailsSample => self.tell(finding),
         }
     }
 
@@ -376,7 +396,7 @@ fn as_written(template: Template, text: &str) -> Template {
 fn finding(problem: &Problem) -> Diagnostic {
     let code = match problem.kind {
         ProblemKind::Unsupported | ProblemKind::NeedsJava => "unsupported-function",
-        ProblemKind::Invalid => "invalid-function",
+        ProblemKind::Invalid | ProblemKind::FailsSample => "invalid-function",
     };
     let needs = (problem.kind == ProblemKind::NeedsJava).then_some(Needs::Java);
     let finding = Diagnostic::error(code, problem.message.clone()).with_needs(needs);

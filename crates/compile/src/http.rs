@@ -57,6 +57,13 @@ pub(crate) const HTTP2: &str = "com.blazemeter.jmeter.http2.sampler.HTTP2Sampler
 
 /// The HTTP sampler at the end of `stack`.
 pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
+    context.in_request = true;
+    let made = request(context, stack);
+    context.in_request = false;
+    made
+}
+
+fn request<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
     let element = *stack.path.last()?;
     if element.kind() == HTTP2 {
         let what = "the plugin's HTTP/2 requests are sent over HTTP/1.1: the same requests, one at a time on a connection";

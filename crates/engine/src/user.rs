@@ -36,6 +36,15 @@ pub enum LogicalAction {
 /// Marks the number of a stream as that of an arrival.
 const OF_ARRIVAL: u64 = 1 << 63;
 
+/// An exception of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thrown {
+    /// Its class in Java.
+    pub class: &'static str,
+    /// Its message.
+    pub message: String,
+}
+
 /// One virtual user, as elements, functions and scripts see it.
 pub struct UserState {
     /// Its variables.
@@ -72,6 +81,8 @@ pub struct UserState {
     pub interrupt_at: Option<Nanos>,
     /// Name of the sampler at work (for `__samplerName` and logs).
     pub sampler_name: String,
+    /// What a function in the request has thrown, where JMeter fails the sample.
+    pub thrown: Option<Box<Thrown>>,
     /// The sampler at hand, for the scripts around it; `None` where no script asks for it.
     pub request: Option<Box<dyn RequestAccess>>,
     /// What the sampler's session lends to scripts between samples: its cookies.
@@ -107,6 +118,7 @@ impl UserState {
             owed_ns: 0,
             interrupt_at: None,
             sampler_name: String::new(),
+            thrown: None,
             request: None,
             lent: None,
             stream: u64::from(number),

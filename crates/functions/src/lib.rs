@@ -45,7 +45,7 @@ use busyhour_limits::{Limit, exceeded};
 
 pub use entities::unescape_html;
 pub use problem::{Problem, ProblemKind};
-pub use registry::{FunctionInfo, supported};
+pub use registry::{FunctionInfo, call_left_as_text, supported};
 pub use scope::UserScope;
 pub use script::{ALLOW_UNSUPPORTED_PROPERTY, end_user};
 pub use thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY, plan_directory};
@@ -108,6 +108,21 @@ impl Drop for Evaluation {
     }
 }
 
+/// Reads a text of a request. What makes JMeter fail the sample is told beside the template, which throws it.
+///
+/// # Errors
+/// What keeps the plan from running.
+pub fn parse_in_request(text: &str, symbols: &mut Symbols) -> Result<(Template, Vec<Problem>), Vec<Problem>> {
+    if !needs_parsing(text) {
+        return Ok((Template::literal(text), Vec::new()));
+    }
+    let mut context = Context { place: Place::Program(symbols), problems: Vec::new() };
+    let template = parser::template(text, 0, &mut context);
+    let problems = context.problems;
+    let is_fine = problems.iter().all(|problem| problem.kind == ProblemKind::FailsSample);
+    if is_fine { Ok((template, problems)) } else { Err(problems) }
+}
+
 /// The text that `text`, which came up while the run goes on, stands for. What is wrong with it is logged; the text
 /// is then empty, as JMeter's is.
 pub fn evaluate_text(text: &str, user: &mut UserState) -> String {
@@ -132,7 +147,7 @@ pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
     }
     for problem in problems {
         user.log(Level::Error, &format!("in {text:?}: {problem}"));
-        if problem.kind != ProblemKind::Invalid {
+        if !matches!(problem.kind, ProblemKind::Invalid | ProblemKind::FailsSample) {
             script::stop_unsupported(user);
         }
     }

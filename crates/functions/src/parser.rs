@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::{Function, Segment, Template};
-use busyhour_engine::user::{StateId, UserState};
+use busyhour_engine::user::{StateId, Thrown, UserState};
 use busyhour_engine::variables::Names;
 
 use crate::arguments::Arguments;
@@ -58,6 +58,19 @@ impl Context<'_> {
                 None => Segment::Function(Arc::new(Named { name: name.into() })),
             },
         }
+    }
+}
+
+/// A function that throws an `IllegalArgumentException` each time.
+#[derive(Debug)]
+struct Throws {
+    message: String,
+}
+
+impl Function for Throws {
+    fn evaluate(&self, user: &mut UserState, _: &mut String) {
+        let class = "java.lang.IllegalArgumentException";
+        user.thrown = Some(Box::new(Thrown { class, message: self.message.clone() }));
     }
 }
 
@@ -158,7 +171,10 @@ fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
             }
             '(' if previous != ' ' => {
                 let function = name.trim_matches(|c: char| c <= ' ');
-                if registry::is_function(function) || (context.in_plan() && looks_like_function(function)) {
+                let is_unknown = context.in_plan()
+                    && looks_like_function(function)
+                    && !registry::is_left_as_text(function);
+                if registry::is_function(function) || is_unknown {
                     let function = function.to_owned();
                     return call(&function, start, reader, context);
                 }
@@ -289,8 +305,12 @@ fn make(name: &str, offset: usize, values: Vec<Template>, context: &mut Context<
     match made {
         Ok(function) => Segment::Function(function),
         Err(problem) => {
+            let throws = (problem.kind == ProblemKind::FailsSample).then(|| problem.message.clone());
             context.problems.push(problem);
-            Segment::Text(Box::default())
+            match throws {
+                Some(message) => Segment::Function(Arc::new(Throws { message })),
+                None => Segment::Text(Box::default()),
+            }
         }
     }
 }

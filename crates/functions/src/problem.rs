@@ -11,6 +11,8 @@ pub enum ProblemKind {
     NeedsJava,
     /// JMeter cannot make anything of the text either.
     Invalid,
+    /// A function that throws each time: JMeter fails the sample whose request asks for it, and starts nothing elsewhere.
+    FailsSample,
 }
 
 /// Something in a text with functions that keeps the plan from running.

@@ -126,9 +126,19 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__uppercase", (1, 2), "text[, variable]", text::uppercase, "text in upper case").noting(PLUGIN),
 ];
 
-/// Functions of JMeter 5.6.3 that are not there, and what to do without them.
-const MISSING: &[(&str, &str)] =
-    &[("__jexl", "JMeter 5.6.3 no longer has it and leaves its text as it is; write __jexl3 or __jexl2")];
+/// A function that JMeter had before 4.0: JMeter 5.6.3 takes its call for the name of a variable, which it leaves as text.
+const LEFT_AS_TEXT: &str = "__jexl";
+
+/// Whether JMeter 5.6.3 leaves the call of that function as it is.
+pub(crate) fn is_left_as_text(name: &str) -> bool {
+    name == LEFT_AS_TEXT
+}
+
+/// The place of a call that JMeter 5.6.3 no longer knows and sends as text, if there is one.
+#[must_use]
+pub fn call_left_as_text(text: &str) -> Option<usize> {
+    text.find("${__jexl(")
+}
 
 /// The functions that may be used, in the order JMeter lists its own, those of plugins last.
 pub fn supported() -> &'static [FunctionInfo] {
@@ -140,17 +150,13 @@ pub(crate) fn find(name: &str) -> Option<&'static FunctionInfo> {
     FUNCTIONS.iter().find(|info| info.name == name)
 }
 
-/// Whether the name is that of a function, be it there or not.
+/// Whether the name is that of a function.
 pub(crate) fn is_function(name: &str) -> bool {
-    find(name).is_some() || MISSING.iter().any(|missing| missing.0 == name)
+    find(name).is_some()
 }
 
 /// Why a function cannot be had.
 pub(crate) fn refusal(name: &str, offset: usize) -> Problem {
-    if let Some((_, hint)) = MISSING.iter().find(|missing| missing.0 == name) {
-        let message = format!("the function {name} is not supported");
-        return Problem { kind: ProblemKind::Unsupported, message, hint: (*hint).to_owned(), offset };
-    }
     let message = format!("the function {name} is not known");
     let similar = FUNCTIONS.iter().find(|info| info.name.eq_ignore_ascii_case(name));
     let hint = match similar {

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};
 use crate::java_text::{DateFormat, Moment, PatternError};
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
 
 /// Formats with a name of their own, and what they are unless a property `time.<name>` says otherwise.
 const ALIASES: &[(&str, &str)] =
@@ -46,7 +46,15 @@ pub(crate) fn time(arguments: &mut Arguments<'_, '_>) -> Made {
         }
         Some(name) if ALIASES.iter().any(|alias| alias.0 == name) => {}
         Some(pattern) => {
-            let format = compile(pattern).map_err(|error| pattern_problem(arguments, pattern, &error))?;
+            let format = compile(pattern).map_err(|error| match error {
+                PatternError::Invalid(_) => Problem {
+                    kind: ProblemKind::FailsSample,
+                    message: format!("Unable to parse date format {pattern}"),
+                    hint: format!("{error}; patterns are those of Java's DateTimeFormatter"),
+                    ..arguments.invalid(String::new(), "")
+                },
+                PatternError::Unsupported(_) => pattern_problem(arguments, pattern, &error),
+            })?;
             let _ = fixed.set(format);
         }
     }

@@ -20,8 +20,13 @@ pub(crate) async fn render(
     session: &mut HttpSession,
     request: &mut Rendered,
 ) -> Result<Arc<Origin>, Failure> {
+    user.thrown = None;
     sampler.method.render(user, &mut request.method);
     let origin = render_url(sampler, user, session, request)?;
+    if user.thrown.is_some() {
+        request.url.clear();
+        return Err(thrown(user));
+    }
     render_headers(sampler, user, request, &origin);
     let has_body = match request.method.as_str() {
         "GET" => get_has_body(sampler, user),
@@ -32,7 +37,15 @@ pub(crate) async fn render(
     if has_body {
         form::body(sampler, user, request).await?;
     }
-    Ok(origin)
+    if user.thrown.is_some() { Err(thrown(user)) } else { Ok(origin) }
+}
+
+/// What a function in the request has thrown.
+fn thrown(user: &mut UserState) -> Failure {
+    match user.thrown.take() {
+        Some(thrown) => Failure::new(thrown.class, thrown.message),
+        None => Failure::new("java.lang.IllegalArgumentException", "null"),
+    }
 }
 
 fn get_has_body(sampler: &HttpSampler, user: &mut UserState) -> bool {
