@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::value::Value;
-use crate::java;
 
 /// The text is not JSON, not even generously.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
