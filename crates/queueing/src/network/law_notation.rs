@@ -91,7 +91,7 @@ impl FromStr for TimeLaw {
     }
 }
 
-/// The form of that name that has all keys that are used.
+/// The form of that name that has all keys that are used, and as many parameters as there are arguments if there is one.
 fn form(
     name: &str,
     arguments: &[(Option<&str>, &str)],
@@ -114,7 +114,9 @@ fn form(
             .filter_map(|(key, _)| *key)
             .all(|key| parameters.iter().any(|(name, _)| *name == key))
     };
-    match forms.find(|form| has_all(&form)) {
+    let possible: Vec<_> = forms.filter(|form| has_all(&form)).collect();
+    let fitting = possible.iter().find(|(_, parameters)| parameters.len() == arguments.len());
+    match fitting.or(possible.first()) {
         Some((name, parameters)) => Ok((name, parameters)),
         None => {
             let keys: Vec<&str> = arguments.iter().filter_map(|(key, _)| *key).collect();
@@ -320,6 +322,12 @@ mod tests {
         }
         assert_eq!("50ms".parse(), Ok(TimeLaw::Exponential { mean_s: 0.05 }));
         assert_eq!("deterministic(1)".parse(), Ok(TimeLaw::Deterministic { mean_s: 1.0 }));
+        // Both forms of the hyperexponential law in the order of their parameters.
+        assert_eq!(
+            "hyperexponential(0.9, 0.5s, 5.5s)".parse(),
+            "hyperexponential(p=0.9, first=0.5s, second=5.5s)".parse::<TimeLaw>()
+        );
+        assert_eq!("hyperexponential(2s, 3)".parse(), "hyperexponential(mean=2s, cv=3)".parse::<TimeLaw>());
         assert_eq!("erlang( phases = 3 , 1s )".parse(), Ok(TimeLaw::Erlang { mean_s: 1.0, phases: 3 }));
     }
 
@@ -341,6 +349,11 @@ mod tests {
         assert_eq!(
             told("hyperexponential(1s, cw=2)"),
             "hyperexponential has no parameters cw; it is written hyperexponential(mean, cv) or \
+             hyperexponential(p, first, second)"
+        );
+        assert_eq!(
+            told("hyperexponential(1s)"),
+            "cv of hyperexponential is missing; it is written hyperexponential(mean, cv) or \
              hyperexponential(p, first, second)"
         );
         assert!(told("uniform(1s, 2s").contains("closing parenthesis"));
