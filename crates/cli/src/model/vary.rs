@@ -1,6 +1,6 @@
 //! Parameters of a model that vary: `class.web.users=10..500:20`.
 
-use busyhour_queueing::network::TimeLaw;
+use busyhour_queueing::network::{TimeLaw, nearest};
 use toml::{Table, Value};
 
 /// Most values of one parameter.
@@ -98,6 +98,7 @@ fn number(text: &str) -> Result<(f64, &str), String> {
 pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), String> {
     let mut steps: Vec<&str> = path.split('.').map(str::trim).collect();
     let last = steps.pop().unwrap_or_default();
+    let names = element_paths(model);
     let mut here: Option<&mut Value> = None;
     for (depth, step) in steps.iter().enumerate() {
         let next = match here {
@@ -113,7 +114,8 @@ pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), Stri
             Some(_) => None,
         };
         here = Some(next.ok_or_else(|| {
-            format!("there is no {:?} in the model (in the path {path})", steps[..=depth].join("."))
+            let hint = hint(&names, &steps, depth, last);
+            format!("there is no {:?} in the model (in the path {path}){hint}", steps[..=depth].join("."))
         })?);
     }
     let table = match here {
@@ -126,6 +128,40 @@ pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), Stri
     let new = new_value(table.get(last), value)?;
     table.insert(last.to_owned(), new);
     Ok(())
+}
+
+/// The paths of all classes, stations and routes: `class.buyers`.
+fn element_paths(model: &Table) -> Vec<(String, String)> {
+    let mut paths = Vec::new();
+    for (kind, value) in model {
+        for element in value.as_array().into_iter().flatten() {
+            let name = ["name", "from"].iter().find_map(|key| element.get(key)?.as_str());
+            paths.extend(name.map(|name| (kind.clone(), name.to_owned())));
+        }
+    }
+    paths
+}
+
+/// What may have been meant by a path whose step at `depth` does not exist: the same path with the kind of element before it, or
+/// the nearest name. Empty when nothing is near.
+fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) -> String {
+    let (name, rest) = match depth {
+        0 => (steps[0], &steps[1..]),
+        1 => (steps[1], &steps[2..]),
+        _ => return String::new(),
+    };
+    let kind_fits = |kind: &str| depth == 0 || kind == steps[0];
+    let known = || names.iter().filter(|(kind, _)| kind_fits(kind)).map(|(_, name)| name.as_str());
+    let Some(near) = known().find(|known| *known == name).or_else(|| nearest(name, known())) else {
+        let all: Vec<String> = names.iter().map(|(kind, name)| format!("{kind}.{name}")).collect();
+        return if all.is_empty() { String::new() } else { format!("; there are {}", all.join(", ")) };
+    };
+    let meant: Vec<String> = names
+        .iter()
+        .filter(|(kind, name)| name == near && kind_fits(kind))
+        .map(|(kind, name)| [&[kind.as_str(), name.as_str()], rest, &[last]].concat().join("."))
+        .collect();
+    format!("; did you mean {}?", meant.join(" or "))
 }
 
 /// The new value as TOML has it: a bare time in place of a law keeps the law and changes its mean.
@@ -186,7 +222,16 @@ mod tests {
         insta::assert_snapshot!(model.to_string());
         assert_eq!(
             set(&mut model, "station.dv.servers", "2").unwrap_err(),
-            "there is no \"station.dv\" in the model (in the path station.dv.servers)"
+            "there is no \"station.dv\" in the model (in the path station.dv.servers); did you mean station.db.servers?"
+        );
+        assert_eq!(
+            set(&mut model, "web.users", "2").unwrap_err(),
+            "there is no \"web\" in the model (in the path web.users); did you mean class.web.users?"
+        );
+        assert_eq!(
+            set(&mut model, "class.nobody.users", "2").unwrap_err(),
+            "there is no \"class.nobody\" in the model (in the path class.nobody.users); there are class.web, station.db, \
+             route.outside"
         );
         assert!(set(&mut model, "class.web.users.more", "2").is_err());
     }
