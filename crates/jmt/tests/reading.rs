@@ -1,7 +1,7 @@
 //! Files as JMT writes them, and what is said about those that cannot be read.
 
-use busyhour_jmt::{is_xml, read};
-use busyhour_queueing::network::QueueingNetwork;
+use busyhour_jmt::{is_xml, read, to_jsimg};
+use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station};
 use busyhour_queueing::solve::{Settings, solve};
 use busyhour_simulation::{SimulationSettings, simulate};
 
@@ -165,4 +165,36 @@ fn other_documents_are_refused() {
     assert!(told("<archive/>")[0].contains("holds no model"));
     assert!(told("<model/>")[0].contains("has no <parameters>"));
     assert!(told("<model><parameters>")[0].contains("is not closed"));
+}
+
+#[test]
+fn a_region_of_one_queue_that_drops_is_room_there() {
+    let network =
+        QueueingNetwork::new(vec![CustomerClass::open("jobs", 9.0)], vec![Station::queue("desk", 1, 0.1)]);
+    let plain = to_jsimg(&network, "M/M/1").unwrap();
+    let region = |nodes: &str, limits: &str, drops: bool| {
+        let element = format!(
+            "<blockingRegion name=\"R\">{nodes}{limits}<dropRules dropThisClass=\"{drops}\" jobClass=\"jobs\"/></blockingRegion>\n</sim>"
+        );
+        let text = plain.replace("</sim>", &element);
+        assert_ne!(text, plain);
+        text
+    };
+    let desk = "<regionNode nodeName=\"desk\"/>";
+    let all = "<globalConstraint maxJobs=\"-1\"/><classConstraint jobClass=\"jobs\" maxJobsPerClass=\"3\"/>";
+    let found = read(region(desk, all, true).as_bytes(), "m").unwrap().network;
+    let solution = solve(&found, Settings::default()).unwrap();
+    // M/M/1/3 with ρ = 0.9: ρ³(1 − ρ)/(1 − ρ⁴).
+    let lost = 0.9_f64.powi(3) * 0.1 / (1.0 - 0.9_f64.powi(4));
+    assert!((solution.classes[0].lost_share.unwrap() - lost).abs() < 1e-12, "{solution:?}");
+    assert!((solution.classes[0].lost_per_s.unwrap() - 9.0 * lost).abs() < 1e-12, "{solution:?}");
+    for (nodes, limits, drops, why) in [
+        ("", all, true, "it does not contain one station alone"),
+        (desk, all, false, "customers wait before it"),
+        (desk, "<globalConstraint maxJobs=\"-1\"/>", true, "it has no limit"),
+        (desk, "<globalMemoryConstraint maxMemory=\"5\"/>", true, "it limits memory"),
+    ] {
+        let errors = told(&region(nodes, limits, drops));
+        assert!(errors[0].contains(&format!("is not supported: {why}")), "{errors:?}");
+    }
 }

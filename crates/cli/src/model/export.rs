@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_jmt::{to_jmva, to_jsimg};
+use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station, StationKind};
 use clap::{Args, ValueEnum};
 
 use super::file::ModelFile;
@@ -53,6 +54,12 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
             return exit;
         }
     };
+    if matches!(args.to, Format::Jmva) && has_closed_multi_servers(&model.network) {
+        say(
+            "note: JMT's analytic solver takes stations of several servers for closed classes by Seidmann's approximation; \
+             `busyhour model solve` is exact there",
+        );
+    }
     match &args.output {
         None => {
             print(&text);
@@ -66,4 +73,10 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
             Err(error) => complain(Exit::Internal, &format!("cannot write {}: {error}", path.display())),
         },
     }
+}
+
+/// Whether closed classes come to a queue with several servers.
+fn has_closed_multi_servers(network: &QueueingNetwork) -> bool {
+    let several = |station: &Station| matches!(&station.kind, StationKind::Queue(queue) if queue.servers > 1);
+    network.classes.iter().any(CustomerClass::is_closed) && network.stations.iter().any(several)
 }

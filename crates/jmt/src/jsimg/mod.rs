@@ -4,6 +4,7 @@ mod laws;
 mod nodes;
 mod parameters;
 mod read;
+mod regions;
 mod routes;
 mod servers;
 mod write;

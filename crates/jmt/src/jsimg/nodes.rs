@@ -1,5 +1,8 @@
 //! Classes, nodes and connections of a file, before anything is made of them.
 
+use std::collections::BTreeMap;
+
+use super::regions;
 use crate::element::Element;
 use crate::findings::Findings;
 
@@ -47,6 +50,8 @@ impl Node<'_> {
 pub(super) struct Model<'e> {
     pub(super) classes: Vec<Class>,
     pub(super) nodes: Vec<Node<'e>>,
+    /// How many customers find room at a node, by the region around it; who does not is dropped.
+    pub(super) rooms: BTreeMap<usize, u32>,
 }
 
 impl Model<'_> {
@@ -69,10 +74,7 @@ pub(super) fn read<'e>(sim: &'e Element, findings: &mut Findings<'_>) -> Option<
     for child in &sim.children {
         match child.name.as_str() {
             // Measures are all there; where customers begin does not matter in the long run.
-            "userClass" | "node" | "connection" | "measure" | "preload" => {}
-            "blockingRegion" => {
-                findings.error(child, "is not supported: there are no regions of limited room")
-            }
+            "userClass" | "node" | "connection" | "measure" | "preload" | "blockingRegion" => {}
             _ => findings.error(child, "is not supported"),
         }
     }
@@ -98,7 +100,8 @@ pub(super) fn read<'e>(sim: &'e Element, findings: &mut Findings<'_>) -> Option<
         .children_named("userClass")
         .filter_map(|element| read_class(element, &nodes, all_read, findings))
         .collect();
-    findings.errors.is_empty().then_some(Model { classes, nodes })
+    let rooms = regions::read(sim, &classes, &nodes, findings);
+    findings.errors.is_empty().then_some(Model { classes, nodes, rooms })
 }
 
 fn read_node<'e>(element: &'e Element, findings: &mut Findings<'_>) -> Option<Node<'e>> {

@@ -19,7 +19,8 @@ pub(super) fn read(
     findings: &mut Findings<'_>,
 ) -> Option<StationKind> {
     let (input, server) = (node.section(0)?, node.section(1)?);
-    let capacity = capacity(model, input, here, findings)?;
+    let own = capacity(model, input, here, findings)?;
+    let capacity = within_region(model, node, own, findings)?;
     let mut speeds: Option<Vec<f64>> = None;
     let mut service = Vec::new();
     for class in here {
@@ -93,6 +94,26 @@ pub(super) fn law_of(section: &Element, class: &str, findings: &mut Findings<'_>
             findings.error(section, format!("has no law for the class {class:?}"));
             None
         }
+    }
+}
+
+/// Room at a station that may stand in a region of its own.
+fn within_region(
+    model: &Model<'_>,
+    node: &Node<'_>,
+    own: Option<Capacity>,
+    findings: &mut Findings<'_>,
+) -> Option<Option<Capacity>> {
+    let Some(&room) = model.node(&node.name).and_then(|at| model.rooms.get(&at)) else { return Some(own) };
+    match own {
+        Some(Capacity { when_full: WhenFull::Block, .. }) => {
+            findings.error(node.element, "blocks when it is full, and stands in a region that drops");
+            None
+        }
+        Some(Capacity { customers, when_full: WhenFull::Drop }) => {
+            Some(Some(Capacity { customers: customers.min(room), when_full: WhenFull::Drop }))
+        }
+        None => Some(Some(Capacity { customers: room, when_full: WhenFull::Drop })),
     }
 }
 

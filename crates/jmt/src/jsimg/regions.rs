@@ -1,0 +1,84 @@
+//! Regions of limited room (`<blockingRegion>`).
+//!
+//! A region around one queue that drops who finds it full is room at that queue. Regions of several stations, and those
+//! before which customers wait, have no counterpart here.
+
+use std::collections::BTreeMap;
+
+use super::nodes::{Class, Node, NodeKind};
+use crate::element::Element;
+use crate::findings::Findings;
+
+/// Room at queues by the regions around them, by node. What cannot be read is found.
+pub(super) fn read(
+    sim: &Element,
+    classes: &[Class],
+    nodes: &[Node<'_>],
+    findings: &mut Findings<'_>,
+) -> BTreeMap<usize, u32> {
+    let mut rooms = BTreeMap::new();
+    for region in sim.children_named("blockingRegion") {
+        match room(region, classes, nodes, findings) {
+            Ok((node, customers)) => {
+                let room = rooms.entry(node).or_insert(customers);
+                *room = customers.min(*room);
+            }
+            Err(why) => findings.error(
+                region,
+                format!("is not supported: {why}; only a region of one queue that drops open classes is"),
+            ),
+        }
+    }
+    rooms
+}
+
+/// The node of a region and how many customers find room in it.
+fn room(
+    region: &Element,
+    classes: &[Class],
+    nodes: &[Node<'_>],
+    findings: &mut Findings<'_>,
+) -> Result<(usize, u32), &'static str> {
+    let names: Vec<&str> =
+        region.children_named("regionNode").filter_map(|node| node.attribute("nodeName")).collect();
+    let [name] = names[..] else { return Err("it does not contain one station alone") };
+    let at = nodes.iter().position(|node| node.name == name && node.kind == NodeKind::Queue);
+    let at = at.ok_or("its station is no queue")?;
+    if classes.iter().any(|class| class.users.is_some()) {
+        return Err("there are closed classes");
+    }
+    let mut limit = |children: &str, key: &str| -> Result<Option<i64>, &'static str> {
+        let mut least: Option<i64> = None;
+        for child in region.children_named(children) {
+            let value: i64 = findings.number_in(child, key).ok_or("a limit cannot be read")?;
+            if value >= 0 {
+                least = Some(least.map_or(value, |known| known.min(value)));
+            }
+        }
+        Ok(least)
+    };
+    let global = limit("globalConstraint", "maxJobs")?;
+    let by_class = limit("classConstraint", "maxJobsPerClass")?;
+    let memory = limit("globalMemoryConstraint", "maxMemory")?
+        .or(limit("classMemoryConstraint", "maxMemoryPerClass")?);
+    if memory.is_some() {
+        return Err("it limits memory");
+    }
+    if by_class.is_some() && classes.len() > 1 {
+        return Err("it limits classes one by one");
+    }
+    let drops = |class: &Class| {
+        region.children_named("dropRules").any(|rule| {
+            rule.attribute("jobClass") == Some(&class.name) && rule.attribute("dropThisClass") == Some("true")
+        })
+    };
+    if !classes.iter().all(drops) {
+        return Err("customers wait before it");
+    }
+    let customers = global.into_iter().chain(by_class).min().ok_or("it has no limit")?;
+    u32::try_from(customers)
+        .ok()
+        .filter(|customers| *customers > 0)
+        .map(|room| (at, room))
+        .ok_or("it has no room")
+}
