@@ -36,8 +36,15 @@ pub(crate) fn parameter(parameter: &Parameter, value: f64) -> String {
         "1/s" => format!("{}/s", per_s(value)),
         _ if value == 0.0 => "0".into(),
         _ if value.abs() < 1e-3 => format!("{value:.3e}"),
-        _ => format!("{value:.4}"),
+        _ => format!("{value:.*}", decimals(&parameter.fitted)),
     }
+}
+
+/// Decimals of a number without a unit: as many as two digits of its interval, four at most.
+fn decimals(value: &FittedValue) -> usize {
+    let halves = [value.low, value.high].into_iter().flatten().map(|end| (end - value.value).abs());
+    let half = halves.filter(|half| *half > 0.0).fold(f64::INFINITY, f64::min);
+    if half.is_finite() { (1 - half.log10().floor() as i32).clamp(0, 4) as usize } else { 4 }
 }
 
 /// A time in ms with four digits: demands are multiplied by many users.

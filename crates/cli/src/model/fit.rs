@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use busyhour_queueing::fit::{
-    CapacityFit, FitSettings, ModelChoice, ServiceLawFit, VALUES_MIN, fit_service_law,
+    CapacityFit, FitSettings, ModelChoice, ServiceLawFit, VALUES_MIN, fit_service_law, significant,
 };
+use busyhour_queueing::network::{PerClass, StationKind, TimeLaw};
 use busyhour_record::RunDir;
 use busyhour_report::{capacity_html, capacity_table, refusal_text, service_law_table};
 use clap::{Args, ValueEnum};
@@ -13,10 +14,15 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
 
 use super::measurements::{MeasurementArgs, Measurements};
+use super::numbers::figure;
 use crate::arrivals::look;
 use crate::exit::{Exit, complain, print, say};
 use crate::quantities::seconds;
 use crate::run::chain;
+
+/// Significant digits of the think time and of a coefficient of variation in a model file.
+const THINK_DIGITS: i32 = 6;
+const CV_DIGITS: i32 = 4;
 
 /// Simulations behind the test of a law: p-values down to 1 in 200.
 const SIMULATIONS: u32 = 199;
@@ -206,19 +212,33 @@ fn as_json(fit: &CapacityFit, law: Option<&(String, ServiceLawFit)>) -> String {
 /// The model as a file that `model solve`, `simulate` and `what-if` read, with what is known about it as comments.
 fn model_text(fit: &CapacityFit, title: &str) -> Result<String, String> {
     let last = fit.headroom.users.round().max(1.0) as u64;
-    let mut network = fit.model.network(last, fit.think_s).ok_or("the model is no network of queues")?;
+    let mut network = fit
+        .fitted
+        .rounded_model()
+        .network(last, significant(fit.think_s, THINK_DIGITS))
+        .ok_or("the model is no network of queues")?;
     network.name = title.to_owned();
+    for station in &mut network.stations {
+        if let StationKind::Queue(queue) = &mut station.kind
+            && let PerClass::Same(TimeLaw::Gamma { cv, .. }) = &mut queue.service
+        {
+            // The root of a number that is already rounded.
+            *cv = significant(*cv, CV_DIGITS);
+        }
+    }
     let body = toml::to_string(&network).map_err(|error| error.to_string())?;
     let mut out = format!(
-        "# Fitted by busyhour model fit: {}, {}.\n# Users are those of the largest load that was fitted.\n",
+        "# Fitted by busyhour model fit: {}, {}.\n# Users are those of the largest load that was fitted. Fitted numbers have \
+         the digits that their intervals support.\n",
         fit.model.words(),
         fit.method.words()
     );
     for of in &fit.parameters {
         if let (Some(low), Some(high)) = (of.fitted.low, of.fitted.high) {
             let (scale, unit) = if of.unit == "s" { (1e3, " ms") } else { (1.0, "") };
-            let (value, low, high) = (of.fitted.value * scale, low * scale, high * scale);
-            out += &format!("# {}: {value:.4}{unit}, 95 % interval {low:.4} to {high:.4}{unit}\n", of.name);
+            let [value, low, high] = [of.fitted.rounded(), significant(low, 4), significant(high, 4)]
+                .map(|number| figure(number * scale));
+            out += &format!("# {}: {value}{unit}, 95 % interval {low} to {high}{unit}\n", of.name);
         }
     }
     for told in &fit.findings {

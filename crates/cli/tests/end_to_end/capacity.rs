@@ -104,6 +104,12 @@ fn a_model_is_fitted_to_logs_predicts_and_is_judged() {
         let off = |of: &str| point[of]["off"].as_f64().unwrap().abs();
         assert!(off("throughput") < 0.10 && off("response") < 0.25, "{point}");
     }
+    // Fitted numbers have the digits that are known of them.
+    let model = room.read("model.toml");
+    for line in model.lines().filter(|line| line.starts_with("service") || line.starts_with("think")) {
+        let digits = line.chars().filter(char::is_ascii_digit).count();
+        assert!(digits <= 10, "{line}");
+    }
     // And `model solve` reads what was written.
     room.type_in("model solve model.toml").expect(0);
 

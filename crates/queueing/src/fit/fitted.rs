@@ -104,6 +104,13 @@ impl FittedModel {
         self.form.model(&self.parameters)
     }
 
+    /// The model with the digits that the intervals of its parameters support.
+    #[must_use]
+    pub fn rounded_model(&self) -> CapacityModel {
+        let rounded: Vec<f64> = (0..self.parameters.len()).map(|at| self.own_value(at).rounded()).collect();
+        self.form.model(&rounded)
+    }
+
     /// What the model says of `users` with this think time, with the interval of its curve.
     #[must_use]
     pub fn predict(&self, users: f64, think_s: f64) -> FittedPrediction {

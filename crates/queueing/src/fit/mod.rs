@@ -66,4 +66,4 @@ pub use point::{LoadPoint, Utilization};
 pub use service_law::{FittedLaw, LawCandidate, ServiceLawFit, VALUES_MAX, VALUES_MIN, fit_service_law};
 pub use usl::{USL_POINTS_WANTED, UslCurve, UslFit, UslPoint, fit_usl};
 pub use utilization_law::ResourceDemand;
-pub use value::{CONFIDENCE, FittedValue};
+pub use value::{CONFIDENCE, FittedValue, significant};
