@@ -3,7 +3,7 @@
 use busyhour_queueing::mva::{
     Centre, ClosedNetwork, Population, convolution, exact, linearizer, multi_class,
 };
-use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station};
+use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station, TimeLaw};
 use busyhour_queueing::solve::{Settings, SolveError, solve};
 use proptest::collection::vec;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
@@ -144,5 +144,43 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_moments_that_exist() {
+    // E[S²], E[S³] and E[S⁴] of Pareto laws by their shape.
+    for (shape, exist) in [
+        (1.5, [false, false, false]),
+        (2.0, [false, false, false]),
+        (2.1, [true, false, false]),
+        (2.3, [true, false, false]),
+        (2.6, [true, false, false]),
+        (3.0, [true, false, false]),
+        (3.1, [true, true, false]),
+        (3.5, [true, true, false]),
+        (4.0, [true, true, false]),
+        (4.1, [true, true, true]),
+    ] {
+        let law: TimeLaw = format!("pareto(1s, shape={shape})").parse().unwrap();
+        assert_eq!([2.0, 3.0, 4.0].map(|order| order < law.tail_index()), exist, "{shape}");
+        assert_eq!(law.scv().is_finite(), exist[0], "{shape}");
+    }
+    for text in [
+        "1s",
+        "constant(1s)",
+        "erlang(1s, 3)",
+        "hyperexponential(1s, 4)",
+        "coxian(1s, 2s, 0.5)",
+        "gamma(1s, 5)",
+        "lognormal(1s, 5)",
+        "normal(1s, 2s)",
+        "uniform(1s, 2s)",
+        "weibull(1s, 0.2)",
+        "mmpp2(1/s, 5/s, 1/s, 1/s)",
+        "replay(times.txt)",
+    ] {
+        let law: TimeLaw = text.parse().unwrap();
+        assert_eq!(law.tail_index(), f64::INFINITY, "{text}");
     }
 }

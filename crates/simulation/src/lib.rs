@@ -42,12 +42,13 @@ mod sharing;
 mod simulate;
 mod station;
 mod tally;
+mod validity;
 mod waiting;
 mod world;
 
 pub use result::{
-    ClassResult, Ending, Measure, PERCENTILES, Percentile, Reason, SimulationResult, StationMeasures,
-    StationResult, Unconverged,
+    ClassResult, Ending, HeavyTail, Measure, PERCENTILES, Percentile, Reason, SimulationResult,
+    StationMeasures, StationResult, Unconverged,
 };
 pub use settings::{SimulationError, SimulationSettings, SimulationWatch};
 pub use simulate::{simulate, simulate_watched};

@@ -7,6 +7,7 @@ use crate::histogram::Histogram;
 use crate::inference::{Cut, Ratio, percentiles};
 use crate::result::{ClassResult, Measure, Reason, StationMeasures, StationResult, Unconverged};
 use crate::tally::Sums;
+use crate::validity::{Validity, Verdict};
 
 /// Passes of each customer of a closed class, in each replication, before anything of it is held to be known.
 const ROUNDS_MIN: f64 = 5.0;
@@ -19,6 +20,17 @@ pub(crate) struct Measured<'m> {
     pub(crate) network: &'m QueueingNetwork,
     pub(crate) cuts: Vec<Cut<'m>>,
     pub(crate) confidence: f64,
+    pub(crate) validity: &'m Validity,
+}
+
+/// What is known of a measure whose interval the laws make invalid: the value without an interval, and nothing where the mean
+/// is infinite.
+fn as_valid(found: Option<Estimate>, verdict: &Verdict) -> Option<Estimate> {
+    match verdict {
+        None => found,
+        Some((Reason::InfiniteMean, _)) => None,
+        Some(_) => found.map(|found| Estimate { low: f64::NEG_INFINITY, high: f64::INFINITY, ..found }),
+    }
 }
 
 impl Measured<'_> {
@@ -52,6 +64,17 @@ impl Measured<'_> {
 
     fn lost(&self, pick: Pick<'_>) -> Option<Estimate> {
         self.ratio(&|batch| pick(batch).lost, None)
+    }
+
+    /// As a share of all who end here, in whatever way.
+    fn lost_share(&self, pick: Pick<'_>) -> Option<Estimate> {
+        self.ratio(
+            &|batch| pick(batch).lost,
+            Some(&|batch| {
+                let sums = pick(batch);
+                sums.lost + sums.done
+            }),
+        )
     }
 
     /// `None` where there is no number of servers.
@@ -101,12 +124,14 @@ impl Measured<'_> {
             matches!(&station.kind, StationKind::Queue(queue)
                 if queue.capacity.is_some_and(|room| room.when_full == WhenFull::Drop))
         });
+        let valid = |measure, found| as_valid(found, &self.validity.class(class, measure));
         ClassResult {
             name: self.network.classes[class].name.clone(),
-            throughput_per_s: self.throughput(pick),
-            response_s: self.response(pick),
-            customers: self.customers(pick),
-            lost_per_s: if drops { self.lost(pick) } else { None },
+            throughput_per_s: valid(Measure::Throughput, self.throughput(pick)),
+            response_s: valid(Measure::Response, self.response(pick)),
+            customers: valid(Measure::Customers, self.customers(pick)),
+            lost_per_s: if drops { valid(Measure::Throughput, self.lost(pick)) } else { None },
+            lost_share: if drops { valid(Measure::Throughput, self.lost_share(pick)) } else { None },
             percentiles: percentiles(&self.histograms(at..at + 1), self.confidence),
         }
     }
@@ -149,20 +174,24 @@ impl Measured<'_> {
         let pick: Pick<'_> = &|batch| add(&batch[observed.clone()]);
         let drops = matches!(&self.network.stations[station].kind, StationKind::Queue(queue)
             if queue.capacity.is_some_and(|room| room.when_full == WhenFull::Drop));
+        let valid = |measure, found| as_valid(found, &self.validity.station(station, measure));
+        let residence_s =
+            self.ratio(&|batch| pick(batch).present_s, Some(&|batch| add(&batch[systems.clone()]).done));
         StationMeasures {
-            throughput_per_s: self.throughput(pick),
-            response_s: self.response(pick),
-            customers: self.customers(pick),
-            utilization: self.utilization(station, pick),
-            residence_s: self
-                .ratio(&|batch| pick(batch).present_s, Some(&|batch| add(&batch[systems.clone()]).done)),
-            lost_per_s: if drops { self.lost(pick) } else { None },
+            throughput_per_s: valid(Measure::Throughput, self.throughput(pick)),
+            response_s: valid(Measure::Response, self.response(pick)),
+            customers: valid(Measure::Customers, self.customers(pick)),
+            utilization: valid(Measure::Utilization, self.utilization(station, pick)),
+            residence_s: valid(Measure::Response, residence_s),
+            lost_per_s: if drops { valid(Measure::Throughput, self.lost(pick)) } else { None },
+            lost_share: if drops { valid(Measure::Throughput, self.lost_share(pick)) } else { None },
             percentiles: percentiles(&self.histograms(observed.clone()), self.confidence),
         }
     }
 
     /// The measures that must be known: X and R of each class in the system; X, R, Q and U of each station where
-    /// customers are served, over all classes. Those that are not as precise as asked for, or have not settled.
+    /// customers are served, over all classes. Those that are not as precise as asked for, have not settled, or cannot be
+    /// known by the laws; the latter with the width of the interval that would be given otherwise.
     pub(crate) fn unconverged(&self, precision: f64, unsettled: &[bool]) -> Vec<Unconverged> {
         let mut found = Vec::new();
         let too_short: Vec<bool> = (0..self.count()).map(|class| self.is_too_short(class)).collect();
@@ -172,7 +201,13 @@ impl Measured<'_> {
                 let grows = matches!(measure, Measure::Customers | Measure::Response);
                 let place = station.or(class.map(|class| self.network.stations.len() + class));
                 let relative = estimate.map(|estimate| relative_width(&estimate));
+                let verdict = match (station, class) {
+                    (Some(station), _) => self.validity.station(station, measure),
+                    (None, Some(class)) => self.validity.class(class, measure),
+                    (None, None) => None,
+                };
                 let reason = match relative {
+                    _ if verdict.is_some() => verdict.as_ref().map_or(Reason::Wide, |(reason, _)| *reason),
                     _ if grows && place.is_some_and(|place| unsettled[place]) => Reason::NotSteady,
                     _ if class.is_some_and(|class| too_short[class]) => Reason::TooLittle,
                     Some(relative) if relative <= precision => return,
@@ -185,6 +220,7 @@ impl Measured<'_> {
                     measure,
                     relative: relative.filter(|relative| relative.is_finite()),
                     reason,
+                    heavy_tail: verdict.map(|(_, law)| law),
                 });
             };
         for class in 0..self.count() {

@@ -60,6 +60,8 @@ pub struct ClassResult {
     pub customers: Option<Estimate>,
     /// Passes per second that end because a station was full; `None` where no station drops.
     pub lost_per_s: Option<Estimate>,
+    /// The same as a share of the passes that end, 0 to 1.
+    pub lost_share: Option<Estimate>,
     /// Percentiles of the response time.
     pub percentiles: Vec<Percentile>,
 }
@@ -92,6 +94,8 @@ pub struct StationMeasures {
     pub residence_s: Option<Estimate>,
     /// Customers per second who find no room and are lost; `None` where nobody is.
     pub lost_per_s: Option<Estimate>,
+    /// The same as a share of those who come, 0 to 1.
+    pub lost_share: Option<Estimate>,
     /// Percentiles of the response time.
     pub percentiles: Vec<Percentile>,
 }
@@ -133,16 +137,44 @@ pub struct Unconverged {
     pub relative: Option<f64>,
     /// Why.
     pub reason: Reason,
+    /// The law that is the reason; `None` of other reasons.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heavy_tail: Option<HeavyTail>,
+}
+
+/// A law of times whose higher moments are infinite.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeavyTail {
+    /// The station whose service it is, or `outside` for arrivals and think times.
+    pub place: String,
+    /// Moments are finite below this order.
+    pub tail_index: f64,
 }
 
 /// Why a measure is not known well enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The interval is wider than asked for: more events would narrow it.
     Wide,
     /// Too little was seen for any interval.
     TooLittle,
+    /// The mean is infinite.
+    InfiniteMean,
+    /// The variance is infinite, so that an interval from observed variances contains the mean far too rarely: such
+    /// estimates are mostly too low, and rarely far too high.
+    InfiniteVariance,
+    /// The variance is finite, but values follow each other so closely that the error of their mean falls more slowly than
+    /// the root of their number rises. An interval is too narrow.
+    LongMemory,
     /// It still changed at the end: far more events are needed, or the station is saturated and there is no steady state.
     NotSteady,
+}
+
+impl Reason {
+    /// Whether the laws of the model are the reason, which no number of events changes.
+    #[must_use]
+    pub const fn is_of_laws(self) -> bool {
+        matches!(self, Reason::InfiniteMean | Reason::InfiniteVariance | Reason::LongMemory)
+    }
 }

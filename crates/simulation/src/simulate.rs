@@ -11,6 +11,7 @@ use crate::measures::Measured;
 use crate::random::Streams;
 use crate::result::{Ending, Reason, SimulationResult, Unconverged};
 use crate::settings::{SimulationError, SimulationSettings, SimulationWatch};
+use crate::validity::Validity;
 use crate::world::{Halt, World};
 
 /// Events of a replication before batches begin: their time is the length of the first.
@@ -61,6 +62,7 @@ pub fn simulate_watched(
     let each_max = settings.events_max.div_ceil(count);
     let mut target = (FIRST_ROUND / count).max(8_000).min(each_max);
     let mut rounds = Rounds { network, settings, watch };
+    let validity = Validity::of(network);
     rounds.run(&mut replications, target / 8);
     for replication in &mut replications {
         replication.world.tally.clear_histograms(replication.world.now_s);
@@ -76,13 +78,15 @@ pub fn simulate_watched(
             network,
             cuts: replications.iter().map(Replication::cut).collect(),
             confidence: settings.confidence,
+            validity: &validity,
         };
-        let unconverged = measured.unconverged(settings.precision, &unsettled);
+        let mut unconverged = measured.unconverged(settings.precision, &unsettled);
+        let is_pending = |one: &&Unconverged| is_pending(one, settings.precision);
         let ending = if watch.is_stopped() {
             Some(Ending::Stopped)
         } else if flooded {
             Some(Ending::Flooded)
-        } else if unconverged.is_empty() {
+        } else if !unconverged.iter().any(|one| is_pending(&one)) {
             Some(Ending::Precise)
         } else if target >= each_max {
             Some(Ending::EventsMax)
@@ -90,9 +94,11 @@ pub fn simulate_watched(
             None
         };
         if let Some(ending) = ending {
+            // A width that is not valid is not told.
+            unconverged.iter_mut().filter(|one| one.reason.is_of_laws()).for_each(|one| one.relative = None);
             return Ok(rounds.result(&measured, &replications, ending, unconverged));
         }
-        let growth = growth(&unconverged, settings.precision);
+        let growth = growth(unconverged.iter().filter(is_pending), settings.precision);
         target = ((target as f64 * growth) as u64).min(each_max);
         for replication in &mut replications {
             replication.forget_transient_responses();
@@ -126,13 +132,25 @@ fn find_transients(network: &QueueingNetwork, replications: &mut [Replication]) 
     unsettled.into_iter().map(|count| 2 * count >= replications.len()).collect()
 }
 
+/// Whether more events are needed. Measures that have no valid interval are simulated for as long as if they had one, so that
+/// their values are not worse than others; a mean that is infinite is not waited for.
+fn is_pending(one: &Unconverged, precision: f64) -> bool {
+    match one.reason {
+        Reason::Wide | Reason::TooLittle | Reason::NotSteady => true,
+        Reason::InfiniteVariance | Reason::LongMemory => {
+            one.relative.is_none_or(|relative| relative > precision)
+        }
+        Reason::InfiniteMean => false,
+    }
+}
+
 /// How many times as long the simulation should be: widths shrink with the root of the length.
-fn growth(unconverged: &[Unconverged], precision: f64) -> f64 {
+fn growth<'u>(pending: impl Iterator<Item = &'u Unconverged>, precision: f64) -> f64 {
     let wanted = |one: &Unconverged| match (one.reason, one.relative) {
-        (Reason::Wide, Some(relative)) => (relative / precision).powi(2) * GROWTH_RESERVE,
-        _ => GROWTH_MAX,
+        (Reason::NotSteady | Reason::TooLittle, _) | (_, None) => GROWTH_MAX,
+        (_, Some(relative)) => (relative / precision).powi(2) * GROWTH_RESERVE,
     };
-    unconverged.iter().map(wanted).fold(GROWTH_MIN, f64::max).min(GROWTH_MAX)
+    pending.map(wanted).fold(GROWTH_MIN, f64::max).min(GROWTH_MAX)
 }
 
 fn halted(network: &QueueingNetwork, replications: &[Replication]) -> Option<SimulationError> {

@@ -5,7 +5,7 @@ use busyhour_queueing::solve::{Broken, Solution, SolveError};
 use busyhour_simulation::{Ending, SimulationError, SimulationResult};
 use busyhour_stats::Estimate;
 
-use super::numbers::{figure, percent};
+use super::numbers::{figure, percent, two_digits};
 
 /// A number, with half the width of its interval when it was simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,15 +35,6 @@ impl Value {
             Some(half) => format!("{} ±{}", figure(self.value), two_digits(half)),
         }
     }
-}
-
-/// How wide an interval is needs no more than two digits.
-fn two_digits(half: f64) -> String {
-    if half <= 0.0 || !half.is_finite() {
-        return "–".into();
-    }
-    let decimals = usize::try_from(1 - half.log10().floor() as i32).unwrap_or(0);
-    format!("{half:.decimals$}")
 }
 
 /// A class.
@@ -110,6 +101,9 @@ impl From<&Solution> for Answer {
 impl From<&SimulationResult> for Answer {
     fn from(found: &SimulationResult) -> Self {
         let narrow = match found.ending {
+            Ending::Precise if !found.unconverged.is_empty() => {
+                "; no valid intervals where times have infinite moments"
+            }
             Ending::Precise => "",
             Ending::EventsMax | Ending::Stopped => "; not all as narrow as asked for",
             Ending::Flooded => "; saturated, so that there is no steady state",

@@ -35,6 +35,15 @@ pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".into(), |share| format!("{:.2}", share * 100.0))
 }
 
+/// Half the width of an interval, with two digits; a dash where it is none.
+pub(crate) fn two_digits(half: f64) -> String {
+    if half <= 0.0 || !half.is_finite() {
+        return "–".into();
+    }
+    let decimals = usize::try_from(1 - half.log10().floor() as i32).unwrap_or(0);
+    format!("{half:.decimals$}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use busyhour_queueing::solve::{Settings, solve};
 use busyhour_simulation::{
     ClassResult, Ending, Measure, Percentile, Reason, SimulationError, SimulationResult, SimulationSettings,
     SimulationWatch, StationMeasures, Unconverged, simulate_watched,
@@ -14,7 +15,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::file::ModelFile;
-use super::numbers::figure;
+use super::numbers::{figure, two_digits};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 use crate::quantities::share;
@@ -235,6 +236,12 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
     );
     let (precision, confidence) = (100.0 * result.precision, 100.0 * result.confidence);
     out += &match result.ending {
+        Ending::Precise if result.unconverged.iter().any(|one| one.reason.is_of_laws()) => format!(
+            "Every measure that can have an interval is known to ± {} % or better; the laws of this model leave others without \
+             one (below). Intervals of {} % confidence.\n",
+            figure(precision),
+            figure(confidence)
+        ),
         Ending::Precise => format!(
             "Every measure is known to ± {} % or better; intervals of {} % confidence.\n",
             figure(precision),
@@ -255,7 +262,30 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
     out.push('\n');
     out += &stations(model, result);
     out += &unconverged(result);
+    out += &exact_means(model, result);
     out
+}
+
+/// The mean response times of the exact solution, where the simulation cannot know them and there is one.
+fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
+    let is_of_laws = |one: &Unconverged| one.reason.is_of_laws();
+    if !result.unconverged.iter().any(is_of_laws) {
+        return String::new();
+    }
+    let Ok(solution) = solve(&model.network, Settings::default()) else { return String::new() };
+    if !solution.method.is_exact() || !solution.ignored.is_empty() {
+        return String::new();
+    }
+    let means: Vec<String> = solution
+        .classes
+        .iter()
+        .filter_map(|class| Some(format!("{} {} ms", class.name, figure(class.response_s? * 1e3))))
+        .collect();
+    format!(
+        "  `busyhour model solve` knows the means exactly ({}): R of {}\n",
+        solution.method.words(),
+        means.join(", ")
+    )
 }
 
 fn grouped(number: u64) -> String {
@@ -279,7 +309,7 @@ fn classes(result: &SimulationResult) -> String {
     let loses = result.classes.iter().any(|class| class.lost_per_s.is_some());
     let mut heading = vec!["class", "X per s", "R ms", "Q", "p50 ms", "p95 ms", "p99 ms"];
     if loses {
-        heading.push("lost per s");
+        heading.extend(["lost per s", "lost %"]);
     }
     let mut table = Columns::new(1, &heading);
     let row = |class: &ClassResult| {
@@ -292,6 +322,7 @@ fn classes(result: &SimulationResult) -> String {
         row.extend([0.5, 0.95, 0.99].map(|share| percentile(&class.percentiles, share)));
         if loses {
             row.push(with_interval(class.lost_per_s, 1.0));
+            row.push(with_interval(class.lost_share, 100.0));
         }
         row
     };
@@ -308,7 +339,7 @@ fn stations(model: &ModelFile, result: &SimulationResult) -> String {
     }
     heading.extend(["X per s", "U %", "Q", "R ms", "residence ms", "p95 ms"]);
     if loses {
-        heading.push("lost per s");
+        heading.extend(["lost per s", "lost %"]);
     }
     let mut table = Columns::new(if several { 2 } else { 1 }, &heading);
     let mut add = |station: &str, class: Option<&str>, measures: &StationMeasures| {
@@ -324,6 +355,7 @@ fn stations(model: &ModelFile, result: &SimulationResult) -> String {
         ]);
         if loses {
             row.push(with_interval(measures.lost_per_s, 1.0));
+            row.push(with_interval(measures.lost_share, 100.0));
         }
         table.row(row);
     };
@@ -370,8 +402,18 @@ fn line(one: &Unconverged) -> String {
         Measure::Customers => "Q",
         Measure::Utilization => "U",
     };
-    let width = one.relative.map(|relative| format!("± {} %", figure_short(100.0 * relative)));
+    let width = one.relative.map(|relative| format!("± {} %", two_digits(100.0 * relative)));
+    let tail = one.heavy_tail.as_ref().map_or_else(String::new, |tail| {
+        let of = if tail.place == "outside" { "times outside" } else { "service times" };
+        let place = if tail.place == "outside" { String::new() } else { format!(" at {}", tail.place) };
+        format!("{of}{place} have finite moments only below order {}", figure(tail.tail_index))
+    });
     let why = match (one.reason, width) {
+        (Reason::InfiniteMean, _) => format!("is infinite: {tail}"),
+        (Reason::InfiniteVariance, _) => format!("interval not valid, the variance is infinite: {tail}"),
+        (Reason::LongMemory, _) => {
+            format!("interval not valid, the error falls more slowly than an interval assumes: {tail}")
+        }
         (Reason::Wide, Some(width)) => width,
         (Reason::NotSteady, Some(width)) => format!("still changed at the end ({width})"),
         (Reason::NotSteady, None) => "still changed at the end".to_owned(),
@@ -382,6 +424,10 @@ fn line(one: &Unconverged) -> String {
 
 fn advice(reason: Reason) -> &'static str {
     match reason {
+        Reason::InfiniteMean | Reason::InfiniteVariance | Reason::LongMemory => {
+            "hint: no number of events makes an interval of these valid: rare, very long times decide, and a value from a \
+             simulation is mostly too low; cut the law off where real times end (replay), or compare percentiles"
+        }
         Reason::Wide | Reason::TooLittle => "hint: more events narrow intervals: --events-max",
         Reason::NotSteady => {
             "hint: what still changes has no steady state when its station is saturated (U near 100 %); else it needs far \
@@ -414,6 +460,20 @@ mod tests {
         assert_eq!(shown(3.0, 0.0), "3");
         assert_eq!(shown(3.0, f64::INFINITY), "3 ± ?");
         assert_eq!(with_interval(None, 1.0), "–");
+    }
+
+    #[test]
+    fn a_width_that_is_told_is_never_zero() {
+        let one = Unconverged {
+            station: None,
+            class: Some("users".into()),
+            measure: Measure::Throughput,
+            relative: Some(0.000_364),
+            reason: Reason::Wide,
+            heavy_tail: None,
+        };
+        assert_eq!(line(&one), "class users: X ± 0.036 %");
+        assert_eq!(line(&Unconverged { relative: Some(0.057), ..one }), "class users: X ± 5.7 %");
     }
 
     #[test]

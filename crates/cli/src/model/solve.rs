@@ -262,10 +262,10 @@ fn text_report(model: &ModelFile, solution: &Solution, asked: Method) -> String 
 }
 
 fn classes(model: &ModelFile, solution: &Solution) -> String {
-    let lossy = solution.classes.iter().any(|class| class.lost.is_some());
+    let lossy = solution.classes.iter().any(|class| class.lost_share.is_some());
     let mut heading = vec!["class", "load", "X per s", "R ms", "Q", "D ms", "R/D"];
     if lossy {
-        heading.push("lost %");
+        heading.extend(["lost per s", "lost %"]);
     }
     let mut table = Columns::new(2, &heading);
     for (class, data) in solution.classes.iter().zip(&model.network.classes) {
@@ -288,7 +288,8 @@ fn classes(model: &ModelFile, solution: &Solution) -> String {
             figure_or_dash(class.stretch()),
         ];
         if lossy {
-            row.push(percent(class.lost));
+            row.push(figure_or_dash(class.lost_per_s));
+            row.push(percent(class.lost_share));
         }
         table.row(row);
     }

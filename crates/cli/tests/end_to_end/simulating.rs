@@ -33,11 +33,11 @@ fn a_model_is_simulated_and_the_result_shown() {
     let stations =
         ["station class", "web buyers", "web robots", "web all", "mail buyers", "mail robots", "mail all"];
     assert_eq!(first_words(8, 2), stations, "{}", ended.stdout);
-    let heading = "X per s U % Q R ms residence ms p95 ms lost per s";
+    let heading = "X per s U % Q R ms residence ms p95 ms lost per s lost %";
     assert!(lines[8].join(" ").ends_with(heading), "{}", ended.stdout);
-    // Each row has seven values, all but the web's losses with intervals.
+    // Each row has eight values, all but the web's losses with intervals.
     let intervals = |at: usize| lines[at].iter().filter(|word| **word == "±").count();
-    assert_eq!((9..15).map(intervals).collect::<Vec<_>>(), [6, 6, 6, 7, 7, 7], "{}", ended.stdout);
+    assert_eq!((9..15).map(intervals).collect::<Vec<_>>(), [6, 6, 6, 8, 8, 8], "{}", ended.stdout);
 }
 
 #[test]
@@ -57,6 +57,52 @@ fn the_result_is_data_too() {
     room.type_in(&format!("{line} found.json --cores 2")).expect(0);
     let again: Value = serde_json::from_str(&room.read("found.json")).unwrap();
     assert_eq!(found, again);
+}
+
+/// Half the arrivals are lost on average where one finds room for one.
+const LOSSES: &str = "name = \"Losses\"\n[[class]]\nname = \"calls\"\nrate = \"10/s\"\n\
+    [[station]]\nname = \"line\"\nservice = \"100ms\"\ncapacity = 1\nwhen-full = \"drop\"\n";
+
+#[test]
+fn losses_have_the_same_names_and_units_solved_and_simulated() {
+    let room = room_with(LOSSES);
+    let data = |line: &str| -> Value { serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap() };
+    let solved = data("model solve model.toml --json -");
+    let simulated = data("model simulate model.toml --precision 5% --json -");
+    for (name, expected) in [("lost_share", 0.5), ("lost_per_s", 5.0)] {
+        assert_eq!(solved["classes"][0][name].as_f64().unwrap(), expected, "{name}");
+        let found = simulated["classes"][0][name]["value"].as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < 0.1, "{name} {found}");
+    }
+    for line in ["model solve model.toml", "model simulate model.toml --precision 5%"] {
+        let said = room.type_in(line).expect(0).stdout;
+        assert!(said.contains("lost per s") && said.contains("lost %"), "{said}");
+    }
+}
+
+/// M/G/1 with a service whose third moment is infinite.
+const HEAVY: &str = "name = \"Heavy\"\n[[class]]\nname = \"jobs\"\nrate = \"0.5/s\"\n\
+    [[station]]\nname = \"server\"\nservice = \"pareto(1s, shape=2.3)\"\n";
+
+#[test]
+fn a_mean_without_a_variance_has_no_interval() {
+    let room = room_with(HEAVY);
+    let ended = room.type_in("model simulate model.toml --precision 20% --events-max 1M").expect(0);
+    let said = &ended.stdout;
+    let why = "the variance is infinite: service times at server have finite moments only below order 2.3";
+    assert!(said.contains(&format!("class jobs: R interval not valid, {why}")), "{said}");
+    assert!(!said.contains("Every measure is known"), "{said}");
+    // S + λE[S²]/2(1 − ρ) with E[S²] = 1 + 1/(2.3 · 0.3).
+    assert!(said.contains("`busyhour model solve` knows the means exactly"), "{said}");
+    assert!(said.contains("R of jobs 2224.64 ms"), "{said}");
+    let ended = room.type_in("model simulate model.toml --precision 20% --events-max 1M --json -").expect(0);
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let class = &found["classes"][0];
+    assert!(class["response_s"]["value"].is_number() && class["response_s"]["high"].is_null(), "{class}");
+    assert!(class["throughput_per_s"]["high"].is_number(), "{class}");
+    let reasons: Vec<&str> =
+        found["unconverged"].as_array().unwrap().iter().filter_map(|one| one["reason"].as_str()).collect();
+    assert_eq!(reasons, ["infinite-variance"; 3], "R of the class, R and Q of the station");
 }
 
 #[test]

@@ -189,6 +189,29 @@ impl TimeLaw {
         }
     }
 
+    /// The tail index: moments E\[Sᵏ\] are finite for k below it, and infinite from it on. Infinite when all moments are
+    /// finite.
+    #[must_use]
+    pub fn tail_index(&self) -> f64 {
+        match self {
+            Self::Pareto { shape, .. } => *shape,
+            // Exponential tails or lighter ones, except: all moments of a lognormal law and of a Weibull law of any shape are
+            // finite, and recorded values are bounded.
+            Self::Deterministic { .. }
+            | Self::Exponential { .. }
+            | Self::Erlang { .. }
+            | Self::Hyperexponential { .. }
+            | Self::Coxian { .. }
+            | Self::Gamma { .. }
+            | Self::Lognormal { .. }
+            | Self::NormalTruncated { .. }
+            | Self::Uniform { .. }
+            | Self::Weibull { .. }
+            | Self::Mmpp2 { .. }
+            | Self::Replay { .. } => f64::INFINITY,
+        }
+    }
+
     /// Whether it is memoryless: exponential, under whatever name.
     #[must_use]
     pub fn is_exponential(&self) -> bool {

@@ -184,7 +184,10 @@ fn with_losses(
         .collect();
     let mut solution =
         assemble(network, stations, &Means { rates_per_s, queues }, MethodUsed::Loss, Vec::new());
-    solution.classes.iter_mut().for_each(|class| class.lost = Some(found.lost));
+    for (class, stream) in solution.classes.iter_mut().zip(&streams) {
+        class.lost_per_s = Some(stream.rate_per_s * found.lost);
+        class.lost_share = Some(found.lost);
+    }
     // A station that sends customers away is never short of room for more of them.
     solution.open_growth_max = None;
     Some(Ok(solution))

@@ -313,7 +313,8 @@ pub(super) fn assemble(
                 response_s: (rate > 0.0).then(|| in_system / rate),
                 in_system,
                 demand_s: demands.iter().map(|station| station.demand_s(at)).sum(),
-                lost: None,
+                lost_per_s: None,
+                lost_share: None,
                 quantiles: Vec::new(),
                 bounds,
             }

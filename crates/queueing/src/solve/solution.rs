@@ -93,8 +93,10 @@ pub struct ClassSolution {
     pub in_system: f64,
     /// Service demand D of a pass in seconds: its response time if it never waited.
     pub demand_s: f64,
-    /// Passes that are lost where a station is full, as a share of arrivals; `None` where none is lost.
-    pub lost: Option<f64>,
+    /// Passes per second that end because a station was full; `None` where no station drops.
+    pub lost_per_s: Option<f64>,
+    /// The same as a share of arrivals.
+    pub lost_share: Option<f64>,
     /// Quantiles of the response time, where they are known exactly.
     pub quantiles: Vec<Quantile>,
     /// Bounds, for a closed class that is alone.
