@@ -69,7 +69,8 @@ fn room(
     }
     let drops = |class: &Class| {
         region.children_named("dropRules").any(|rule| {
-            rule.attribute("jobClass") == Some(&class.name) && rule.attribute("dropThisClass") == Some("true")
+            rule.attribute("jobClass") == Some(class.name.as_str())
+                && rule.attribute("dropThisClass") == Some("true")
         })
     };
     if !classes.iter().all(drops) {
