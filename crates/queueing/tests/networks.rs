@@ -204,7 +204,7 @@ fn one_queue_without_product_form_is_exact() {
         queue.capacity = Some(Capacity { customers: 4, when_full: WhenFull::Drop });
     });
     let found = solved(&one_class(CustomerClass::open("c", 1.0), vec![room]));
-    assert!((found.classes[0].lost.unwrap() - 0.2).abs() < 1e-12);
+    assert!((found.classes[0].lost_share.unwrap() - 0.2).abs() < 1e-12);
     assert_eq!(printed(&found, 6, 6), "0.800000 2.500000");
 }
 
