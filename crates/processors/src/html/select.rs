@@ -312,3 +312,6 @@ impl Nth {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
