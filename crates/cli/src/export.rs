@@ -34,6 +34,9 @@ const PERCENTILES: [f64; 3] = [90.0, 95.0, 99.0];
 /// What JMeter's InfluxDB listener waits between two sets of metrics.
 const INFLUX_INTERVAL_S: u64 = 5;
 
+/// How long exports are waited for once the end of the run is forced.
+const EXPORT_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Sending the run elsewhere, second by second")]
 pub(crate) struct LiveExportArgs {
@@ -140,9 +143,15 @@ impl Exports {
     }
 
     /// Waits until all is sent; what did not arrive. To be called when the recorder has ended.
-    pub(crate) fn finish(self) -> Vec<String> {
+    ///
+    /// They are not waited for any longer than a second once the end `is_forced`.
+    pub(crate) fn finish(self, is_forced: impl Fn() -> bool) -> Vec<String> {
         let mut told = Vec::new();
         for (name, thread) in self.threads {
+            if !has_ended(&thread, &is_forced) {
+                told.push(format!("the export {name} had not sent everything when the run was stopped at once"));
+                continue;
+            }
             let Ok(followed) = thread.join() else {
                 told.push(format!("the export {name} failed"));
                 continue;
@@ -164,6 +173,19 @@ impl Exports {
         }
         told
     }
+}
+
+/// Waits for the end of a thread: for as long as it takes, or for a second once the end `is_forced`.
+fn has_ended<T>(thread: &std::thread::JoinHandle<T>, is_forced: impl Fn() -> bool) -> bool {
+    let mut forced_since = None;
+    while !thread.is_finished() {
+        let now = std::time::Instant::now();
+        if is_forced() && now - *forced_since.get_or_insert(now) >= EXPORT_PATIENCE {
+            return false;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    true
 }
 
 fn settings(interval_s: u64, users: &UserCounts) -> BackendSettings {

@@ -191,7 +191,7 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
         live.end(totals.events.len());
     }
     display.end(shared, &delta, &total);
-    for failure in exports.finish() {
+    for failure in exports.finish(|| asked.is_forced()) {
         log.write(Level::Warn, &failure);
         say(&format!("warning: {failure}"));
     }

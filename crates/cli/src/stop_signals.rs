@@ -70,7 +70,8 @@ impl Asked {
 
     /// Someone asks (again); the second time means at once.
     pub(crate) fn ask(&self) -> Stop {
-        let before = self.0.times.fetch_add(1, Ordering::SeqCst);
+        let count_up = |times: u8| Some(times.saturating_add(1));
+        let before = self.0.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count_up).unwrap_or(u8::MAX);
         self.0.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
         let stop = if before == 0 { Stop::Graceful } else { Stop::Now };
         self.stop_run(stop);
@@ -114,6 +115,11 @@ impl Asked {
             1 => Stop::Graceful,
             _ => Stop::Now,
         }
+    }
+
+    /// Whether the end is forced: nothing is to be waited for any more.
+    pub(crate) fn is_forced(&self) -> bool {
+        self.0.is_forced.load(Ordering::SeqCst)
     }
 
     /// Whether anybody asked.

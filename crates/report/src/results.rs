@@ -174,12 +174,14 @@ fn record_end(dir: &RunDir, manifest: &Manifest, replay: &Replay) -> Option<Reco
     Some(RecordEnd { at_s: end.as_duration().as_secs_f64(), later })
 }
 
-/// The samples of a results file that ended later than `end`, which is in whole milliseconds there; `None` when there are
-/// none, or no file that can be read.
+/// The samples of a results file that ended later than `end`; `None` when there are none, or no file that can be read. The
+/// file has whole milliseconds, of the start and of the time: both may be rounded.
 fn later_rows(path: &std::path::Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
     let settings = ReadSettings { start_ms: Some(start_ms), ..ReadSettings::default() };
     let results = Results::open(vec![ResultsInput::path(path)], &settings).ok()?;
-    let (mut rows, last) = (0, end + 1_000_000_u64);
+    let end_s = end.as_duration().as_secs_f64();
+    let (end, _) = results.instants((end_s, end_s));
+    let (mut rows, last) = (0, end + 2_000_000_u64);
     let read = results.read(&mut |sample| rows += u64::from(sample.end > last), &mut |_| {});
     (read.is_ok() && rows > 0).then(|| LaterRows { file: path.display().to_string(), rows })
 }
