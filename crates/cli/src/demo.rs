@@ -128,7 +128,12 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
     let listener = match busyhour_demo::listen(address) {
         Ok(listener) => listener,
         Err(error) => {
-            let why = crate::io_hints::with_hint(&error);
+            let why = match error.kind() {
+                std::io::ErrorKind::AddrInUse => {
+                    format!("{error}; choose another port with --port, or 0 for a free one")
+                }
+                _ => crate::io_hints::with_hint(&error),
+            };
             return complain(Exit::Internal, &format!("cannot listen on {address}: {why}"));
         }
     };

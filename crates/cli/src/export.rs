@@ -149,7 +149,9 @@ impl Exports {
         let mut told = Vec::new();
         for (name, thread) in self.threads {
             if !has_ended(&thread, &is_forced) {
-                told.push(format!("the export {name} had not sent everything when the run was stopped at once"));
+                told.push(format!(
+                    "the export {name} had not sent everything when the run was stopped at once"
+                ));
                 continue;
             }
             let Ok(followed) = thread.join() else {

@@ -71,7 +71,8 @@ impl Asked {
     /// Someone asks (again); the second time means at once.
     pub(crate) fn ask(&self) -> Stop {
         let count_up = |times: u8| Some(times.saturating_add(1));
-        let before = self.0.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count_up).unwrap_or(u8::MAX);
+        let before =
+            self.0.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count_up).unwrap_or(u8::MAX);
         self.0.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
         let stop = if before == 0 { Stop::Graceful } else { Stop::Now };
         self.stop_run(stop);
