@@ -131,8 +131,9 @@ fn opening(page: &LivePage<'_>) -> String {
     );
     out.push_str(
         "<h3>Changes, thresholds and doubts</h3><div class=\"live-told\" role=\"group\" tabindex=\"0\" \
-         aria-label=\"Changes, thresholds and doubts\"><ul id=\"live-caveats\" class=\"doubts\"></ul>\
-         <table class=\"told\"><tbody id=\"live-thresholds\"></tbody></table><ul id=\"live-changes\"></ul></div></section>\n\
+         aria-label=\"Changes, thresholds and doubts\">\
+         <table class=\"told\"><tbody id=\"live-thresholds\"></tbody></table><ul id=\"live-caveats\" class=\"doubts\"></ul>\
+         <ul id=\"live-changes\"></ul></div></section>\n\
          <section aria-labelledby=\"key-title\"><h2 id=\"key-title\">Response time in ms</h2>",
     );
     table(
