@@ -219,7 +219,7 @@ fn thread_groups_that_ran_one_after_another_are_told_apart() {
 #[test]
 fn groups_side_by_side_and_groups_that_do_not_matter_are_no_caveat() {
     let no_labels_shared = |i: u64, sample: &mut Sample<'_>| {
-        sample.label.0 = u32::from(i % 2 == 0);
+        sample.label.0 = u32::from(i.is_multiple_of(2));
         sample.group = sample.label.0;
     };
     assert_eq!(caveats(RunFacts::default(), &run_of_groups(20_000, 0, no_labels_shared)), []);
