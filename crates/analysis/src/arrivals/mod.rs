@@ -5,9 +5,9 @@
 //!
 //! CoV alone misleads: a generator that sends ten requests at once every 10 ms can have one near 1, and one that
 //! sends a second's worth at the beginning of each second has no dispersion at all over seconds. So the coefficient of
-//! variation of the gaps, the dispersion of counts at several scales and the share of short gaps are judged together,
-//! each by whether its interval lies inside a band within which nobody would act differently (see `measures.rs` for
-//! the bands). Tests of exponentiality and independence are among the details: with many arrivals they reject what does
+//! variation of the gaps and the dispersion of counts at several scales are judged together, each by whether its interval
+//! lies inside a band within which nobody would act differently (see `measures.rs` for the bands and their error rates).
+//! Stalls are left out and reported on their own; missing or additional short gaps are a property of delivery. Tests of exponentiality and independence are among the details: with many arrivals they reject what does
 //! not matter.
 //!
 //! What a verdict depends on besides (Schroeder, Wierman and Harchol-Balter, "Open Versus Closed", NSDI 2006; Brady and

@@ -220,7 +220,8 @@ fn doubt_of_short_gaps(measures: &[Measure], observed: &Observed) -> Option<Arri
     let short = observed.short_gaps?;
     let measure = measures.iter().find(|measure| matches!(measure.quantity, Quantity::ShortGaps { .. }))?;
     let Measure { estimate, band, .. } = measure;
-    let is_short = |below_s: f64| observed.rate_per_s.is_some_and(|rate| below_s * rate.value <= MISSING_MEANS);
+    let is_short =
+        |below_s: f64| observed.rate_per_s.is_some_and(|rate| below_s * rate.value <= MISSING_MEANS);
     if estimate.high < band.low {
         let below_s = short.missing_below_s.unwrap_or(short.shorter_than_s);
         return is_short(below_s).then_some(ArrivalCaveat::ShortGapsMissing { below_s });

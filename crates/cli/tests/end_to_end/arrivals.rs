@@ -71,13 +71,13 @@ fn every_form_gives_the_same_tables() {
     assert_eq!(table("xml"), expected);
     let text = room.run(["arrivals", "--window", "1,21", "--compat-percentiles", "plain"]).expect(0).stdout;
     assert_snapshot!(text, @r#"
-    plain: Arrivals: 20.22/s, CoV 0.59 ± 0.05: too even; R/(R+Z) 0.06: raise N and Z together (Principle A)
+    plain: Arrivals: 20.22/s, CoV 0.59 ± 0.05: more even than independent users; R/(R+Z) 0.06: a slower server would lower this load
       - requests came more evenly than independent users send them: the CoV of the gaps is 0.59
-        Raise users and think time together, keeping N/Z (Principle A), or offer an open load: --arrivals 'poisson(RATE)'.
+        Use more users with longer think times, keeping N/Z (Principle A), or offer an open load: --arrivals 'poisson(RATE)'.
       - a closed workload: counts per 0.1 s vary less than those of an open one (dispersion 0.49)
-        Raise users and think time together, keeping N/Z, if queues in the system under test build up over such times.
-      - users spend 6 % of their cycle waiting for responses, R/(R+Z): the load follows the system under test
-        Raise users and think time together, keeping N/Z (Principle A), or offer an open load with --arrivals.
+        Use more users with longer think times, keeping N/Z, if queues in the system under test build up over such times.
+      - users spend 6 % of their cycle waiting for responses, R/(R+Z): a slower server would lower this load
+        Use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A).
       CSV without names, 10 columns, 404 of 600 samples, from 1 s to 21 s after the first start
 
     Inter-arrival time, ms

@@ -39,6 +39,7 @@ fn a_rate_is_planned() {
     Over times much longer than Z the counts stay evener than Poisson's, whatever N: their dispersion
     tends to 0.33 (with --think-law exponential to 1).
     Arrivals that heed no answer at all: busyhour run PLAN --arrivals 'poisson(20/s) for 10min'
+    A verdict on their process needs about 1000 arrivals (50 s), 5200 (260 s) to know the CoV to ±0.05.
     ");
 }
 
@@ -67,6 +68,7 @@ fn the_published_pairs_are_planned() {
     Over times much longer than Z the counts stay evener than Poisson's, whatever N: their dispersion
     tends to 0.33 (with --think-law exponential to 1).
     Arrivals that heed no answer at all: busyhour run PLAN --arrivals 'poisson(20/s) for 10min'
+    A verdict on their process needs about 1000 arrivals (50 s), 5200 (260 s) to know the CoV to ±0.05.
     ");
 }
 
