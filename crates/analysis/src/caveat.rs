@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use busyhour_record::{AbandonedCore, ChangedFrom, OTHER_LABELS, RecorderEvent, RunEnd, RunTotals, Stall};
+use busyhour_record::{
+    AbandonedCore, ChangedFrom, OTHER_LABELS, RecorderEvent, ResponseLimit, RunEnd, RunTotals, Stall,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
@@ -117,6 +119,13 @@ pub enum Caveat {
         limit: String,
         /// How often.
         times: u64,
+    },
+    /// Responses exceeded a limit of the generator's.
+    ResponsesLimited {
+        /// Which limit.
+        limit: ResponseLimit,
+        /// How many responses.
+        responses: u64,
     },
     /// A file lacks rows.
     OutputLost {
@@ -302,6 +311,10 @@ impl fmt::Display for Caveat {
                 let count = times(*count, "time", "times");
                 write!(f, "the work on a text exceeded the limit of {limit} {count} and was given up")
             }
+            Caveat::ResponsesLimited { limit, responses } => {
+                let responses = times(*responses, "response", "responses");
+                write!(f, "{responses} exceeded a limit of the generator: {}", limit.name())
+            }
             Caveat::OutputLost { file, error, lost } => {
                 write!(f, "{file} lacks {}: {error}", times(*lost, "row", "rows"))
             }
@@ -402,6 +415,12 @@ impl Caveat {
             }
             Caveat::LimitExceeded { .. } => {
                 "the log names the elements, which failed or used their default values; docs/limits.md describes the limits"
+            }
+            Caveat::ResponsesLimited { limit: ResponseLimit::Cookies, .. } => {
+                "the user's oldest cookies were dropped; see limits.md in the documentation"
+            }
+            Caveat::ResponsesLimited { .. } => {
+                "their samples are errors of the generator, not of the server; see limits.md in the documentation"
             }
             Caveat::OutputLost { .. } => {
                 "make room on the disk; the table and the summary are complete all the same"
@@ -510,6 +529,12 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     found.extend(
         (generator.exceeded_limits.iter())
             .map(|(limit, times)| Caveat::LimitExceeded { limit: limit.clone(), times: *times }),
+    );
+    found.extend(
+        generator
+            .limits_exceeded
+            .iter()
+            .map(|hits| Caveat::ResponsesLimited { limit: hits.limit, responses: hits.responses }),
     );
     if let Some(counts) = facts.arrivals.filter(|counts| counts.left_waiting > 0) {
         found.push(Caveat::ArrivalsLeft { arrivals: counts.left_waiting });

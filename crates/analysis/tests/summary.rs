@@ -2,8 +2,8 @@
 
 use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
 use busyhour_record::{
-    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LoadChange, Nanos, Recorder,
-    RecorderConfig, RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
+    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LimitHits, LoadChange, Nanos, Recorder,
+    RecorderConfig, RecorderEvent, ResponseLimit, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
 };
 
 /// Samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, changed by `change`.
@@ -117,6 +117,7 @@ fn doubts_are_found() {
         recorder_stall_ns: 1_500_000_000,
         lost_samples: 2,
         interrupted_samples: 1,
+        limits_exceeded: vec![LimitHits { limit: ResponseLimit::BodyBytes, responses: 4 }],
         ..Default::default()
     };
     assert_eq!(
@@ -125,6 +126,7 @@ fn doubts_are_found() {
             Caveat::RecorderStalled { stalls: 3, stalled_s: 1.5 },
             Caveat::SamplesLost { samples: 2 },
             Caveat::Interrupted { samples: 1 },
+            Caveat::ResponsesLimited { limit: ResponseLimit::BodyBytes, responses: 4 },
         ]
     );
     let limits = [("XPath steps".to_owned(), 3)].into_iter().collect();

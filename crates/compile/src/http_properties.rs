@@ -6,6 +6,7 @@ use std::sync::Arc;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::run::Properties;
 use busyhour_http::embedded::{EmbeddedRules, Parser, Parsers};
+use busyhour_http::limits::BodyLimit;
 use busyhour_http::{FileStore, SharedHttp, TlsPolicy};
 
 /// Properties that change what JMeter's HTTP samplers do, and not ours, with the value that changes nothing.
@@ -39,7 +40,14 @@ pub(crate) fn shared(
     let mut http = SharedHttp::new(tls, Arc::new(FileStore::new(base_dir)), reset);
     http.redirects_max =
         properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
-    http.body_bytes_max = properties.number("httpsampler.max_bytes_to_store_per_request", 0);
+    http.body_limit = match properties.get("httpsampler.max_bytes_to_store_per_request") {
+        None => BodyLimit::default(),
+        // JMeter takes what is no number for 0.
+        Some(text) => match text.trim().parse().unwrap_or(0) {
+            0 => BodyLimit::Unlimited,
+            most => BodyLimit::Truncate(most),
+        },
+    };
     http.connection_ms_max =
         properties.get("httpclient4.time_to_live").and_then(|text| text.trim().parse().ok());
     http.idle_ms_max = properties.number("httpclient4.idletimeout", 0);

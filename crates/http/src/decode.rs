@@ -4,21 +4,20 @@
 //! that is what JMeter records. Whether somebody keeps the text or not, a body that cannot be unpacked fails its sample.
 
 use std::cell::RefCell;
-use std::io::Write as _;
 
-use brotli_decompressor::DecompressorWriter;
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use busyhour_record::ResponseLimit;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::limits::{CONTENT_ENCODINGS_MAX, UNPACKED_BYTES_MIN, UNPACKED_PER_RECEIVED_MAX};
 
 /// Decoders that a thread keeps for the next body; each holds some 50 KiB.
 const POOL_MAX: usize = 32;
 
 /// Bytes unpacked at once.
 const PLAIN_BYTES: usize = 32 * 1024;
-
-/// What is unpacked of brotli's format at once.
-const BROTLI_BUFFER_BYTES: usize = 16 * 1024;
 
 /// Bytes of gzip's head without its optional fields, and of its trailer.
 const GZIP_HEAD: usize = 10;
@@ -36,8 +35,8 @@ const COMMENT: u8 = 16;
 thread_local! {
     #[expect(clippy::vec_box, reason = "a decoder goes to its response and back as a pointer")]
     static POOL: RefCell<Vec<Box<Decoder>>> = const { RefCell::new(Vec::new()) };
-    /// What has just been unpacked.
-    static PLAIN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// Buffers for what has just been unpacked; stacked decoders use one each at the same time.
+    static PLAIN: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,43 +59,74 @@ impl Format {
     }
 }
 
+/// Where unpacked text goes, and how much more of it there may be.
+struct Output<'a, 'k> {
+    kept: Option<&'a mut Kept<'k>>,
+    /// Bytes that all layers together may still yield.
+    bytes_left: u64,
+}
+
 /// A body that is being unpacked; its decoder goes back to the thread's pool in the end.
-pub(crate) struct Decoding(Option<Box<Decoder>>);
+pub(crate) struct Decoding {
+    decoder: Option<Box<Decoder>>,
+    /// Compressed bytes so far.
+    received: u64,
+    /// Bytes that all layers have yielded so far.
+    unpacked: u64,
+}
 
 impl Decoding {
-    /// Unpacks what a `Content-Encoding` names; `None` when there is nothing to do. Names nobody knows are passed over,
-    /// as HttpClient does.
-    pub(crate) fn named(encoding: &[u8]) -> Option<Self> {
+    /// Unpacks what a `Content-Encoding` names; `None` when there is nothing to do. Unknown names are ignored, as in
+    /// HttpClient.
+    ///
+    /// # Errors
+    /// More than [`CONTENT_ENCODINGS_MAX`] encodings are stacked.
+    pub(crate) fn named(encoding: &[u8]) -> Result<Option<Self>, Failure> {
         let mut formats =
             encoding.split(|byte| *byte == b',').filter_map(|name| Format::named(name.trim_ascii()));
-        let first = formats.next()?;
+        let Some(first) = formats.next() else { return Ok(None) };
         let mut decoding = Self::of(first);
-        if let Some(decoder) = &mut decoding.0 {
+        if let Some(decoder) = &mut decoding.decoder {
             // HttpClient unpacks in the order of the names.
             let mut last = decoder;
-            for format in formats {
+            for (stacked, format) in formats.enumerate() {
+                if stacked + 1 >= CONTENT_ENCODINGS_MAX {
+                    let most = CONTENT_ENCODINGS_MAX as u64;
+                    let limit = ResponseLimit::ContentEncodings;
+                    return Err(Failure::constraint(limit, "number of content encodings", most));
+                }
                 last = last.next.insert(Decoder::boxed(format));
             }
         }
-        Some(decoding)
+        Ok(Some(decoding))
     }
 
     fn of(format: Format) -> Self {
         let used = POOL.with_borrow_mut(Vec::pop);
-        Self(Some(match used {
+        let decoder = match used {
             Some(mut decoder) => {
                 decoder.begin(format);
                 decoder
             }
             None => Decoder::boxed(format),
-        }))
+        };
+        Self { decoder: Some(decoder), received: 0, unpacked: 0 }
     }
 
-    /// Takes a piece of the body; the text goes to `plain` when somebody wants it.
-    pub(crate) fn feed(&mut self, piece: &[u8], plain: Option<&mut Vec<u8>>) {
-        if let Some(decoder) = &mut self.0 {
-            decoder.feed(piece, plain);
-        }
+    /// Takes a piece of the body; the text goes to `kept` when somebody wants it. A body that cannot be unpacked is
+    /// reported at its end, so that the connection can be used again.
+    ///
+    /// # Errors
+    /// The body unpacks to more than a body may, or is longer than what may be kept.
+    pub(crate) fn feed(&mut self, piece: &[u8], kept: Option<&mut Kept<'_>>) -> Result<(), Failure> {
+        let Some(decoder) = &mut self.decoder else { return Ok(()) };
+        self.received += piece.len() as u64;
+        let most = UNPACKED_BYTES_MIN.max(self.received.saturating_mul(UNPACKED_PER_RECEIVED_MAX));
+        let bytes_left = most.saturating_sub(self.unpacked);
+        let mut output = Output { kept, bytes_left };
+        let fed = decoder.feed(piece, &mut output);
+        self.unpacked += bytes_left - output.bytes_left;
+        fed
     }
 
     /// The body is at its end.
@@ -104,13 +134,13 @@ impl Decoding {
     /// # Errors
     /// It cannot be unpacked.
     pub(crate) fn end(mut self) -> Result<(), Failure> {
-        self.0.as_deref_mut().map_or(Ok(()), Decoder::end)
+        self.decoder.as_deref_mut().map_or(Ok(()), Decoder::end)
     }
 }
 
 impl Drop for Decoding {
     fn drop(&mut self) {
-        if let Some(mut decoder) = self.0.take() {
+        if let Some(mut decoder) = self.decoder.take() {
             decoder.next = None;
             POOL.with_borrow_mut(|pool| {
                 if pool.len() < POOL_MAX {
@@ -150,7 +180,7 @@ struct Decoder {
     bytes: [u8; GZIP_HEAD],
     failure: Option<Failure>,
     /// Of the one format that zlib does not know.
-    brotli: Option<Box<DecompressorWriter<Vec<u8>>>>,
+    brotli: Option<Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>>,
     /// The text is compressed, too.
     next: Option<Box<Self>>,
 }
@@ -179,38 +209,52 @@ impl Decoder {
         self.inflate.reset(false);
         self.crc.reset();
         self.failure = None;
-        self.brotli = (format == Format::Brotli)
-            .then(|| Box::new(DecompressorWriter::new(Vec::new(), BROTLI_BUFFER_BYTES)));
-    }
-
-    /// A piece of a body in the format that zlib does not know.
-    fn feed_brotli(&mut self, piece: &[u8], plain: Option<&mut Vec<u8>>) {
-        let Some(brotli) = self.brotli.as_deref_mut().filter(|_| self.failure.is_none()) else { return };
-        let written = brotli.write_all(piece);
-        let text = std::mem::take(brotli.get_mut());
-        match (&mut self.next, plain) {
-            (Some(next), plain) => next.feed(&text, plain),
-            (None, Some(plain)) => plain.extend_from_slice(&text),
-            (None, None) => {}
-        }
-        if written.is_err() {
-            self.failure = Some(brotli_failure());
-        }
-    }
-
-    fn feed(&mut self, mut piece: &[u8], mut plain: Option<&mut Vec<u8>>) {
+        // Strict: windows of more than 16 MiB are an extension that JMeter's decoder does not know either.
+        let state = || {
+            BrotliState::new_strict(
+                StandardAlloc::default(),
+                StandardAlloc::default(),
+                StandardAlloc::default(),
+            )
+        };
+        self.brotli = (format == Format::Brotli).then(|| Box::new(state()));
         if self.brotli.is_some() {
-            return self.feed_brotli(piece, plain);
+            self.state = State::Data;
         }
+    }
+
+    /// Errors are those of limits: what is wrong with the body itself is remembered for [`Self::end`].
+    fn feed(&mut self, mut piece: &[u8], output: &mut Output<'_, '_>) -> Result<(), Failure> {
         while !piece.is_empty() && self.failure.is_none() && self.state != State::Tail {
             let used = match self.state {
-                State::Data => self.data(piece, plain.as_deref_mut()),
-                _ => self.byte(piece[0], plain.as_deref_mut()).map(|()| 1),
+                State::Data if self.format == Format::Brotli => self.brotli_data(piece, output),
+                State::Data => self.data(piece, output),
+                _ => self.byte(piece[0], output).map(|()| 1),
             };
             match used {
                 Ok(used) => piece = &piece[used..],
+                Err(failure) if failure.limit.is_some() => return Err(failure),
                 Err(failure) => self.failure = Some(failure),
             }
+        }
+        if self.format == Format::Brotli && !piece.is_empty() && self.failure.is_none() {
+            // Something follows the compressed text.
+            self.failure = Some(brotli_failure());
+        }
+        Ok(())
+    }
+
+    /// Passes unpacked text on: to the next layer, or to whoever wants it.
+    fn pass_on(&mut self, text: &[u8], output: &mut Output<'_, '_>) -> Result<(), Failure> {
+        let Some(bytes_left) = output.bytes_left.checked_sub(text.len() as u64) else {
+            return Err(unpacks_to_too_much());
+        };
+        output.bytes_left = bytes_left;
+        match (&mut self.next, &mut output.kept) {
+            // At most CONTENT_ENCODINGS_MAX deep.
+            (Some(next), _) => next.feed(text, output),
+            (None, Some(kept)) => kept.push(text),
+            (None, None) => Ok(()),
         }
     }
 
@@ -218,12 +262,9 @@ impl Decoder {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        if let Some(mut brotli) = self.brotli.take() {
-            brotli.close().map_err(|_| brotli_failure())?;
-            return self.next.as_deref_mut().map_or(Ok(()), Self::end);
-        }
         match self.state {
             State::Tail => {}
+            State::Data if self.format == Format::Brotli => return Err(brotli_failure()),
             State::Data => return Err(end_of_file("Unexpected end of ZLIB input stream")),
             State::Trailer(_) => return Err(end_of_file("null")),
             _ if self.member_read => {}
@@ -234,7 +275,7 @@ impl Decoder {
     }
 
     /// One byte of what stands around the data.
-    fn byte(&mut self, byte: u8, mut plain: Option<&mut Vec<u8>>) -> Result<(), Failure> {
+    fn byte(&mut self, byte: u8, output: &mut Output<'_, '_>) -> Result<(), Failure> {
         self.state = match (self.format, self.state) {
             (Format::Deflate, State::Head(seen)) => {
                 self.bytes[seen] = byte;
@@ -246,7 +287,7 @@ impl Decoder {
                     self.inflate.reset(is_zlib(start));
                     let mut rest = &start[..];
                     while !rest.is_empty() && self.state == State::Data {
-                        let used = self.data(rest, plain.as_deref_mut())?;
+                        let used = self.data(rest, output)?;
                         rest = &rest[used..];
                     }
                     self.state
@@ -349,11 +390,8 @@ impl Decoder {
     }
 
     /// Unpacks; gives the bytes used.
-    fn data(&mut self, piece: &[u8], mut plain: Option<&mut Vec<u8>>) -> Result<usize, Failure> {
-        let mut buffer = PLAIN.take();
-        if buffer.is_empty() {
-            buffer = vec![0; PLAIN_BYTES];
-        }
+    fn data(&mut self, piece: &[u8], output: &mut Output<'_, '_>) -> Result<usize, Failure> {
+        let mut buffer = take_buffer();
         let mut used = 0;
         let outcome = loop {
             let (read, made) = (self.inflate.total_in(), self.inflate.total_out());
@@ -364,10 +402,8 @@ impl Decoder {
             if self.format == Format::Gzip {
                 self.crc.update(text);
             }
-            match (&mut self.next, &mut plain) {
-                (Some(next), plain) => next.feed(text, plain.as_deref_mut()),
-                (None, Some(plain)) => plain.extend_from_slice(text),
-                (None, None) => {}
+            if let Err(failure) = self.pass_on(text, output) {
+                break Err(failure);
             }
             match status {
                 Ok(Status::StreamEnd) => {
@@ -385,9 +421,65 @@ impl Decoder {
                 Err(error) => break Err(broken(reason(&error))),
             }
         };
-        PLAIN.set(buffer);
+        give_back(buffer);
         outcome
     }
+
+    /// The same for brotli.
+    fn brotli_data(&mut self, piece: &[u8], output: &mut Output<'_, '_>) -> Result<usize, Failure> {
+        let Some(mut brotli) = self.brotli.take() else { return Err(brotli_failure()) };
+        let mut buffer = take_buffer();
+        let (mut left, mut used, mut total) = (piece.len(), 0, 0);
+        let outcome = loop {
+            let (mut room, mut made) = (buffer.len(), 0);
+            let result = BrotliDecompressStream(
+                &mut left,
+                &mut used,
+                piece,
+                &mut room,
+                &mut made,
+                &mut buffer,
+                &mut total,
+                &mut brotli,
+            );
+            if let Err(failure) = self.pass_on(&buffer[..made], output) {
+                break Err(failure);
+            }
+            match result {
+                BrotliResult::NeedsMoreOutput => {}
+                BrotliResult::NeedsMoreInput => break Ok(piece.len()),
+                BrotliResult::ResultSuccess => {
+                    self.state = State::Tail;
+                    break Ok(used);
+                }
+                BrotliResult::ResultFailure => break Err(brotli_failure()),
+            }
+        };
+        give_back(buffer);
+        self.brotli = Some(brotli);
+        outcome
+    }
+}
+
+fn take_buffer() -> Vec<u8> {
+    PLAIN.with_borrow_mut(Vec::pop).unwrap_or_else(|| vec![0; PLAIN_BYTES])
+}
+
+fn give_back(buffer: Vec<u8>) {
+    PLAIN.with_borrow_mut(|buffers| {
+        if buffers.len() < CONTENT_ENCODINGS_MAX {
+            buffers.push(buffer);
+        }
+    });
+}
+
+fn unpacks_to_too_much() -> Failure {
+    let message = format!(
+        "Compressed body unpacks to more than {} MiB and to more than {} times its size",
+        UNPACKED_BYTES_MIN >> 20,
+        crate::response::grouped(UNPACKED_PER_RECEIVED_MAX)
+    );
+    Failure::limited(ResponseLimit::UnpackedBytes, "org.apache.http.ContentTooLongException", message)
 }
 
 /// Why data cannot be unpacked, in zlib's words.

@@ -7,12 +7,14 @@ use busyhour_engine::result::{HttpFacts, Keep, SampleResult};
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
+use busyhour_record::ResponseLimit;
 
 use crate::auth::{Reply, Used};
 use crate::cache::WhenFresh;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::head::Rendered;
+use crate::limits::LimitCounts;
 use crate::line::{Line, Special};
 use crate::origin::Origin;
 use crate::proxy::{ProxyAuth, proxy_for};
@@ -110,8 +112,6 @@ pub(crate) struct Step<'s> {
     used: Option<Used>,
     /// Length of the plan's own headers: what follows them is for the cache.
     own_headers: usize,
-    /// Of the body its MD5 sum is kept.
-    pub(crate) md5: bool,
 }
 
 /// What follows an exchange.
@@ -207,7 +207,6 @@ pub(crate) fn prepare<'s>(
         asking,
         used,
         own_headers,
-        md5: sampler.md5,
     })
 }
 
@@ -257,13 +256,16 @@ pub(crate) fn settle(
         // JMeter notes what was sent only once there is an answer.
         result.sent_bytes = 0;
         failure.write_to(result, keep.body);
+        if let Some(limit) = failure.limit {
+            count_limit(user, limit);
+        }
         return Next::Done(None);
     }
     result.success = (200..400).contains(&head.status);
     user.http_answered = true;
     let result = &mut user.result;
     if keep.body {
-        keep_less(result, step.md5, sampler.shared.body_bytes_max);
+        keep_sum(result, head.md5.take());
     }
     let redirects = match head.status {
         301..=303 => true,
@@ -325,20 +327,22 @@ fn once_more(user: &mut UserState, request: &mut Rendered, step: &mut Step<'_>) 
     Next::Again
 }
 
-/// Keeps as much of a body as the plan and the properties say.
-fn keep_less(result: &mut SampleResult, md5: bool, bytes_max: usize) {
+/// Counts a response that exceeded a limit, for the run's caveats.
+pub(crate) fn count_limit(user: &UserState, limit: ResponseLimit) {
+    user.run.shared::<LimitCounts>().count(limit);
+}
+
+/// Puts the sum of a body in its place, if only that is wanted.
+fn keep_sum(result: &mut SampleResult, md5: Option<Box<md5::Md5>>) {
     look_for_encoding(result);
-    if md5 && !result.body.is_empty() {
-        use md5::Digest as _;
-        use std::fmt::Write as _;
-        let mut text = String::new();
-        for byte in md5::Md5::digest(&result.body) {
-            let _ = write!(text, "{byte:02x}");
-        }
-        result.body = text.into_bytes();
-    } else if bytes_max > 0 {
-        result.body.truncate(bytes_max);
+    let Some(md5) = md5.filter(|_| !result.body.is_empty()) else { return };
+    use md5::Digest as _;
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for byte in md5.finalize() {
+        let _ = write!(text, "{byte:02x}");
     }
+    result.body = text.into_bytes();
 }
 
 fn is_cookie(header: &crate::sampler::Header) -> bool {

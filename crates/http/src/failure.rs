@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use busyhour_engine::result::SampleResult;
-use busyhour_record::DataType;
+use busyhour_record::{DataType, ResponseLimit};
 
 /// A request that got no (whole) response. The names are those of the Java exceptions JMeter would have recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,12 +13,17 @@ pub struct Failure {
     pub class: &'static str,
     /// Its message.
     pub message: String,
+    /// The limit that the response exceeded, if that is what went wrong.
+    pub limit: Option<ResponseLimit>,
 }
+
+/// Bytes of a buffer for bodies that are kept for the next one.
+const BODY_CAPACITY_KEPT: usize = 16 * 1024;
 
 impl Failure {
     /// A failure of this class.
     pub fn new(class: &'static str, message: impl Into<String>) -> Self {
-        Self { class, message: message.into() }
+        Self { class, message: message.into(), limit: None }
     }
 
     /// The other side closed the connection without a word.
@@ -101,6 +106,8 @@ impl Failure {
         result.message.clear();
         let _ = write!(result.message, "Non HTTP response message: {}", self.message);
         result.body.clear();
+        // What was kept of a body that is too long is not held until the user's next sample.
+        result.body.shrink_to(BODY_CAPACITY_KEPT);
         if keep_body {
             // JMeter keeps the stack trace here; its first line is what plans look for.
             result.body.extend_from_slice(self.class.as_bytes());

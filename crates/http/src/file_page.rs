@@ -7,6 +7,7 @@ use busyhour_engine::result::{HttpFacts, Keep, SampleResult};
 use busyhour_record::DataType;
 
 use crate::failure::Failure;
+use crate::limits::BodyLimit;
 use crate::sampler::HttpSampler;
 
 /// Bytes of a file that are kept unless the properties say otherwise, as in JMeter.
@@ -50,9 +51,9 @@ pub(crate) async fn read(
             result.encoding.push_str(sampler.charset.name());
             result.content_type = format!("text/html; charset={}", sampler.charset.name());
             if keep.body {
-                let most = match sampler.shared.body_bytes_max {
-                    0 => KEPT_MAX,
-                    most => most,
+                let most = match sampler.shared.body_limit {
+                    BodyLimit::Truncate(most) => most,
+                    BodyLimit::Refuse(_) | BodyLimit::Unlimited => KEPT_MAX,
                 };
                 result.body.extend_from_slice(&content[..content.len().min(most)]);
             }

@@ -36,6 +36,8 @@ pub(crate) struct Line<'s> {
     pub(crate) special: Option<Box<Special>>,
     connect_timeout: Option<Duration>,
     response_timeout: Option<Duration>,
+    /// Of the body only its MD5 sum is kept.
+    pub(crate) md5: bool,
 }
 
 /// What few plans say about connections.
@@ -118,6 +120,7 @@ impl<'s> Line<'s> {
             keep,
             connect_timeout: milliseconds(&sampler.connect_timeout, user),
             response_timeout: milliseconds(&sampler.response_timeout, user),
+            md5: sampler.md5,
         }
     }
 
@@ -148,7 +151,8 @@ impl<'s> Line<'s> {
             let Some(connection) = &mut self.connection else { return Ok(()) };
             connection.send(&request.wire).await?;
             result.sent_bytes = request.wire.len() as u64;
-            let mut sink = ResponseSink { head, result, keep };
+            head.md5 = (self.md5 && keep.body).then(Box::default);
+            let mut sink = ResponseSink { head, result, keep, limit: sampler.shared.body_limit };
             let received = connection.receive(&mut reader, &mut sink, clock, self.response_timeout).await;
             if let Some((first, last)) = received? {
                 result.latency_ns = first.since(started);

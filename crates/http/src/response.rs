@@ -2,23 +2,44 @@
 
 use std::mem::MaybeUninit;
 
+use busyhour_record::ResponseLimit;
+
 use crate::failure::Failure;
 
-/// A response head larger than this is endless as far as a load test is concerned.
+/// Most bytes of a response head. HttpClient has no limit by default: a JVM runs out of memory instead.
 pub const HEAD_BYTES_MAX: usize = 1 << 20;
 
 /// Headers parsed without an allocation; longer heads take a detour.
 const FEW_HEADERS: usize = 64;
 
-/// Headers a response may have at most.
-const MANY_HEADERS: usize = 4096;
+/// Most headers of a response. HttpClient has no limit by default.
+pub const HEADERS_MAX: usize = 65_536;
+
+/// Most interim (`1xx`) responses before the final one.
+pub const INTERIM_RESPONSES_MAX: u32 = 100;
+
+/// Most bytes of the extension of one chunk.
+pub const CHUNK_EXTENSION_BYTES_MAX: u32 = 16 * 1024;
+
+/// Most bytes of the trailers behind a chunked body.
+pub const TRAILER_BYTES_MAX: u32 = 1 << 20;
+
+/// A head in pieces that is no longer than this is parsed anew with each piece. Of a longer one this would take time
+/// that grows with the square of its length: it is parsed when it has doubled, and when its end has arrived.
+const PARSED_EACH_TIME_BYTES: usize = 4096;
 
 /// Who is told of the parts of a response.
 pub trait Sink {
     /// The head is there (not called for `1xx`).
-    fn head(&mut self, head: &httparse::Response<'_, '_>);
+    ///
+    /// # Errors
+    /// Why nothing more of the response is to be read.
+    fn head(&mut self, head: &httparse::Response<'_, '_>) -> Result<(), Failure>;
     /// A piece of the body, without chunk headers.
-    fn body(&mut self, piece: &[u8]);
+    ///
+    /// # Errors
+    /// Why nothing more of the response is to be read.
+    fn body(&mut self, piece: &[u8]) -> Result<(), Failure>;
     /// Whether pieces of the body are of no interest, so that they need not even be read into memory.
     fn ignores_body(&self) -> bool;
 }
@@ -38,10 +59,10 @@ enum State {
     Sized(u64),
     UntilClose,
     ChunkSize { size: u64, digits: u8 },
-    ChunkExtension { size: u64 },
+    ChunkExtension { size: u64, bytes: u32 },
     ChunkData(u64),
     ChunkEnd,
-    Trailer { empty: bool },
+    Trailer { empty: bool, bytes: u32 },
     Done,
 }
 
@@ -61,6 +82,10 @@ enum To {
 pub struct ResponseReader {
     state: State,
     pending: Vec<u8>,
+    /// A head in pieces is parsed again when it has so many bytes.
+    parsed_again_at: usize,
+    /// Interim responses so far.
+    interim: u32,
     /// What the request was, as far as it matters.
     to: To,
     /// A body belongs to the response, even if it may be an empty one.
@@ -94,6 +119,8 @@ impl ResponseReader {
         Self {
             state: State::Head,
             pending: Vec::new(),
+            parsed_again_at: 0,
+            interim: 0,
             to,
             has_body: false,
             head_bytes: 0,
@@ -202,6 +229,7 @@ impl ResponseReader {
                 Some(used) => Ok(Some(used)),
                 None => {
                     self.pending.extend_from_slice(bytes);
+                    self.parsed_again_at = 2 * bytes.len();
                     Ok(None)
                 }
             };
@@ -209,43 +237,77 @@ impl ResponseReader {
         let mut head = std::mem::take(&mut self.pending);
         let before = head.len();
         head.extend_from_slice(bytes);
-        match self.parse(&head, sink)? {
-            Some(used) => Ok(Some(used - before)),
-            None if head.len() > HEAD_BYTES_MAX => Err(Failure::new(
-                "org.apache.http.MessageConstraintException",
-                format!(
-                    "Maximum size of the response head exceeded ({} bytes)",
-                    grouped(HEAD_BYTES_MAX as u64)
-                ),
-            )),
-            None => {
-                self.pending = head;
-                Ok(None)
+        let is_due = head.len() <= PARSED_EACH_TIME_BYTES
+            || head.len() >= self.parsed_again_at
+            || holds_end(&head[before.saturating_sub(3)..]);
+        if is_due {
+            if let Some(used) = self.parse(&head, sink)? {
+                return used.checked_sub(before).map(Some).ok_or_else(Failure::protocol);
             }
+            self.parsed_again_at = 2 * head.len();
         }
+        if head.len() > HEAD_BYTES_MAX {
+            let what = "size of the response head";
+            return Err(Failure::constraint(ResponseLimit::HeadBytes, what, HEAD_BYTES_MAX as u64));
+        }
+        self.pending = head;
+        Ok(None)
     }
 
     fn parse(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
+        use httparse::Error;
         let mut config = httparse::ParserConfig::default();
         config.allow_spaces_after_header_name_in_responses(true);
         config.allow_obsolete_multiline_headers_in_responses(true);
-        config.ignore_invalid_headers_in_responses(true);
         let mut few = [const { MaybeUninit::uninit() }; FEW_HEADERS];
         let mut response = httparse::Response::new(&mut []);
         match config.parse_response_with_uninit_headers(&mut response, bytes, &mut few) {
             Ok(httparse::Status::Complete(used)) => self.take_head(&response, used, sink).map(Some),
             Ok(httparse::Status::Partial) => Ok(None),
-            Err(httparse::Error::TooManyHeaders) => {
-                let mut many = vec![httparse::EMPTY_HEADER; MANY_HEADERS];
-                let mut response = httparse::Response::new(&mut many);
-                match config.parse_response(&mut response, bytes) {
-                    Ok(httparse::Status::Complete(used)) => self.take_head(&response, used, sink).map(Some),
-                    Ok(httparse::Status::Partial) => Ok(None),
-                    Err(_) => Err(Failure::protocol()),
-                }
+            Err(Error::TooManyHeaders | Error::HeaderName | Error::HeaderValue | Error::NewLine) => {
+                self.parse_odd(bytes, sink)
             }
-            Err(_) => Err(Failure::protocol()),
+            Err(Error::Status | Error::Token | Error::Version) => Err(Failure::protocol()),
         }
+    }
+
+    /// Parses a head with many headers, or with bytes in them that HTTP does not allow but HttpClient takes. Lines without
+    /// a colon are passed over.
+    fn parse_odd(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
+        let mut at = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len());
+        let Some(status_line) = next_line(bytes, &mut at) else { return Ok(None) };
+        let status_line = [status_line, b"\r\n\r\n"].concat();
+        let mut status = httparse::Response::new(&mut []);
+        if !matches!(status.parse(&status_line), Ok(httparse::Status::Complete(_))) {
+            return Err(Failure::protocol());
+        }
+        let mut headers: Vec<httparse::Header<'_>> = Vec::new();
+        let mut value_at = 0;
+        loop {
+            let line_at = at;
+            let Some(line) = next_line(bytes, &mut at) else { return Ok(None) };
+            if line.is_empty() {
+                break;
+            }
+            if matches!(line[0], b' ' | b'\t') {
+                // A folded line goes on with the value before it.
+                if let Some(last) = headers.last_mut() {
+                    last.value = bytes[value_at..line_at + line.len()].trim_ascii();
+                }
+                continue;
+            }
+            let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+            let Ok(name) = std::str::from_utf8(line[..colon].trim_ascii()) else { continue };
+            if headers.len() == HEADERS_MAX {
+                let most = HEADERS_MAX as u64;
+                return Err(Failure::constraint(ResponseLimit::Headers, "header count", most));
+            }
+            value_at = line_at + colon + 1;
+            headers.push(httparse::Header { name, value: line[colon + 1..].trim_ascii() });
+        }
+        let mut response = httparse::Response::new(&mut headers);
+        (response.version, response.code, response.reason) = (status.version, status.code, status.reason);
+        self.take_head(&response, at, sink).map(Some)
     }
 
     fn take_head(
@@ -257,6 +319,12 @@ impl ResponseReader {
         self.head_bytes += used as u64;
         let status = response.code.unwrap_or(0);
         if (100..200).contains(&status) && status != 101 {
+            self.interim += 1;
+            if self.interim > INTERIM_RESPONSES_MAX {
+                let what = "number of interim (1xx) responses";
+                let most = u64::from(INTERIM_RESPONSES_MAX);
+                return Err(Failure::constraint(ResponseLimit::InterimResponses, what, most));
+            }
             return Ok(used);
         }
         let mut close = response.version == Some(0);
@@ -289,7 +357,7 @@ impl ResponseReader {
                 _ => {}
             }
         }
-        sink.head(response);
+        sink.head(response)?;
         self.keeps_alive = !close;
         let without_body = match self.to {
             To::Head => true,
@@ -319,7 +387,7 @@ impl ResponseReader {
         let used = match &mut self.state {
             State::Sized(left) => {
                 let used = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-                sink.body(&bytes[..used]);
+                sink.body(&bytes[..used])?;
                 *left -= used as u64;
                 if *left == 0 {
                     self.state = State::Done;
@@ -327,7 +395,7 @@ impl ResponseReader {
                 used
             }
             State::UntilClose => {
-                sink.body(bytes);
+                sink.body(bytes)?;
                 bytes.len()
             }
             State::ChunkSize { size, digits } => {
@@ -340,20 +408,27 @@ impl ResponseReader {
                     Some(_) => return Err(bad_chunk()),
                     None if *digits == 0 => return Err(bad_chunk()),
                     None if byte == b'\n' => self.state = after_size(*size),
-                    None => self.state = State::ChunkExtension { size: *size },
+                    None => self.state = State::ChunkExtension { size: *size, bytes: 0 },
                 }
                 1
             }
-            State::ChunkExtension { size } => match bytes.iter().position(|byte| *byte == b'\n') {
-                Some(at) => {
-                    self.state = after_size(*size);
-                    at + 1
+            State::ChunkExtension { size, bytes: seen } => {
+                let end = bytes.iter().position(|byte| *byte == b'\n');
+                let used = end.map_or(bytes.len(), |at| at + 1);
+                *seen = seen.saturating_add(u32::try_from(used).unwrap_or(u32::MAX));
+                if *seen > CHUNK_EXTENSION_BYTES_MAX {
+                    let most = u64::from(CHUNK_EXTENSION_BYTES_MAX);
+                    let limit = ResponseLimit::ChunkExtensionBytes;
+                    return Err(Failure::constraint(limit, "size of a chunk extension", most));
                 }
-                None => bytes.len(),
-            },
+                if end.is_some() {
+                    self.state = after_size(*size);
+                }
+                used
+            }
             State::ChunkData(left) => {
                 let used = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-                sink.body(&bytes[..used]);
+                sink.body(&bytes[..used])?;
                 *left -= used as u64;
                 if *left == 0 {
                     self.state = State::ChunkEnd;
@@ -373,7 +448,16 @@ impl ResponseReader {
                 }
                 1
             }
-            State::Trailer { empty } => {
+            State::Trailer { empty, bytes: seen } => {
+                *seen += 1;
+                if *seen > TRAILER_BYTES_MAX {
+                    let most = u64::from(TRAILER_BYTES_MAX);
+                    return Err(Failure::constraint(
+                        ResponseLimit::TrailerBytes,
+                        "size of the trailers",
+                        most,
+                    ));
+                }
                 match bytes[0] {
                     b'\n' if *empty => self.state = State::Done,
                     b'\n' => *empty = true,
@@ -390,7 +474,21 @@ impl ResponseReader {
 }
 
 fn after_size(size: u64) -> State {
-    if size == 0 { State::Trailer { empty: true } } else { State::ChunkData(size) }
+    if size == 0 { State::Trailer { empty: true, bytes: 0 } } else { State::ChunkData(size) }
+}
+
+/// The next line without its end; `None`: its end has not arrived.
+fn next_line<'b>(bytes: &'b [u8], at: &mut usize) -> Option<&'b [u8]> {
+    let rest = bytes.get(*at..)?;
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    *at += end + 1;
+    let line = &rest[..end];
+    Some(line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+/// Whether the empty line at the end of a head is among these bytes.
+fn holds_end(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|two| two == b"\n\n") || bytes.windows(3).any(|three| three == b"\n\r\n")
 }
 
 fn contains_token(value: &[u8], token: &[u8]) -> bool {
@@ -407,7 +505,7 @@ fn keep_alive_timeout(value: &[u8]) -> Option<u64> {
 }
 
 /// A number with commas between groups of three digits, as Java's `%,d` writes it.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -420,118 +518,4 @@ fn grouped(number: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[derive(Default)]
-    struct Collect {
-        status: u16,
-        body: Vec<u8>,
-    }
-
-    impl Sink for Collect {
-        fn head(&mut self, head: &httparse::Response<'_, '_>) {
-            self.status = head.code.unwrap_or(0);
-        }
-        fn body(&mut self, piece: &[u8]) {
-            self.body.extend_from_slice(piece);
-        }
-        fn ignores_body(&self) -> bool {
-            false
-        }
-    }
-
-    fn read(bytes: &[u8], piece: usize) -> (Result<Progress, Failure>, Collect, ResponseReader) {
-        let mut reader = ResponseReader::new(false);
-        let mut sink = Collect::default();
-        let mut last = Ok(Progress::More);
-        for part in bytes.chunks(piece.max(1)) {
-            last = reader.feed(part, &mut sink);
-            if last != Ok(Progress::More) {
-                break;
-            }
-        }
-        (last, sink, reader)
-    }
-
-    const CHUNKED: &[u8] =
-        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
-        5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: 1\r\n\r\n";
-
-    #[test]
-    fn pieces_of_any_size_give_the_same() {
-        for piece in 1..CHUNKED.len() + 1 {
-            let (end, sink, reader) = read(CHUNKED, piece);
-            assert_eq!(end, Ok(Progress::Done), "{piece}");
-            assert_eq!(sink.body, b"hello world");
-            assert_eq!(sink.status, 200);
-            assert!(reader.keeps_alive);
-            assert_eq!(reader.head_bytes + reader.body_bytes, CHUNKED.len() as u64);
-        }
-    }
-
-    #[test]
-    fn sized_bodies_and_their_premature_end() {
-        let (end, sink, mut reader) = read(b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\nabc", 4096);
-        assert_eq!(end, Ok(Progress::More));
-        assert_eq!(sink.body, b"abc");
-        assert_eq!(reader.skippable(), 1231);
-        let failure = reader.end("h:80").unwrap_err();
-        assert_eq!(
-            failure.message,
-            "Premature end of Content-Length delimited message body (expected: 1,234; received: 3)"
-        );
-        assert_eq!(reader.skipped(1000), Progress::More);
-        assert_eq!(reader.skipped(231), Progress::Done);
-        assert!(reader.keeps_alive);
-        let (_, _, mut reader) = read(b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\nabc", 4096);
-        assert_eq!(reader.skipped(1232), Progress::Done);
-        assert!(!reader.keeps_alive && reader.body_bytes == 1234);
-    }
-
-    #[test]
-    fn what_ends_a_connection() {
-        let (_, _, mut reader) = read(b"HTTP/1.0 200 OK\r\n\r\nabc", 7);
-        assert!(!reader.keeps_alive);
-        reader.end("h:80").unwrap();
-        let (_, _, reader) = read(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 99);
-        assert!(reader.is_done() && !reader.keeps_alive);
-        let (_, _, reader) = read(b"HTTP/1.1 204 No\r\nKeep-Alive: timeout=5, max=3\r\n\r\n", 99);
-        assert!(reader.is_done() && reader.keeps_alive);
-        assert_eq!(reader.keep_alive_s, Some(5));
-        assert_eq!(ResponseReader::new(false).end("h:80").unwrap_err(), Failure::no_response("h:80"));
-    }
-
-    #[test]
-    fn endless_heads_are_given_up() {
-        let mut reader = ResponseReader::new(false);
-        let mut sink = Collect::default();
-        let mut end = reader.feed(b"HTTP/1.1 200 OK\r\n", &mut sink);
-        let line = [b"X-A: ".as_slice(), &[b'a'; 8000], b"\r\n"].concat();
-        for _ in 0..300 {
-            if end.is_err() {
-                break;
-            }
-            end = reader.feed(&line, &mut sink);
-        }
-        assert!(end.is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn rubbish_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400), piece in 1usize..50) {
-            let (_, _, mut reader) = read(&bytes, piece);
-            let _ = reader.end("h:80");
-        }
-
-        #[test]
-        fn damaged_responses_never_panic(at in 0usize..120, byte in any::<u8>(), piece in 1usize..50) {
-            let mut bytes = CHUNKED.to_vec();
-            let at = at % bytes.len();
-            bytes[at] = byte;
-            let (_, _, mut reader) = read(&bytes, piece);
-            let _ = reader.end("h:80");
-        }
-    }
-}
+mod tests;

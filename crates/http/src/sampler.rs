@@ -20,6 +20,7 @@ use crate::exchange;
 use crate::failure::Failure;
 use crate::files::FileStore;
 use crate::keystore::{ClientKeys, Shown};
+use crate::limits::BodyLimit;
 use crate::modify::{Modifier, modified};
 use crate::session::HttpSession;
 use crate::source::Source;
@@ -48,8 +49,8 @@ pub struct SharedHttp {
     pub idle_ms_max: u64,
     /// `httpclient4.default_user_agent_disabled`
     pub no_user_agent: bool,
-    /// `httpsampler.max_bytes_to_store_per_request`; 0: all.
-    pub body_bytes_max: usize,
+    /// How much of a body is kept: `httpsampler.max_bytes_to_store_per_request`, or Busyhour's own limit.
+    pub body_limit: BodyLimit,
     /// What servers are shown that ask for a certificate.
     pub client_keys: Option<Arc<ClientKeys>>,
     /// Some script may look at cookies: they are shown to scripts after each sample.

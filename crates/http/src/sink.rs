@@ -5,6 +5,9 @@ use busyhour_record::DataType;
 
 use crate::cache::CacheHeaders;
 use crate::decode::Decoding;
+use crate::failure::Failure;
+use crate::kept::{Kept, PAGE_START_BYTES};
+use crate::limits::BodyLimit;
 use crate::response::Sink;
 use crate::sampler::HttpSampler;
 
@@ -23,6 +26,8 @@ pub(crate) struct Head {
     pub(crate) wants_cache: bool,
     pub(crate) cookies: Vec<String>,
     pub(crate) cache: CacheHeaders,
+    /// Only the sum of the body is kept.
+    pub(crate) md5: Option<Box<md5::Md5>>,
 }
 
 impl Head {
@@ -38,6 +43,7 @@ impl Head {
             wants_cache: sampler.cache.is_some(),
             cookies: Vec::new(),
             cache: CacheHeaders::default(),
+            md5: None,
         }
     }
 }
@@ -47,10 +53,12 @@ pub(crate) struct ResponseSink<'a> {
     pub(crate) head: &'a mut Head,
     pub(crate) result: &'a mut SampleResult,
     pub(crate) keep: Keep,
+    /// How much of the body is kept, if it is.
+    pub(crate) limit: BodyLimit,
 }
 
 impl Sink for ResponseSink<'_> {
-    fn head(&mut self, response: &httparse::Response<'_, '_>) {
+    fn head(&mut self, response: &httparse::Response<'_, '_>) -> Result<(), Failure> {
         use std::fmt::Write as _;
         let (head, result) = (&mut *self.head, &mut *self.result);
         head.status = response.code.unwrap_or(0);
@@ -81,7 +89,7 @@ impl Sink for ResponseSink<'_> {
                     head.location = text()
                 }
                 16 if head.decoding.is_none() && name.eq_ignore_ascii_case("content-encoding") => {
-                    head.decoding = Decoding::named(header.value);
+                    head.decoding = Decoding::named(header.value)?;
                 }
                 16 if head.status == 401 && name.eq_ignore_ascii_case("www-authenticate") => {
                     head.challenges.extend(text());
@@ -107,14 +115,18 @@ impl Sink for ResponseSink<'_> {
             }
         }
         set_type(result);
+        Ok(())
     }
 
-    fn body(&mut self, piece: &[u8]) {
-        let kept = self.keep.body.then_some(&mut self.result.body);
-        match (&mut self.head.decoding, kept) {
-            (Some(decoding), kept) => decoding.feed(piece, kept),
-            (None, Some(body)) => body.extend_from_slice(piece),
-            (None, None) => {}
+    fn body(&mut self, piece: &[u8]) -> Result<(), Failure> {
+        let Head { decoding, md5, .. } = &mut *self.head;
+        let body = &mut self.result.body;
+        let mut kept =
+            self.keep.body.then(|| Kept { body, limit: self.limit, md5: md5.as_deref_mut() });
+        match (decoding, &mut kept) {
+            (Some(decoding), kept) => decoding.feed(piece, kept.as_mut()),
+            (None, Some(kept)) => kept.push(piece),
+            (None, None) => Ok(()),
         }
     }
 
@@ -160,13 +172,13 @@ fn set_type(result: &mut SampleResult) {
     result.data_type = if is_text { DataType::Text } else { DataType::Binary };
 }
 
-/// A page whose headers name no encoding may name it itself, in its first 2000 bytes.
+/// A page whose headers name no encoding may name it itself, in its first [`PAGE_START_BYTES`].
 pub(crate) fn look_for_encoding(result: &mut SampleResult) {
     const META: &str = "<meta http-equiv=\"content-type\" content=\"";
     if !result.encoding.is_empty() || !result.content_type.starts_with("text/html") {
         return;
     }
-    let begin = &result.body[..result.body.len().min(2000)];
+    let begin = &result.body[..result.body.len().min(PAGE_START_BYTES)];
     let Some(at) = begin.windows(META.len()).position(|text| text.eq_ignore_ascii_case(META.as_bytes()))
     else {
         return;

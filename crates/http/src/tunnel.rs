@@ -58,7 +58,8 @@ pub(crate) async fn open(
         connection.send(request.as_bytes()).await?;
         result.sent_bytes = request.len() as u64;
         *reader = ResponseReader::to_connect();
-        let mut sink = ResponseSink { head, result, keep: wanted.keep };
+        let limit = wanted.sampler.shared.body_limit;
+        let mut sink = ResponseSink { head, result, keep: wanted.keep, limit };
         let received = connection.receive(reader, &mut sink, options.clock, wanted.response_timeout).await?;
         let asks = head.proxy_asks && proxy.authorization.is_some();
         let (now_said, again) = before.after(head.status, asks, told);

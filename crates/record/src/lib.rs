@@ -75,6 +75,7 @@ mod over_time;
 mod pipe;
 mod recorder;
 mod replay;
+mod response_limit;
 mod results;
 mod run_dir;
 mod sample;
@@ -110,6 +111,7 @@ pub use recorder::{
     CsvOutput, GroupName, RecordError, Recorder, RecorderConfig, RecorderEvent, RunNames, Which,
 };
 pub use replay::Replay;
+pub use response_limit::{LimitHits, ResponseLimit};
 pub use results::{
     AddUpSettings, BAD_ROWS_NAMED, InputFacts, Packing, ReadSettings, Results, ResultsEnd, ResultsError,
     ResultsFrom, ResultsInput,

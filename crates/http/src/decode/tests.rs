@@ -7,13 +7,15 @@ use flate2::{Compression, GzBuilder};
 use proptest::prelude::*;
 
 use super::*;
+use crate::limits::BodyLimit;
 
 /// Unpacks `body` in pieces of so many bytes; gives the text and how it ended.
 fn unpack(encoding: &str, body: &[u8], piece: usize) -> (Vec<u8>, Result<(), String>) {
-    let mut decoding = Decoding::named(encoding.as_bytes()).unwrap();
+    let mut decoding = Decoding::named(encoding.as_bytes()).unwrap().unwrap();
     let mut plain = Vec::new();
+    let mut kept = Kept { body: &mut plain, limit: BodyLimit::Unlimited, md5: None };
     for piece in body.chunks(piece) {
-        decoding.feed(piece, Some(&mut plain));
+        decoding.feed(piece, Some(&mut kept)).unwrap();
     }
     let end = decoding.end().map_err(|failure| format!("{}: {}", failure.class, failure.message));
     (plain, end)
@@ -71,13 +73,81 @@ fn heads_with_and_without_their_optional_fields() {
 
 #[test]
 fn names_of_encodings() {
-    assert!(Decoding::named(b"identity").is_none());
-    assert!(Decoding::named(b"").is_none());
+    assert!(Decoding::named(b"identity").unwrap().is_none());
+    assert!(Decoding::named(b"").unwrap().is_none());
     let text = b"twice twice twice";
     let body = gzip(GzBuilder::new(), &zlib(text));
     assert_eq!(unpack("GZip, sdch, Deflate", &body, 5), (text.to_vec(), Ok(())));
     let end = unpack("x-gzip,deflate", &gzip(GzBuilder::new(), &zlib(text)[..9]), 5).1;
     assert_eq!(end, Err("java.io.EOFException: Unexpected end of ZLIB input stream".into()));
+}
+
+#[test]
+fn no_more_than_five_encodings_are_stacked() {
+    let text = b"five layers";
+    let body = (0..5).fold(text.to_vec(), |inner, _| gzip(GzBuilder::new(), &inner));
+    assert_eq!(unpack("gzip,gzip, identity, gzip,gzip,gzip", &body, 7), (text.to_vec(), Ok(())));
+    // As many as fit into a head: the stack of a thread must not depend on it.
+    for count in [6, 100_000] {
+        let failure = Decoding::named("gzip,".repeat(count).as_bytes()).err().unwrap();
+        assert_eq!(failure.limit, Some(ResponseLimit::ContentEncodings));
+        assert_eq!(failure.message, "Maximum number of content encodings exceeded (5)");
+    }
+}
+
+/// Unpacks a body that is not kept; gives the bytes received until a limit was exceeded.
+fn until_refused(encoding: &str, body: &[u8]) -> Option<(u64, Failure)> {
+    let mut decoding = Decoding::named(encoding.as_bytes()).unwrap().unwrap();
+    for piece in body.chunks(1000) {
+        if let Err(failure) = decoding.feed(piece, None) {
+            return Some((decoding.unpacked, failure));
+        }
+    }
+    None
+}
+
+#[test]
+fn a_bomb_is_refused_and_a_well_packed_body_is_not() {
+    let zeros = vec![0; 100 << 20];
+    let once = gzip(GzBuilder::new(), &zeros);
+    assert!(once.len() < 110_000, "a single layer packs a thousandfold: {}", once.len());
+    assert!(until_refused("gzip", &once).is_none());
+    let twice = gzip(GzBuilder::new(), &once);
+    let (unpacked, failure) = until_refused("gzip, gzip", &twice).unwrap();
+    assert_eq!(failure.limit, Some(ResponseLimit::UnpackedBytes));
+    assert_eq!(
+        failure.message,
+        "Compressed body unpacks to more than 64 MiB and to more than 1,100 times its size"
+    );
+    assert!(unpacked <= UNPACKED_BYTES_MIN, "{unpacked}");
+    // What is kept is limited before that.
+    let (mut plain, mut decoding) = (Vec::new(), Decoding::named(b"gzip").unwrap().unwrap());
+    let mut kept = Kept { body: &mut plain, limit: BodyLimit::Refuse(1 << 20), md5: None };
+    let failure = decoding.feed(&once, Some(&mut kept)).unwrap_err();
+    assert_eq!(failure.limit, Some(ResponseLimit::BodyBytes));
+    assert!(plain.len() <= 1 << 20);
+}
+
+/// A line of text that was stored.
+const BROTLI_HELLO: &[u8] = b"\x8f\x02\x80hello\n\x03";
+
+#[test]
+fn brotli_in_pieces_of_any_size() {
+    for piece in 1..=BROTLI_HELLO.len() {
+        assert_eq!(unpack("br", BROTLI_HELLO, piece), (b"hello\n".to_vec(), Ok(())), "{piece}");
+    }
+    let twice = gzip(GzBuilder::new(), BROTLI_HELLO);
+    assert_eq!(unpack("gzip, br", &twice, 5), (b"hello\n".to_vec(), Ok(())));
+    let failed = Err("java.io.IOException: Brotli stream decoding failed".to_owned());
+    for body in [
+        &BROTLI_HELLO[..5],
+        b"",
+        b"\xff\xff\xff",
+        b"\x11\x1e\x00\x00\x00\x00",
+        &[BROTLI_HELLO, b"more"].concat(),
+    ] {
+        assert_eq!(unpack("br", body, 3).1, failed, "{body:02x?}");
+    }
 }
 
 #[test]

@@ -333,7 +333,7 @@ impl Visit for Download<'_, '_> {
         }
         let mut step =
             all.with(lane, result, |user, session| prepare(sampler, user, session, request, origin, keep))?;
-        step.md5 |= lane.md5;
+        step.line.md5 |= lane.md5;
         loop {
             let outcome = step.line.transfer(result, request, &mut step.head, &all.clock).await;
             let next =

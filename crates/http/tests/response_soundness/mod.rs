@@ -1,5 +1,6 @@
 //! What the reader of responses promises for any bytes whatever. Shared by the ordinary tests and the fuzz target.
 
+use busyhour_http::Failure;
 use busyhour_http::response::{HEAD_BYTES_MAX, Progress, ResponseReader, Sink};
 
 #[derive(Default, PartialEq, Debug)]
@@ -10,13 +11,15 @@ struct Seen {
 }
 
 impl Sink for Seen {
-    fn head(&mut self, head: &httparse::Response<'_, '_>) {
+    fn head(&mut self, head: &httparse::Response<'_, '_>) -> Result<(), Failure> {
         self.heads += 1;
         self.status = head.code.unwrap_or(0);
+        Ok(())
     }
 
-    fn body(&mut self, piece: &[u8]) {
+    fn body(&mut self, piece: &[u8]) -> Result<(), Failure> {
         self.body.extend_from_slice(piece);
+        Ok(())
     }
 
     fn ignores_body(&self) -> bool {
