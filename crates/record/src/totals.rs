@@ -342,6 +342,9 @@ pub struct ErrorKind {
     pub example_label: String,
 }
 
+/// Bytes of a message by which kinds of error are told apart; longer ones are cut.
+const ERROR_TEXT_BYTES_MAX: usize = 1_000;
+
 /// The kinds of error, bounded.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorKinds {
@@ -353,6 +356,12 @@ pub(crate) struct ErrorKinds {
 impl ErrorKinds {
     pub(crate) fn add(&mut self, sample: &Sample<'_>) {
         let reason = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
+        // Servers choose these texts: a thousand of them must not fill the memory.
+        let mut end = reason.len().min(ERROR_TEXT_BYTES_MAX);
+        while !reason.is_char_boundary(end) {
+            end -= 1;
+        }
+        let reason = &reason[..end];
         let count = u64::from(sample.error_count.max(1));
         if let Some((_, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason)) {
             kind.count += count;
@@ -507,5 +516,25 @@ impl RunTotals {
         if let Some(left_out) = &mut self.window {
             left_out.window = (left_out.window.0 - ns, left_out.window.1 - ns);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Labels;
+
+    #[test]
+    fn long_messages_are_kept_in_part_and_told_apart_by_it() {
+        let label = Labels::new().intern("page");
+        let mut kinds = ErrorKinds::default();
+        let same = "é".repeat(ERROR_TEXT_BYTES_MAX);
+        for end in ["a", "b"] {
+            let message = format!("x{same}{end}");
+            kinds.add(&Sample { label, code: "500", message: &message, error_count: 1, ..Sample::default() });
+        }
+        let (kinds, other) = kinds.finish(|_| "page".into());
+        assert_eq!((kinds.len(), kinds[0].count, other), (1, 2, 0));
+        assert_eq!(kinds[0].message.len(), ERROR_TEXT_BYTES_MAX - 1, "cut between two characters");
     }
 }
