@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ResolvesClientCert, Resumption};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{
+    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
+};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+use crate::keystore::public_key_info;
 
 /// Which servers are trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -52,6 +56,29 @@ pub(crate) fn tls_config_with(
     Ok(Arc::new(config))
 }
 
+/// Checks a signature by the public key alone where the library refuses to read the certificate around it, as it does
+/// with those of X.509 version 1; `error` is what it said.
+fn verify_by_key(
+    message: &[u8],
+    certificate: &CertificateDer<'_>,
+    dss: &DigitallySignedStruct,
+    known: &WebPkiSupportedAlgorithms,
+    error: Error,
+) -> Result<HandshakeSignatureValid, Error> {
+    let is_unread =
+        matches!(&error, Error::InvalidCertificate(why) if *why != CertificateError::BadSignature);
+    if !is_unread {
+        return Err(error);
+    }
+    let Some((kind, key)) = public_key_info(certificate) else { return Err(error) };
+    let of_scheme = known.mapping.iter().filter(|(scheme, _)| *scheme == dss.scheme);
+    let verifies = of_scheme.flat_map(|(_, algorithms)| *algorithms).any(|algorithm| {
+        algorithm.public_key_alg_id().as_ref() == kind
+            && algorithm.verify_signature(key, message, dss.signature()).is_ok()
+    });
+    if verifies { Ok(HandshakeSignatureValid::assertion()) } else { Err(error) }
+}
+
 /// Accepts any certificate; signatures are still checked, so that the handshake costs what it costs.
 #[derive(Debug)]
 struct AcceptAny(Arc<CryptoProvider>);
@@ -74,7 +101,9 @@ impl ServerCertVerifier for AcceptAny {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+        let known = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, cert, dss, known)
+            .or_else(|error| verify_by_key(message, cert, dss, known, error))
     }
 
     fn verify_tls13_signature(
@@ -83,7 +112,9 @@ impl ServerCertVerifier for AcceptAny {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+        let known = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, cert, dss, known)
+            .or_else(|error| verify_by_key(message, cert, dss, known, error))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

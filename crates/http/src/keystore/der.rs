@@ -80,6 +80,18 @@ pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>>
 
 /// The bits of a certificate's public key, behind the number of those that do not count.
 fn public_key(certificate: &[u8]) -> Option<&[u8]> {
+    subject_key(certificate).map(|(_, bits)| bits)
+}
+
+/// Kind (the content of its `AlgorithmIdentifier`) and bytes of a certificate's public key, whatever else is in it.
+pub(crate) fn public_key_info(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (kind, bits) = subject_key(certificate)?;
+    let (unused, key) = bits.split_first()?;
+    (*unused == 0).then_some((kind, key))
+}
+
+/// Kind and bits of a certificate's public key.
+fn subject_key(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     let (certificate, _) = tagged(certificate, SEQUENCE)?;
     let (mut rest, _) = tagged(certificate, SEQUENCE)?;
     if let Some((_, behind)) = tagged(rest, VERSION) {
@@ -91,8 +103,8 @@ fn public_key(certificate: &[u8]) -> Option<&[u8]> {
     let (_validity, rest) = tagged(rest, SEQUENCE)?;
     let (_subject, rest) = tagged(rest, SEQUENCE)?;
     let (key, _) = tagged(rest, SEQUENCE)?;
-    let (_algorithm, rest) = tagged(key, SEQUENCE)?;
-    tagged(rest, BITS).map(|(bits, _)| bits)
+    let (kind, rest) = tagged(key, SEQUENCE)?;
+    tagged(rest, BITS).map(|(bits, _)| (kind, bits))
 }
 
 #[cfg(test)]
@@ -116,6 +128,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_bytes_are_a_key_or_none(bytes in proptest::collection::vec(0_u8.., 0..60)) {
+            let _ = public_key_info(&object(SEQUENCE, &bytes));
             let _ = with_public_key(&object(SEQUENCE, &bytes), &object(SEQUENCE, &bytes));
         }
     }

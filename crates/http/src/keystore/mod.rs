@@ -19,6 +19,8 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, SignatureScheme};
 
 use crate::failure::Failure;
+pub(crate) use der::public_key_info;
+
 use crate::tls::{TlsPolicy, tls_config_with};
 
 /// Why a key store cannot be used.

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use busyhour_http::{HttpSampler, SharedHttp, TlsPolicy};
 
-use crate::server::{Server, ok};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+
+use crate::server::{Server, ok, serve_all};
 use crate::world::{KEEP, World, get_securely};
 
 #[test]
@@ -23,6 +27,38 @@ fn any_certificate_is_accepted_and_the_connection_kept() {
         assert_eq!(result.body.len(), if keep.body { 1 << 20 } else { 0 });
     }
     assert_eq!((server.connections(), large.connections()), (vec![0, 0], vec![0, 0]));
+}
+
+/// A server with a certificate of X.509 version 1, which many a test system has: OpenSSL makes it unless told otherwise.
+fn version_1(versions: &[&'static rustls::SupportedProtocolVersion]) -> Arc<rustls::ServerConfig> {
+    const CERTIFICATE: &[u8] = include_bytes!("tls/version-1.pem");
+    const KEY: &[u8] = include_bytes!("tls/version-1-key.pem");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let key = PrivateKeyDer::from_pem_slice(KEY).unwrap();
+    let key = provider.key_provider.load_private_key(key).unwrap();
+    let certified = CertifiedKey::new(vec![CertificateDer::from_pem_slice(CERTIFICATE).unwrap()], key);
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(certified)));
+    Arc::new(config)
+}
+
+#[test]
+fn certificates_of_version_1_are_accepted() {
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        let config = version_1(&[version]);
+        let server = Server::start(move |peer| {
+            serve_all(&mut peer.secure_with(Arc::clone(&config)), &|_| ok(b"hello"));
+        });
+        let mut world = World::new();
+        let result = world.visit(&get_securely(server.port, "/"));
+        assert!(result.success, "{version:?}: {} {}", result.code, result.message);
+        let shared = Arc::new(SharedHttp::new(TlsPolicy::Verify, Arc::default(), true));
+        let (code, _) = World::new().outcome(&HttpSampler { shared, ..get_securely(server.port, "/") });
+        assert_eq!(code, "Non HTTP response code: javax.net.ssl.SSLHandshakeException");
+    }
 }
 
 #[test]

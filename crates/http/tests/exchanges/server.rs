@@ -82,7 +82,12 @@ impl Peer {
 
     /// Speaks TLS from here on.
     pub fn secure(self) -> Self {
-        let session = rustls::ServerConnection::new(tls_config()).unwrap();
+        self.secure_with(tls_config())
+    }
+
+    /// The same with a certificate of the caller's.
+    pub fn secure_with(self, config: Arc<rustls::ServerConfig>) -> Self {
+        let session = rustls::ServerConnection::new(config).unwrap();
         let wire = Box::new(rustls::StreamOwned::new(session, self.tcp.try_clone().unwrap()));
         Self { wire, ..self }
     }
