@@ -3,19 +3,17 @@
 /// The quoted address in a `style` attribute: JMeter's pattern is greedy and takes from the first quote of the first
 /// `url(` to the last quote before a closing parenthesis.
 pub(super) fn quoted_url(style: &str) -> Option<String> {
+    let is_closing =
+        |(at, quote): &(usize, &str)| style[at + quote.len()..].trim_start_matches(white).starts_with(')');
+    let (end, _) = style.match_indices(['\'', '"']).rev().find(is_closing)?;
     let lower = style.to_ascii_lowercase();
     let mut from = 0;
-    while let Some(at) = lower[from..].find("url(") {
-        let open = from + at + "url(".len();
-        from = open;
-        let inner = style[open..].trim_start_matches(white);
+    while let Some(at) = lower[from..end].find("url(") {
+        from += at + "url(".len();
+        let inner = style[from..].trim_start_matches(white);
         let Some(text) = inner.strip_prefix(['\'', '"']) else { continue };
-        let ends = text.match_indices(['\'', '"']).rev();
-        for (end, quote) in ends {
-            if text[end + quote.len()..].trim_start_matches(white).starts_with(')') {
-                return Some(text[..end].to_owned());
-            }
-        }
+        let begin = style.len() - text.len();
+        return (begin <= end).then(|| style[begin..end].to_owned());
     }
     None
 }
@@ -28,9 +26,11 @@ fn white(character: char) -> bool {
 /// The addresses that a style sheet imports, in order, wherever between its rules they stand.
 pub(super) fn imports(css: &str) -> Vec<String> {
     let mut found = Vec::new();
+    // An address without an end is looked for once, not at every import.
+    let behind_last = css.len() - css.rfind(')').map_or(0, |at| at + 1);
     let mut rest = skip_space(css);
     while !rest.is_empty() {
-        if let Some((address, behind)) = import(rest) {
+        if let Some((address, behind)) = import(rest, behind_last) {
             found.extend(Some(address).filter(|address| !address.is_empty()));
             rest = behind;
         }
@@ -39,10 +39,14 @@ pub(super) fn imports(css: &str) -> Vec<String> {
     found
 }
 
-/// The address of an `@import` at the beginning, and what follows it.
-fn import(css: &str) -> Option<(String, &str)> {
+/// The address of an `@import` at the beginning, and what follows it; `behind_last` bytes stand behind the last closing
+/// parenthesis of the style sheet.
+fn import(css: &str, behind_last: usize) -> Option<(String, &str)> {
     let rest = skip_space(strip_word(css, "@import")?);
     let Some(inner) = strip_word(rest, "url(") else { return string(rest) };
+    if inner.len() <= behind_last {
+        return None;
+    }
     let inner = skip_space(inner);
     match string(inner) {
         Some((address, behind)) => Some((address, behind.split_once(')')?.1)),

@@ -45,6 +45,7 @@ pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Vec<
     let explorer = conditional::explorer_version(user_agent);
     let mut walk = Walk {
         found: Found::default(),
+        depth: 0,
         base: base.to_owned(),
         explorer: explorer.filter(|version| *version < FIRST_WITHOUT_CONDITIONS),
         shown: vec![true],
@@ -53,8 +54,13 @@ pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Vec<
     Ok(walk.found.urls)
 }
 
+/// Conditional comments inside conditional comments that are looked through.
+const COMMENT_DEPTH_MAX: u32 = 16;
+
 struct Walk {
     found: Found,
+    /// Conditional comments around what is read.
+    depth: u32,
     base: String,
     /// The version of Internet Explorer that is imitated, if it obeys conditional comments.
     explorer: Option<f32>,
@@ -90,8 +96,11 @@ impl Walk {
             let (condition, rest) = after.split_once(']').unwrap_or((after, ""));
             self.shown.push(conditional::holds(condition, explorer));
             if let Some(inner) = rest.strip_prefix('>').and_then(|rest| rest.strip_suffix("<![endif]")) {
-                if self.counts() {
-                    self.through(inner)?;
+                if self.counts() && self.depth < COMMENT_DEPTH_MAX {
+                    self.depth += 1;
+                    let read = self.through(inner);
+                    self.depth -= 1;
+                    read?;
                 }
                 self.shown.pop();
             }
@@ -185,13 +194,19 @@ fn normal(reference: &str) -> Option<String> {
     (!kept.is_empty()).then_some(kept)
 }
 
+/// Most bytes of an entity with its semicolon.
+const ENTITY_BYTES_MAX: usize = 32;
+
 /// XML's five entities and numeric ones resolved, once more after the tokenizer, as JMeter does.
 fn unescape_xml(text: &str) -> String {
     let Some(first) = text.find('&') else { return text.to_owned() };
     let mut out = text[..first].to_owned();
     let mut rest = &text[first..];
     while let Some(after) = rest.strip_prefix('&') {
-        let resolved = after.split_once(';').and_then(|(name, behind)| Some((entity(name)?, behind)));
+        let near = &after.as_bytes()[..after.len().min(ENTITY_BYTES_MAX)];
+        let end = near.iter().position(|byte| *byte == b';');
+        let parts = end.map(|end| (&after[..end], &after[end + 1..]));
+        let resolved = parts.and_then(|(name, behind)| Some((entity(name)?, behind)));
         match resolved {
             Some((character, behind)) => {
                 out.push(character);
@@ -244,6 +259,19 @@ mod tests {
         assert_eq!(found(html, "x MSIE 6.0; y"), ["/dir/six", "/dir/all"]);
         assert_eq!(found(html, "x MSIE 8.0; y"), ["/dir/more", "/dir/other", "/dir/all"]);
         assert_eq!(found(html, "x MSIE 10.0; y"), ["/dir/other", "/dir/all"]);
+    }
+
+    /// Work that grew with the square of these lengths, or a stack that grew with them, would not end here.
+    #[test]
+    fn pages_made_to_be_slow_take_linear_time() {
+        let many = 30_000;
+        let nested = format!("{}{}-->", "<!--[if IE 6]>".repeat(many), "<![endif]".repeat(many));
+        assert_eq!(found(&(nested + "<img src=all>"), "x MSIE 6.0; y"), ["/dir/all"]);
+        let entities = format!("<img src='a{}'>", "&amp;".repeat(many));
+        assert_eq!(found(&entities, "")[0].len(), many + "/dir/a".len());
+        let quotes = format!("<p style=\"{}\">", "url('".repeat(many));
+        assert_eq!(found(&quotes, ""), [""; 0]);
+        assert_eq!(css::imports(&"@import url(;".repeat(many)), [""; 0]);
     }
 
     #[test]
