@@ -4,7 +4,7 @@ use busyhour_engine::template::Template;
 use busyhour_http::embedded::Embedded;
 use busyhour_http::modify::{Modifier, UrlRewriting};
 use busyhour_http::source::{Source, SourceKind};
-use busyhour_http::{Argument, Charset, FileArgument, Header, HttpSampler, Proxy, Redirects};
+use busyhour_http::{Argument, Charset, Client, FileArgument, Header, HttpSampler, Proxy, Redirects};
 use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
@@ -76,8 +76,9 @@ fn request<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampl
         .filter(|element| element.kind() == "ConfigTestElement" && element.gui_kind() == "HttpDefaultsGui")
         .collect();
     let merged = Merged { sampler: element, defaults };
-    if merged.property("HTTPSampler.implementation").and_then(Property::text) == Some("Java") {
-        let message = "the implementation Java is taken for HttpClient4, whose headers are others";
+    let is_java = merged.property("HTTPSampler.implementation").and_then(Property::text) == Some("Java");
+    if is_java {
+        let message = "the implementation Java is sent with the headers of HttpClient4, which are others";
         context.warn(merged.sampler, "http-implementation", message);
     }
     let arguments = merged
@@ -101,10 +102,11 @@ fn request<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampl
         user: merged.text(context, "HTTPSampler.proxyUser"),
         password: merged.text(context, "HTTPSampler.proxyPass"),
     });
-    let mut method = merged.text(context, "HTTPSampler.method");
-    if method.is_empty() {
-        method = Template::literal("GET");
-    }
+    // An empty method is one that JMeter refuses to send.
+    let method = match merged.property("HTTPSampler.method") {
+        Some(_) => merged.text(context, "HTTPSampler.method"),
+        None => Template::literal("GET"),
+    };
     // JMeter applies managers from the sampler outwards, and of these each takes the place of the one before.
     let last = |kind: &str| scope.iter().copied().rfind(|element| element.kind() == kind);
     let (cookies, cache, auth) = (last("CookieManager"), last("CacheManager"), last("AuthManager"));
@@ -137,6 +139,7 @@ fn request<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampl
         embedded: embedded(context, &merged),
         md5: merged.flag(context, "HTTPSampler.md5", false),
         is_open: false,
+        client: if is_java { Client::Java } else { Client::HttpClient4 },
     })
 }
 

@@ -154,6 +154,7 @@ pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
                 url: context.item(entry, "Authorization.url"),
                 user: context.item(entry, "Authorization.username"),
                 password: context.item(entry, "Authorization.password"),
+                domain: context.item(entry, "Authorization.domain"),
                 realm: context.item(entry, "Authorization.realm"),
                 basic: mechanism != "DIGEST",
             });

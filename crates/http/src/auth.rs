@@ -21,10 +21,21 @@ pub struct Authorization {
     pub user: Template,
     /// `Authorization.password`
     pub password: Template,
+    /// `Authorization.domain`: stands before the user's name, in upper case, as HttpClient's `NTCredentials` have it.
+    pub domain: Template,
     /// `Authorization.realm`; empty: any.
     pub realm: Template,
     /// `Authorization.mechanism` is Basic: the credentials are sent unasked.
     pub basic: bool,
+}
+
+impl Authorization {
+    /// The user's name with its domain, if it has one.
+    fn principal(&self, user: &mut UserState) -> String {
+        let name = self.user.text(user).into_owned();
+        let domain = self.domain.text(user);
+        if domain.is_empty() { name } else { format!("{}\\{name}", domain.to_uppercase()) }
+    }
 }
 
 /// An HTTP Authorization Manager.
@@ -59,7 +70,7 @@ impl AuthManager {
             return None;
         }
         let entry = self.fitting(user, url).filter(|entry| entry.basic)?;
-        let name = entry.user.text(user).into_owned();
+        let name = entry.principal(user);
         let password = entry.password.text(user);
         Some(basic(&name, &password))
     }
@@ -87,7 +98,7 @@ impl AuthManager {
             }
             entry
         };
-        let name = entry.user.text(user).into_owned();
+        let name = entry.principal(user);
         Some((name, entry.password.text(user).into_owned()))
     }
 

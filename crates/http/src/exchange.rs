@@ -149,7 +149,8 @@ pub(crate) fn prepare<'s>(
             redirect_location: None,
         }));
     }
-    request.authorization = sampler.auth.as_ref().and_then(|manager| manager.header(user, &request.url));
+    let manager = sampler.auth.as_ref().filter(|_| !request.has_authorization);
+    request.authorization = manager.and_then(|manager| manager.header(user, &request.url));
     let mut conditional = 0;
     if let Some(manager) = sampler.cache.as_ref() {
         let own_headers = request.headers.len();
@@ -236,6 +237,7 @@ pub(crate) fn settle(
     }
     if outcome.is_ok()
         && head.status == 401
+        && !request.has_authorization
         && let Some(manager) = &sampler.auth
         && let Reply::Again(header, used) = manager.reply(user, request, &head.challenges, step.used.as_ref())
     {

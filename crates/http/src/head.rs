@@ -27,6 +27,10 @@ pub(crate) struct Rendered {
     pub(crate) closes: bool,
     /// A header manager names a `User-Agent`.
     pub(crate) has_user_agent: bool,
+    /// A header manager names an `Authorization`: it takes precedence over an Authorization Manager.
+    pub(crate) has_authorization: bool,
+    /// Path and query are sent as they are, but for what is not ASCII.
+    pub(crate) is_literal: bool,
     /// A header manager names a `Proxy-Connection`: HttpClient then adds none of its own.
     pub(crate) has_proxy_connection: bool,
     /// A header manager names a `Content-Type`, be it an empty one: HttpClient adds none to it.
@@ -90,6 +94,7 @@ impl Rendered {
         seed.has_host = self.has_host;
         seed.closes = self.closes;
         seed.has_user_agent = self.has_user_agent;
+        seed.has_authorization = self.has_authorization;
         seed.has_proxy_connection = self.has_proxy_connection;
         seed.names_content_type = self.names_content_type;
         seed.has_content_type = self.has_content_type;
@@ -129,6 +134,8 @@ impl Rendered {
         self.led_here = false;
         self.proxy_authorized = false;
         self.has_user_agent = false;
+        self.has_authorization = false;
+        self.is_literal = false;
         self.has_proxy_connection = false;
         self.names_content_type = false;
         self.has_content_type = false;
@@ -162,7 +169,8 @@ impl Rendered {
         if plain_proxy.is_some() {
             wire.extend_from_slice(origin.prefix.as_bytes());
         }
-        self.write_target(&mut wire);
+        // HttpClient normalises the path of what it sends to the server itself, and leaves it alone on the way to a proxy.
+        self.write_target(&mut wire, plain_proxy.is_some());
         wire.extend_from_slice(b" HTTP/1.1\r\n");
         let begin = wire.len();
         wire.extend_from_slice(if keep_alive {
@@ -206,11 +214,12 @@ impl Rendered {
         begin..end
     }
 
-    fn write_target(&mut self, wire: &mut Vec<u8>) {
+    fn write_target(&mut self, wire: &mut Vec<u8>, to_proxy: bool) {
         let target = &self.url[self.path_at..];
         let target = &target[..target.find('#').unwrap_or(target.len())];
         let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
-        if !path.is_empty() && crate::encode::is_sent_as_it_is(path) {
+        let is_left_alone = (to_proxy || self.is_literal) && path.is_ascii();
+        if !path.is_empty() && (is_left_alone || crate::encode::is_sent_as_it_is(path)) {
             wire.extend_from_slice(path.as_bytes());
         } else {
             let mut normal = std::mem::take(&mut self.scratch);

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::form;
 use crate::head::Rendered;
 use crate::origin::{OddHost, Origin};
-use crate::sampler::HttpSampler;
+use crate::sampler::{Client, HttpSampler};
 use crate::session::HttpSession;
 use crate::url_parts;
 
@@ -27,12 +27,12 @@ pub(crate) async fn render(
         request.url.clear();
         return Err(thrown(user));
     }
+    check_method(sampler.client, &request.method)?;
     render_headers(sampler, user, request, &origin);
-    let has_body = match request.method.as_str() {
-        "GET" => get_has_body(sampler, user),
-        "HEAD" | "TRACE" | "OPTIONS" => false,
-        // Everything else carries a body, be it an empty one: HttpClient knows no method by that name.
-        _ => true,
+    let has_body = match (sampler.client, request.method.as_str()) {
+        (Client::Java, "PUT") => get_has_body(sampler, user),
+        (Client::Java, method) => method == "POST",
+        (Client::HttpClient4, method) => client4_has_body(method, sampler, user),
     };
     if has_body {
         form::body(sampler, user, request).await?;
@@ -45,6 +45,35 @@ fn thrown(user: &mut UserState) -> Failure {
     match user.thrown.take() {
         Some(thrown) => Failure::new(thrown.class, thrown.message),
         None => Failure::new("java.lang.IllegalArgumentException", "null"),
+    }
+}
+
+fn client4_has_body(method: &str, sampler: &HttpSampler, user: &mut UserState) -> bool {
+    match method {
+        "GET" => get_has_body(sampler, user),
+        "HEAD" | "TRACE" | "OPTIONS" => false,
+        // Everything else carries a body, be it an empty one: HttpClient knows no method by that name.
+        _ => true,
+    }
+}
+
+/// Whether the client sends a request with such a method. HttpClient 4 takes every token of HTTP, so that line ends and
+/// blanks never get into the request line.
+fn check_method(client: Client, method: &str) -> Result<(), Failure> {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    match client {
+        Client::HttpClient4 if !method.is_empty() && method.bytes().all(is_token) => Ok(()),
+        Client::HttpClient4 => {
+            let message = format!("Unexpected method: '{method}'");
+            Err(Failure::new("java.lang.IllegalArgumentException", message))
+        }
+        Client::Java => match method {
+            "GET" | "POST" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE" => Ok(()),
+            other => {
+                let message = format!("Invalid HTTP method: {other}");
+                Err(Failure::new("java.net.ProtocolException", message))
+            }
+        },
     }
 }
 
@@ -83,7 +112,7 @@ fn render_url(
     if path.starts_with("http://") || path.starts_with("https://") {
         request.url.push_str(&path);
         user.give_back(path);
-        return locate(session, request);
+        return locate(session, request, sampler.client);
     }
     let mut key = user.take_buffer();
     sampler.protocol.render(user, &mut key);
@@ -127,12 +156,12 @@ fn render_url(
     }
     match origin {
         Ok(origin) => {
-            check_url(request, &origin)?;
+            check_url(request, &origin, sampler.client)?;
             Ok(origin)
         }
         // JMeter makes a URI of the whole before it misses the host.
         Err(_) => {
-            check_characters(request)?;
+            check_characters(request, sampler.client)?;
             if sampler.cookies.is_some() {
                 // Whoever asks for the cookies of a host wants one.
                 return Err(Failure::new("java.lang.IllegalArgumentException", "Host may not be blank"));
@@ -186,7 +215,11 @@ fn parse_origin(key: &str) -> Result<Result<Arc<Origin>, &'static str>, Failure>
 }
 
 /// The origin of the absolute URL in `request.url`.
-pub(crate) fn locate(session: &mut HttpSession, request: &mut Rendered) -> Result<Arc<Origin>, Failure> {
+pub(crate) fn locate(
+    session: &mut HttpSession,
+    request: &mut Rendered,
+    client: Client,
+) -> Result<Arc<Origin>, Failure> {
     if request.url.starts_with("file:") {
         request.path_at = "file:".len();
         return Ok(Origin::file());
@@ -207,11 +240,11 @@ pub(crate) fn locate(session: &mut HttpSession, request: &mut Rendered) -> Resul
         }
     };
     request.path_at = path_at;
-    check_url(request, &origin)?;
+    check_url(request, &origin, client)?;
     Ok(origin)
 }
 
-fn check_url(request: &Rendered, origin: &Origin) -> Result<(), Failure> {
+fn check_url(request: &mut Rendered, origin: &Origin, client: Client) -> Result<(), Failure> {
     if let Some(odd) = origin.odd {
         let message = match odd {
             OddHost::At(what, index) => format!("{what} at index {index}: {}", request.url),
@@ -221,11 +254,19 @@ fn check_url(request: &Rendered, origin: &Origin) -> Result<(), Failure> {
         };
         return Err(Failure::new("java.net.URISyntaxException", message));
     }
-    check_characters(request)
+    check_characters(request, client)
 }
 
-/// Whether `java.net.URI` takes what follows the origin.
-fn check_characters(request: &Rendered) -> Result<(), Failure> {
+/// Whether the client takes what follows the origin: HttpClient 4 makes a `java.net.URI` of it, Java's client sends what
+/// it is given.
+fn check_characters(request: &mut Rendered, client: Client) -> Result<(), Failure> {
+    if client == Client::Java {
+        request.is_literal = true;
+        if request.url.contains(|character: char| character.is_control()) {
+            return Err(Failure::new("java.net.MalformedURLException", "Illegal character in URL"));
+        }
+        return Ok(());
+    }
     match encode::illegal(&request.url, request.path_at) {
         None => Ok(()),
         Some((index, "%")) => {
@@ -264,6 +305,7 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Ren
         request.closes |=
             name.eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close");
         request.has_user_agent |= name.eq_ignore_ascii_case("user-agent");
+        request.has_authorization |= name.eq_ignore_ascii_case("authorization");
         request.has_proxy_connection |= name.eq_ignore_ascii_case("proxy-connection");
         let is_content_type = name.eq_ignore_ascii_case("content-type");
         request.names_content_type |= is_content_type;

@@ -130,6 +130,18 @@ pub struct Header {
     pub value: Template,
 }
 
+/// `HTTPSampler.implementation`: JMeter's client, as far as the differences decide about success or failure. The headers
+/// are those of HttpClient 4 in any case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Client {
+    /// Apache HttpClient 4.
+    #[default]
+    HttpClient4,
+    /// `java.net.HttpURLConnection`: sends URLs as they are, knows seven methods, and sends bodies only with POST and,
+    /// where the plan has a body or a file to send as one, PUT.
+    Java,
+}
+
 /// What to do with redirects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Redirects {
@@ -199,6 +211,8 @@ pub struct HttpSampler {
     pub md5: bool,
     /// Scripts around the sampler may look at it and change it.
     pub is_open: bool,
+    /// Which of JMeter's clients the plan asks for.
+    pub client: Client,
 }
 
 impl HttpSampler {

@@ -34,6 +34,9 @@ pub fn split(url: &str) -> Result<UrlParts<'_>, Failure> {
     let end = after.find(['/', '?', '#']).unwrap_or(after.len());
     let (authority, rest) = after.split_at(end);
     let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if authority.starts_with('[') && !authority.contains(']') {
+        return Err(malformed(format!("Invalid authority field: {authority}")));
+    }
     let (host, port) = match authority.rfind(':') {
         Some(colon) if !authority[colon..].contains(']') => (&authority[..colon], &authority[colon + 1..]),
         _ => (authority, ""),
@@ -174,6 +177,7 @@ mod tests {
         assert_eq!((parts.host, parts.port, parts.rest), ("[::1]", Some(8080), "/a?b"));
         assert_eq!(split("https://h").unwrap().port, None);
         assert_eq!(split("ftp://h/").unwrap_err().message, "unknown protocol: ftp");
+        assert_eq!(split("http://[::bad/x").unwrap_err().message, "Invalid authority field: [::bad");
         assert!(split("h/x").is_err());
         assert!(split("http://h:99999/").is_err());
     }

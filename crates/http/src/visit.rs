@@ -53,7 +53,7 @@ impl Visit for Direct<'_> {
     }
 
     fn locate(&mut self, request: &mut Rendered) -> Result<Arc<Origin>, Failure> {
-        locate(self.session, request)
+        locate(self.session, request, self.sampler.client)
     }
 
     async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Keep) -> Option<String> {

@@ -317,7 +317,7 @@ impl Visit for Download<'_, '_> {
     }
 
     fn locate(&mut self, request: &mut Rendered) -> Result<Arc<Origin>, Failure> {
-        locate(self.all.parts.borrow_mut().1, request)
+        locate(self.all.parts.borrow_mut().1, request, self.all.sampler.client)
     }
 
     async fn one(&mut self, request: &mut Rendered, origin: &Arc<Origin>, keep: Keep) -> Option<String> {

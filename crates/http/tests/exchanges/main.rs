@@ -6,6 +6,7 @@ mod compressed;
 mod connections;
 mod failures;
 mod local_ports;
+mod methods;
 mod proxies;
 mod secure;
 mod server;

@@ -12,7 +12,8 @@ use busyhour_engine::run::{GroupShared, Properties, RunShared};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 use busyhour_engine::variables::Names;
-use busyhour_http::{Charset, HttpSampler, HttpSession, Redirects, SharedHttp};
+use busyhour_http::auth::{AuthManager, Authorization};
+use busyhour_http::{Charset, Client, HttpSampler, HttpSession, Redirects, SharedHttp};
 
 /// One user, its session and the runtime it lives on.
 pub struct World {
@@ -57,12 +58,26 @@ pub fn get(port: u16, path: &str) -> HttpSampler {
         source: None,
         embedded: None,
         md5: false,
+        client: Client::HttpClient4,
     }
 }
 
 /// The same over HTTPS.
 pub fn get_securely(port: u16, path: &str) -> HttpSampler {
     HttpSampler { protocol: text("https"), ..get(port, path) }
+}
+
+/// An Authorization Manager with one row.
+pub fn manager(port: u16, domain: &str, basic: bool) -> Option<Arc<AuthManager>> {
+    let row = Authorization {
+        url: text(&format!("http://127.0.0.1:{port}/")),
+        user: text("bob"),
+        password: text("pw"),
+        domain: text(domain),
+        realm: Template::default(),
+        basic,
+    };
+    Some(Arc::new(AuthManager { entries: vec![row], waits: false }))
 }
 
 /// The body is kept, or it is not.
