@@ -74,6 +74,7 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
         allow_unsupported: false,
         tls: TlsPolicy::AcceptAny,
         proxy: None,
+        request_deadline: None,
         open: None,
     };
     // Whatever the file is, the next one gets its turn.

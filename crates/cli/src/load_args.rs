@@ -71,9 +71,7 @@ impl LoadArgs {
     /// Puts what is asked for into a request for a plan or a URL.
     pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
         let target = request.plan.to_string_lossy().into_owned();
-        let is_url = target.split_once("://").is_some_and(|(scheme, _)| {
-            scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
-        });
+        let is_url = request.is_for_url();
         request.spin = self.spin;
         if !is_url && is_url_without_scheme(&target) && !request.plan.exists() {
             return Err(format!("there is no file {target}; a URL begins with its scheme: http://{target}"));

@@ -1,6 +1,7 @@
 //! What a run can be told beyond JMeter's flags: in `busyhour run`, and behind JMeter's own command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use busyhour_report::RunShow;
 use clap::Args;
@@ -41,6 +42,10 @@ pub(crate) struct OwnArgs {
     /// At the end, show a table for each thread group and one of all groups.
     #[arg(long)]
     by_group: bool,
+    /// Longest time of one HTTP request: connecting, sending and the whole response, e.g. 30s; 'none' for no limit
+    /// (default: 60s for a URL, none for a plan).
+    #[arg(long, value_name = "TIME")]
+    request_deadline: Option<String>,
     #[command(flatten)]
     thresholds: ThresholdArgs,
     #[command(flatten)]
@@ -70,6 +75,24 @@ impl OwnArgs {
         request.thresholds = self.thresholds.read()?;
         request.exports = self.exports;
         request.live = self.live;
+        let is_url = request.is_for_url();
+        request.request_deadline = match self.request_deadline.as_deref() {
+            None => is_url.then_some(URL_REQUEST_DEADLINE),
+            Some("none") => None,
+            Some(text) => Some(deadline(text)?),
+        };
         self.load.apply(url, request)
     }
+}
+
+/// Longest time of a request to a URL when nothing is said.
+const URL_REQUEST_DEADLINE: Duration = Duration::from_secs(60);
+
+fn deadline(text: &str) -> Result<Duration, String> {
+    let time = busyhour_arrivals::time_ns(text);
+    let ns = time.map_err(|error| format!("--request-deadline: {}", error.render(text)))?;
+    if ns < 1_000_000 {
+        return Err(format!("--request-deadline {text:?}: at least 1ms, or 'none' for no limit"));
+    }
+    Ok(Duration::from_nanos(ns))
 }

@@ -279,6 +279,7 @@ fn prepare(request: &RunRequest, asked: &Asked) -> Result<Prepared, Refusal> {
         allow_unsupported: request.allow_unsupported,
         tls: if request.verify_tls { TlsPolicy::Verify } else { TlsPolicy::AcceptAny },
         proxy: request.proxy.clone(),
+        request_deadline: request.request_deadline,
         open: request.open.clone(),
     };
     let (_, compiled, findings) = understand(&bytes, &plan_name, &options);

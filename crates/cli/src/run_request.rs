@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use busyhour_compile::{OpenOptions, ProxyOption};
 use busyhour_report::RunShow;
@@ -39,6 +40,8 @@ pub(crate) struct RunRequest {
     pub(crate) as_jmeter: bool,
     /// Proxy of the command line.
     pub(crate) proxy: Option<ProxyOption>,
+    /// Longest time of one HTTP request.
+    pub(crate) request_deadline: Option<Duration>,
     /// Sessions that begin by schedule.
     pub(crate) open: Option<OpenOptions>,
     /// Watch the clock instead of sleeping just before a start.
@@ -57,6 +60,16 @@ pub(crate) struct RunRequest {
     pub(crate) length_s: Option<u64>,
     /// How long users may take to finish their samples after a stop request, if that was said.
     pub(crate) grace: Option<std::time::Duration>,
+}
+
+impl RunRequest {
+    /// Whether the plan is a URL that stands in its place.
+    pub(crate) fn is_for_url(&self) -> bool {
+        let target = self.plan.to_string_lossy();
+        target.split_once("://").is_some_and(|(scheme, _)| {
+            scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+        })
+    }
 }
 
 /// Properties as the command line gives them, in the order they override one another.

@@ -79,6 +79,7 @@ impl<'p> Context<'p> {
     pub(crate) fn new(plan: &'p TestPlan, options: &'p Options) -> Self {
         let properties = &options.properties;
         let (mut http, told_of_http) = http_properties::shared(properties, &options.base_dir, options.tls);
+        http.request_deadline = options.request_deadline;
         if let Some(proxy) = &options.proxy {
             http.proxy = Some(Proxy {
                 host: Template::literal(&proxy.host),

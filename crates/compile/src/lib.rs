@@ -40,6 +40,7 @@ mod websocket;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_engine::open::OpenWorkload;
@@ -77,6 +78,8 @@ pub struct Options {
     pub tls: TlsPolicy,
     /// The proxy of the command line.
     pub proxy: Option<ProxyOption>,
+    /// Longest time of one HTTP request; `None`: no limit, as in JMeter.
+    pub request_deadline: Option<Duration>,
     /// Arrivals of the command line: they take the place of the main groups' own users.
     pub open: Option<OpenOptions>,
 }

@@ -257,6 +257,7 @@ mod tests {
             allow_unsupported: false,
             tls: busyhour_http::TlsPolicy::default(),
             proxy: None,
+            request_deadline: None,
             open: None,
         }
     }

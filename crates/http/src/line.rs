@@ -8,7 +8,7 @@ use busyhour_engine::clock::Clock;
 use busyhour_engine::result::{Keep, SampleResult};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_record::{Nanos, ResponseLimit};
 
 use crate::connection::{ConnectOptions, Connection};
 use crate::dns::Name;
@@ -38,6 +38,8 @@ pub(crate) struct Line<'s> {
     response_timeout: Option<Duration>,
     /// Of the body only its MD5 sum is kept.
     pub(crate) md5: bool,
+    /// When the request is given up, whatever the server does.
+    deadline: Option<Nanos>,
 }
 
 /// What few plans say about connections.
@@ -121,6 +123,7 @@ impl<'s> Line<'s> {
             connect_timeout: milliseconds(&sampler.connect_timeout, user),
             response_timeout: milliseconds(&sampler.response_timeout, user),
             md5: sampler.md5,
+            deadline: sampler.shared.request_deadline.map(|most| user.result.start + most),
         }
     }
 
@@ -141,7 +144,8 @@ impl<'s> Line<'s> {
         let started = result.start;
         let mut reader = ResponseReader::new(request.method == "HEAD");
         let mut kept = false;
-        let outcome = async {
+        let time_left = self.deadline.map(|deadline| Duration::from_nanos(deadline.since(clock.now())));
+        let work = async {
             if self.connection.is_none() {
                 self.connection = self.connect(result, head, &mut reader, clock, started).await?;
                 if self.connection.is_some() {
@@ -169,8 +173,14 @@ impl<'s> Line<'s> {
                 kept = true;
             }
             Ok(())
-        }
-        .await;
+        };
+        let outcome = match time_left {
+            None => work.await,
+            Some(time_left) => match tokio::time::timeout(time_left, work).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(deadline_exceeded(sampler)),
+            },
+        };
         if !kept {
             self.connection = None;
         }
@@ -228,4 +238,10 @@ impl<'s> Line<'s> {
         };
         Box::pin(tunnel::open(&wanted, &mut self.said, result, head, reader)).await
     }
+}
+
+fn deadline_exceeded(sampler: &HttpSampler) -> Failure {
+    let most = sampler.shared.request_deadline.unwrap_or_default();
+    let message = format!("The request took longer than its deadline of {most:?} (--request-deadline)");
+    Failure::limited(ResponseLimit::RequestDeadline, "java.net.SocketTimeoutException", message)
 }

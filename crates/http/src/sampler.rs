@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use busyhour_engine::Nanos;
 use busyhour_engine::program::Protocol;
@@ -51,6 +52,8 @@ pub struct SharedHttp {
     pub no_user_agent: bool,
     /// How much of a body is kept: `httpsampler.max_bytes_to_store_per_request`, or Busyhour's own limit.
     pub body_limit: BodyLimit,
+    /// Longest time of one request, from its start to the last byte of its response; `None`: no limit, as in JMeter.
+    pub request_deadline: Option<Duration>,
     /// What servers are shown that ask for a certificate.
     pub client_keys: Option<Arc<ClientKeys>>,
     /// Some script may look at cookies: they are shown to scripts after each sample.

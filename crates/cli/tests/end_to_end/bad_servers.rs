@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::TcpStream;
 
+use busyhour_record::{LimitHits, ResponseLimit};
+
 use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::{ClosedPort, Server, answer};
@@ -189,4 +191,59 @@ fn a_name_nobody_knows() {
         "{}",
         ended.all()
     );
+}
+
+#[test]
+fn a_hundred_thousand_stacked_encodings_are_a_failed_sample_and_a_caveat() {
+    let server = Server::start(|stream, head| {
+        if !head[0].contains("/bad") {
+            return answer(stream);
+        }
+        let names = vec!["gzip"; 100_000].join(",");
+        let text = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {names}\r\nContent-Length: 1\r\n\r\nx");
+        stream.write_all(text.as_bytes()).is_ok()
+    });
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "3", &(get("bad", "/bad") + &get("good", "/good")))));
+    let ended = room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
+    let words = "3 responses exceeded a limit of the generator: the encodings stacked in Content-Encoding";
+    ended.prints(&["Caveats", words, "limits.md"]);
+    let rows = rows(&room.read("out.jtl"));
+    assert_eq!(rows.len(), 6);
+    let class = "org.apache.http.MessageConstraintException";
+    failed(&rows[0], class, "Maximum number of content encodings exceeded (5)");
+    assert_eq!(rows[1]["success"], "true");
+    let limits = room.manifest().outcome.unwrap().generator.limits_exceeded;
+    assert_eq!(limits, [LimitHits { limit: ResponseLimit::ContentEncodings, responses: 3 }]);
+}
+
+/// A response that goes on, byte by byte, for as long as somebody reads it.
+fn trickle(stream: &mut TcpStream) -> bool {
+    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    while stream.write_all(b"1\r\nx\r\n").is_ok() {
+        std::thread::yield_now();
+    }
+    false
+}
+
+#[test]
+fn a_request_deadline_ends_an_endless_response() {
+    let server = Server::start(|stream, _| trickle(stream));
+    let room = Room::new();
+    room.file("plan.jmx", plan(&group("1", "2", &get("endless", "/"))));
+    let run = format!("run plan.jmx -l out.jtl --request-deadline 150ms -JPORT={}", server.port());
+    room.type_in(&run)
+        .expect(0)
+        .prints(&["2 responses exceeded a limit of the generator: the request deadline"]);
+    let rows = rows(&room.read("out.jtl"));
+    let words = "The request took longer than its deadline of 150ms (--request-deadline)";
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        failed(&row, "java.net.SocketTimeoutException", words);
+        assert!(row["elapsed"].parse::<u32>().unwrap() >= 150);
+    }
+    for wrong in ["soon", "0s"] {
+        let refused = room.type_in(&format!("run plan.jmx --request-deadline {wrong}")).expect(2);
+        assert!(refused.stderr.contains("--request-deadline"), "{}", refused.all());
+    }
 }

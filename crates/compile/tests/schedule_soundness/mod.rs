@@ -55,6 +55,7 @@ fn check_plan(text: &str, properties: Properties) {
         allow_unsupported: true,
         tls: TlsPolicy::default(),
         proxy: None,
+        request_deadline: None,
         open: None,
     };
     let (compiled, findings) = compile(&plan, &options);
