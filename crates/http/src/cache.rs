@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::dates;
+use crate::limits::CACHE_ENTRY_BYTES_MAX;
 
 const ONE_YEAR_MS: i64 = 365 * 24 * 60 * 60 * 1000;
 
@@ -119,6 +120,12 @@ impl Cache {
         response: CacheHeaders,
         now_ms: i64,
     ) {
+        let validators = [&response.last_modified, &response.etag, &response.vary];
+        let bytes =
+            url.len() + validators.iter().flat_map(|text| text.as_deref()).map(str::len).sum::<usize>();
+        if bytes > CACHE_ENTRY_BYTES_MAX {
+            return;
+        }
         let cacheable_code = ("200"..="299").contains(&code) || code == "304";
         let blank = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
         if !cacheable_code || response.vary.as_deref() == Some("*") {

@@ -11,6 +11,7 @@ use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 
 use crate::dates;
+use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};
 use crate::origin::Origin;
 
 /// A cookie the plan gives every user to start with.
@@ -90,12 +91,15 @@ pub struct Jar {
     cookies: Vec<Cookie>,
     /// A script has cleared the manager, which in JMeter keeps cookies for one sample from then on.
     forgets: bool,
+    /// Cookies were dropped because there were too many.
+    has_dropped: bool,
 }
 
 impl Jar {
     /// The jar of a user that has made no request yet.
     pub fn new(manager: &Arc<CookieManager>, user: &mut UserState) -> Self {
-        let mut jar = Self { manager: Arc::clone(manager), cookies: Vec::new(), forgets: false };
+        let mut jar =
+            Self { manager: Arc::clone(manager), cookies: Vec::new(), forgets: false, has_dropped: false };
         jar.restart(user);
         jar
     }
@@ -187,6 +191,27 @@ impl Jar {
                 self.cookies.push(cookie);
             }
         }
+        self.drop_oldest();
+    }
+
+    /// Drops the oldest cookies while there are more than a user may have.
+    fn drop_oldest(&mut self) {
+        let bytes = |cookie: &Cookie| {
+            cookie.name.len() + cookie.value.len() + cookie.domain.len() + cookie.path.len()
+        };
+        let mut total: usize = self.cookies.iter().map(bytes).sum();
+        let mut dropped = 0;
+        while self.cookies.len() - dropped > COOKIES_MAX || total > COOKIE_BYTES_MAX {
+            total -= bytes(&self.cookies[dropped]);
+            dropped += 1;
+        }
+        self.cookies.drain(..dropped);
+        self.has_dropped |= dropped > 0;
+    }
+
+    /// Whether cookies were dropped since this was asked last.
+    pub(crate) fn take_dropped(&mut self) -> bool {
+        std::mem::take(&mut self.has_dropped)
     }
 
     /// An iteration begins; `same_user`: as the same visitor.
@@ -299,6 +324,7 @@ impl Jar {
         }
         let kept = (cookie.name.clone(), cookie.value.clone());
         self.cookies.push(cookie);
+        self.drop_oldest();
         kept
     }
 }
@@ -432,6 +458,24 @@ mod tests {
         assert_eq!(kept("a=b; domain=.Example.org").unwrap().domain, "example.org");
         assert!(kept("a").is_err() && kept("=b").is_err() && kept("a=b; domain=").is_err());
         assert_eq!(kept("a=b; max-age=0").unwrap().expires_ms, 1);
+    }
+
+    #[test]
+    fn the_oldest_of_too_many_cookies_are_dropped() {
+        let manager = Arc::new(CookieManager::default());
+        let origin = Origin::new(false, "h", None);
+        let mut jar = Jar { manager, cookies: Vec::new(), has_dropped: false };
+        for number in 0..COOKIES_MAX + 5 {
+            jar.receive(&format!("c{number}=x"), &origin, "/", NOW).unwrap();
+            assert_eq!(jar.take_dropped(), number >= COOKIES_MAX, "{number}");
+        }
+        assert_eq!((jar.cookies.len(), jar.cookies[0].name.as_str()), (COOKIES_MAX, "c5"));
+        let large = "x".repeat(COOKIE_BYTES_MAX / 3);
+        for number in 0..5 {
+            jar.receive(&format!("large{number}={large}"), &origin, "/", NOW).unwrap();
+        }
+        let names: Vec<&str> = jar.cookies.iter().map(|cookie| cookie.name.as_str()).collect();
+        assert_eq!(names, ["large3", "large4"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::cache::WhenFresh;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::head::Rendered;
-use crate::limits::LimitCounts;
+use crate::limits::{AUTHENTICATION_ROUNDS_MAX, LimitCounts};
 use crate::line::{Line, Special};
 use crate::origin::Origin;
 use crate::proxy::{ProxyAuth, proxy_for};
@@ -110,6 +110,8 @@ pub(crate) struct Step<'s> {
     asking: bool,
     /// What the request has been authorized with.
     used: Option<Used>,
+    /// How often it has been sent again because the server asked who is there.
+    rounds: u32,
     /// Length of the plan's own headers: what follows them is for the cache.
     own_headers: usize,
 }
@@ -207,6 +209,7 @@ pub(crate) fn prepare<'s>(
         said,
         asking,
         used,
+        rounds: 0,
         own_headers,
     })
 }
@@ -241,9 +244,14 @@ pub(crate) fn settle(
         && let Some(manager) = &sampler.auth
         && let Reply::Again(header, used) = manager.reply(user, request, &head.challenges, step.used.as_ref())
     {
-        request.authorization = header;
-        step.used = Some(used);
-        return once_more(user, request, step);
+        if step.rounds < AUTHENTICATION_ROUNDS_MAX {
+            step.rounds += 1;
+            request.authorization = header;
+            step.used = Some(used);
+            return once_more(user, request, step);
+        }
+        // A server that finds every answer stale: its last question is the response.
+        count_limit(user, ResponseLimit::AuthenticationRounds);
     }
     request.headers.truncate(step.own_headers);
     if let Some(name) = line.special.as_mut().and_then(|special| special.name.take()) {
@@ -282,6 +290,9 @@ pub(crate) fn settle(
             let at = request.path_at;
             let received = session.jar(manager, user).receive(&cookie, origin, &request.url[at..], now_ms);
             take_cookie(received, manager, user);
+            if session.jar(manager, user).take_dropped() {
+                count_limit(user, ResponseLimit::Cookies);
+            }
         }
     }
     if let Some(manager) = &sampler.cache

@@ -1,6 +1,7 @@
 //! `file:` URLs, which JMeter's HTTP sampler reads from the disk as if they were pages.
 
-use std::path::PathBuf;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
 use busyhour_engine::clock::Clock;
 use busyhour_engine::result::{HttpFacts, Keep, SampleResult};
@@ -36,26 +37,26 @@ pub(crate) async fn read(
     };
     let name = name.split(['?', '#']).next().unwrap_or(name).to_owned();
     let path = PathBuf::from(&name);
-    let content = match tokio::task::spawn_blocking(move || std::fs::read(path)).await {
+    let most = match sampler.shared.body_limit {
+        BodyLimit::Truncate(most) => most,
+        BodyLimit::Refuse(_) | BodyLimit::Unlimited => KEPT_MAX,
+    };
+    let content = match tokio::task::spawn_blocking(move || read_file(&path, most)).await {
         Ok(content) => content,
         Err(error) => Err(std::io::Error::other(error)),
     };
     result.end = clock.now();
     match content {
-        Ok(content) => {
+        Ok((content, bytes)) => {
             result.code.push_str("200");
             result.message.push_str("OK");
             result.success = true;
-            result.body_bytes = content.len() as u64;
+            result.body_bytes = bytes;
             result.data_type = DataType::Text;
             result.encoding.push_str(sampler.charset.name());
             result.content_type = format!("text/html; charset={}", sampler.charset.name());
             if keep.body {
-                let most = match sampler.shared.body_limit {
-                    BodyLimit::Truncate(most) => most,
-                    BodyLimit::Refuse(_) | BodyLimit::Unlimited => KEPT_MAX,
-                };
-                result.body.extend_from_slice(&content[..content.len().min(most)]);
+                result.body.extend_from_slice(&content);
             }
         }
         Err(error) => {
@@ -68,4 +69,18 @@ pub(crate) async fn read(
                 .write_to(result, keep.body);
         }
     }
+}
+
+/// The first `most` bytes of a file, and how many it has. Redirects and pages may name any file: a device or a pipe could
+/// be without end.
+fn read_file(path: &Path, most: usize) -> io::Result<(Vec<u8>, u64)> {
+    let kind = std::fs::metadata(path)?;
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut file = std::fs::File::open(path)?;
+    let mut start = Vec::new();
+    let kept = (&mut file).take(most as u64).read_to_end(&mut start)? as u64;
+    let rest = io::copy(&mut file, &mut io::sink())?;
+    Ok((start, kept + rest))
 }

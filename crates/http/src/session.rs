@@ -51,6 +51,9 @@ const IDLE_MAX: usize = 20;
 /// Origins remembered per user.
 const ORIGINS_MAX: usize = 64;
 
+/// Names remembered per user under a DNS Cache Manager.
+const NAMES_MAX: usize = 1024;
+
 impl HttpSession {
     /// An iteration begins; `same_user`: as the same visitor.
     pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
@@ -185,7 +188,12 @@ impl HttpSession {
             all.push(Looked { manager: Arc::clone(&name.manager), known: HashMap::new() });
             all.len() - 1
         });
-        all[at].known.insert(name.host, addresses);
+        let known = &mut all[at].known;
+        if known.len() >= NAMES_MAX {
+            // Redirects and pages may name ever other hosts.
+            known.clear();
+        }
+        known.insert(name.host, addresses);
     }
 
     /// The user's jars.

@@ -121,8 +121,7 @@ impl Sink for ResponseSink<'_> {
     fn body(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let Head { decoding, md5, .. } = &mut *self.head;
         let body = &mut self.result.body;
-        let mut kept =
-            self.keep.body.then(|| Kept { body, limit: self.limit, md5: md5.as_deref_mut() });
+        let mut kept = self.keep.body.then_some(Kept { body, limit: self.limit, md5: md5.as_deref_mut() });
         match (decoding, &mut kept) {
             (Some(decoding), kept) => decoding.feed(piece, kept.as_mut()),
             (None, Some(kept)) => kept.push(piece),

@@ -6,23 +6,24 @@ mod css;
 mod html;
 mod parallel;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use busyhour_engine::clock::Clock;
 use busyhour_engine::result::{Keep, SampleResult};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_record::{Nanos, ResponseLimit};
 
 pub use content::{Parser, Parsers};
 
 use crate::cookies::Jar;
 use crate::encode;
-use crate::exchange::{Next, prepare, settle};
+use crate::exchange::{Next, count_limit, prepare, settle};
 use crate::failure::Failure;
 use crate::file_page;
 use crate::head::Rendered;
+use crate::limits::{RESOURCES_MAX, SAMPLE_BYTES_KEPT_MAX};
 use crate::origin::Origin;
 use crate::render::{locate, with_entity_of_get};
 use crate::sampler::HttpSampler;
@@ -104,6 +105,8 @@ pub(crate) async fn of_page(
         clock: user.run.clock.clone(),
         label: page.label.clone(),
         seed: if with_body { seed } else { request.seed() },
+        resources_left: Cell::new(RESOURCES_MAX),
+        bytes_left: Cell::new(SAMPLE_BYTES_KEPT_MAX),
         parts: RefCell::new((user, session)),
     };
     let whole = fetching.page(&mut Lane::default(), page, 0).await;
@@ -124,6 +127,10 @@ struct Fetching<'a> {
     label: String,
     /// Headers and body of every request.
     seed: Box<Rendered>,
+    /// Resources that may still be fetched.
+    resources_left: Cell<usize>,
+    /// Bytes of bodies that may still be kept.
+    bytes_left: Cell<usize>,
     /// Lent to whoever is not waiting for a server.
     parts: RefCell<(&'a mut UserState, &'a mut HttpSession)>,
 }
@@ -193,7 +200,11 @@ impl Fetching<'_> {
             whole.sub_results = vec![inner];
         }
         let wanted = urls.into_iter().map(encode::sanitized).filter(|url| self.is_wanted(url));
-        let urls: Vec<String> = wanted.map(|url| url_parts::normalized(&url)).collect();
+        let mut urls: Vec<String> = wanted.map(|url| url_parts::normalized(&url)).collect();
+        let left = self.resources_left.get();
+        let too_many = urls.len() > left;
+        urls.truncate(left);
+        self.resources_left.set(left - urls.len());
         if self.at_once == 1 {
             for url in urls {
                 let (result, used) = Box::pin(self.fetch(std::mem::take(lane), url, depth + 1)).await;
@@ -209,7 +220,35 @@ impl Fetching<'_> {
                 self.take(&mut whole, result);
             }
         }
+        if !whole.success {
+            self.judge(&mut whole, false);
+        }
+        if too_many {
+            let what = "number of embedded resources";
+            self.limit_page(
+                &mut whole,
+                Failure::constraint(ResponseLimit::Resources, what, RESOURCES_MAX as u64),
+            );
+        }
         whole
+    }
+
+    /// A page fails because its resources exceed a limit.
+    fn limit_page(&self, whole: &mut SampleResult, failure: Failure) {
+        if let Some(limit) = failure.limit {
+            count_limit(self.parts.borrow().0, limit);
+        }
+        let mut error = SampleResult {
+            label: self.label.clone(),
+            url: whole.url.clone(),
+            start: whole.end,
+            intended: whole.end,
+            end: whole.end,
+            ..SampleResult::default()
+        };
+        failure.write_to(&mut error, self.keep.body);
+        add(whole, error);
+        self.judge(whole, false);
     }
 
     /// The lane of a download beside others.
@@ -260,11 +299,34 @@ impl Fetching<'_> {
 
     /// Takes a resource into the result of its page.
     fn take(&self, whole: &mut SampleResult, resource: Option<SampleResult>) {
+        let mut resource = resource;
+        if let Some(resource) = &mut resource {
+            self.keep_if_there_is_room(resource);
+        }
         let ok = whole.success && resource.as_ref().is_none_or(|resource| resource.success);
         if let Some(resource) = resource {
             add(whole, resource);
         }
-        self.judge(whole, ok);
+        if !self.sampler.shared.embedded.ignores_failures {
+            whole.success = ok;
+        }
+    }
+
+    /// Fails a resource whose body is too much for the sample as a whole. Pages inside it were looked at when they came.
+    fn keep_if_there_is_room(&self, resource: &mut SampleResult) {
+        let left = self.bytes_left.get();
+        match left.checked_sub(resource.body.len()) {
+            Some(left) => self.bytes_left.set(left),
+            None => {
+                let message = format!(
+                    "The bodies of the embedded resources of a sample are longer than {} MiB",
+                    SAMPLE_BYTES_KEPT_MAX >> 20
+                );
+                let class = "org.apache.http.ContentTooLongException";
+                Failure::limited(ResponseLimit::BodyBytes, class, message).write_to(resource, self.keep.body);
+                count_limit(self.parts.borrow().0, ResponseLimit::BodyBytes);
+            }
+        }
     }
 
     /// A page fails with its resources, unless the properties say otherwise.

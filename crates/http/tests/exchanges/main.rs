@@ -5,6 +5,7 @@ mod bodies;
 mod compressed;
 mod connections;
 mod failures;
+mod limits;
 mod local_ports;
 mod methods;
 mod proxies;

@@ -1,0 +1,207 @@
+//! What a response may cost, and what happens to one that exceeds a limit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use busyhour_engine::template::Template;
+use busyhour_http::cookies::CookieManager;
+use busyhour_http::embedded::Embedded;
+use busyhour_http::limits::{AUTHENTICATION_ROUNDS_MAX, BodyLimit, COOKIES_MAX, LimitCounts, RESOURCES_MAX};
+use busyhour_http::{HttpSampler, SharedHttp};
+use busyhour_record::ResponseLimit;
+
+use crate::server::{Server, ok, response};
+use crate::world::{KEEP, World, get, get_securely, manager, text};
+
+/// The limits that were exceeded, and how often.
+fn exceeded(world: &World) -> Vec<(ResponseLimit, u64)> {
+    let hits = world.user.run.shared::<LimitCounts>().hits();
+    hits.into_iter().map(|hits| (hits.limit, hits.responses)).collect()
+}
+
+fn limited(sampler: HttpSampler, limit: BodyLimit) -> HttpSampler {
+    let mut shared = SharedHttp::default();
+    shared.body_limit = limit;
+    HttpSampler { shared: Arc::new(shared), ..sampler }
+}
+
+fn with_deadline(sampler: HttpSampler, ms: u64) -> HttpSampler {
+    let mut shared = SharedHttp::default();
+    shared.request_deadline = Some(Duration::from_millis(ms));
+    HttpSampler { shared: Arc::new(shared), ..sampler }
+}
+
+#[test]
+fn a_hundred_thousand_stacked_encodings_fail_their_sample_only() {
+    let server = Server::answering(|request| match request.line().contains("/stacked") {
+        true => {
+            let names = vec!["gzip"; 100_000].join(",");
+            response("200 OK", &format!("Content-Encoding: {names}\r\n"), b"x")
+        }
+        false => ok(b"fine"),
+    });
+    let mut world = World::new();
+    for keep in KEEP {
+        let result = world.sample(&get(server.port, "/stacked"), keep);
+        assert_eq!(result.code, "Non HTTP response code: org.apache.http.MessageConstraintException");
+        assert!(result.message.ends_with("Maximum number of content encodings exceeded (5)"));
+        assert!(world.sample(&get(server.port, "/"), keep).success);
+    }
+    assert_eq!(exceeded(&world), [(ResponseLimit::ContentEncodings, 2)]);
+}
+
+#[test]
+fn a_body_that_is_needed_is_kept_up_to_a_limit_and_one_that_is_not_is_counted() {
+    let server = Server::answering(|_| ok(&[b'x'; 200_000]));
+    let mut world = World::new();
+    let refused = limited(get(server.port, "/"), BodyLimit::Refuse(100_000));
+    let result = world.visit(&refused);
+    assert_eq!(result.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
+    assert!(result.message.contains("longer than the 100,000 bytes"), "{}", result.message);
+    assert!(!result.success && result.body.len() < 1000 && result.body.capacity() < 100_000);
+    assert_eq!(exceeded(&world), [(ResponseLimit::BodyBytes, 1)]);
+    let result = world.sample(&refused, KEEP[1]);
+    assert!(result.success, "{}", result.message);
+    assert_eq!(result.body_bytes, 200_000);
+    // As under JMeter's property.
+    let result = world.visit(&limited(get(server.port, "/"), BodyLimit::Truncate(1000)));
+    assert_eq!((result.success, result.body.len(), result.body_bytes), (true, 1000, 200_000));
+    let result = world.visit(&limited(get(server.port, "/"), BodyLimit::Unlimited));
+    assert_eq!((result.success, result.body.len()), (true, 200_000));
+    // Of a sum nothing is kept.
+    let summed = HttpSampler { md5: true, ..refused };
+    let result = world.visit(&summed);
+    assert_eq!((result.success, result.body.len()), (true, 32), "{}", result.message);
+    assert_eq!(exceeded(&world), [(ResponseLimit::BodyBytes, 1)]);
+}
+
+#[test]
+fn a_request_ends_at_its_deadline_whatever_the_server_does() {
+    let behaviours: [fn(&mut crate::server::Peer); 4] = [
+        // Nothing at all.
+        |_| {},
+        // A head in drops.
+        |peer| {
+            peer.send(b"HTTP/1.1 200 OK\r\nX-Slow: ");
+        },
+        // A body of known length that stops.
+        |peer| peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nabc"),
+        // Chunks, many and small, and then none.
+        |peer| {
+            peer.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            for _ in 0..10_000 {
+                peer.send(b"1;x=y\r\na\r\n");
+            }
+        },
+    ];
+    for behaviour in behaviours {
+        let server = Server::start(move |mut peer| {
+            while peer.request().is_some() {
+                behaviour(&mut peer);
+            }
+        });
+        for keep in KEEP {
+            let mut world = World::new();
+            let result = world.sample(&with_deadline(get(server.port, "/"), 50), keep);
+            assert_eq!(result.code, "Non HTTP response code: java.net.SocketTimeoutException");
+            let words = "The request took longer than its deadline of 50ms (--request-deadline)";
+            assert_eq!(result.message, format!("Non HTTP response message: {words}"));
+            assert!(result.end.since(result.start) >= 50_000_000 && !result.success);
+            assert_eq!(exceeded(&world), [(ResponseLimit::RequestDeadline, 1)]);
+        }
+    }
+}
+
+#[test]
+fn the_deadline_covers_the_handshake_and_leaves_fast_responses_alone() {
+    let silent = Server::start(|mut peer| while peer.request().is_some() {});
+    let (code, _) = World::new().outcome(&with_deadline(get_securely(silent.port, "/"), 50));
+    assert_eq!(code, "Non HTTP response code: java.net.SocketTimeoutException");
+    let server = Server::answering(|_| ok(b"fast"));
+    let mut world = World::new();
+    for _ in 0..3 {
+        assert!(world.visit(&with_deadline(get(server.port, "/"), 60_000)).success);
+    }
+    assert_eq!(server.connections(), [0, 0, 0]);
+    assert!(exceeded(&world).is_empty());
+}
+
+#[test]
+fn a_server_that_is_never_content_with_an_answer() {
+    let server = Server::answering(|_| {
+        let asks = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", stale=true\r\n";
+        response("401 Unauthorized", asks, b"")
+    });
+    let mut world = World::new();
+    let result = world.visit(&HttpSampler { auth: manager(server.port, "", false), ..get(server.port, "/") });
+    assert_eq!(result.code, "401");
+    assert_eq!(server.seen().len(), 1 + AUTHENTICATION_ROUNDS_MAX as usize);
+    assert_eq!(exceeded(&world), [(ResponseLimit::AuthenticationRounds, 1)]);
+}
+
+#[test]
+fn cookies_without_end_are_forgotten() {
+    let server = Server::answering(|request| {
+        let path = request.line().split(' ').nth(1).unwrap_or_default();
+        let cookies: String =
+            (0..1000).map(|number| format!("Set-Cookie: {}{number}=x; Path=/\r\n", &path[1..])).collect();
+        response("200 OK", &cookies, b"")
+    });
+    let mut world = World::new();
+    let cookies = Some(Arc::new(CookieManager::default()));
+    for path in ["/a", "/b", "/c", "/d", "/e"] {
+        let sampler = HttpSampler { cookies: cookies.clone(), ..get(server.port, path) };
+        assert!(world.visit(&sampler).success);
+    }
+    let sent = server.seen()[4].header("Cookie").unwrap().to_owned();
+    assert_eq!(sent.split("; ").count(), COOKIES_MAX);
+    assert!(sent.starts_with("b0=x; "), "{}", &sent[..40]);
+    // The fourth response and the fifth.
+    let [(ResponseLimit::Cookies, responses)] = exceeded(&world)[..] else {
+        panic!("{:?}", exceeded(&world))
+    };
+    assert!(responses >= 2);
+}
+
+#[test]
+fn a_page_with_more_resources_than_a_sample_fetches() {
+    let server = Server::answering(|_| {
+        let page: String = (0..RESOURCES_MAX + 5)
+            .map(|number| format!("<img src=\"file:/no such directory/{number}.png\">"))
+            .collect();
+        response("200 OK", "Content-Type: text/html\r\n", page.as_bytes())
+    });
+    let embedded = Embedded {
+        allow: Template::default(),
+        exclude: Template::default(),
+        at_once: None,
+        matches: |_, _| Some(true),
+    };
+    let mut world = World::new();
+    let sampler = HttpSampler { embedded: Some(Box::new(embedded)), ..get(server.port, "/") };
+    let result = world.visit(&sampler);
+    assert!(!result.success);
+    // The page, its resources, and what is wrong with it.
+    assert_eq!(result.sub_results.len(), 1 + RESOURCES_MAX + 1);
+    let last = &result.sub_results[RESOURCES_MAX + 1];
+    assert!(
+        last.message.ends_with("Maximum number of embedded resources exceeded (10,000)"),
+        "{}",
+        last.message
+    );
+    assert_eq!(exceeded(&world), [(ResponseLimit::Resources, 1)]);
+}
+
+#[test]
+fn a_page_cannot_make_the_generator_read_a_device() {
+    let mut world = World::new();
+    let sampler = HttpSampler {
+        protocol: text("file"),
+        domain: Template::default(),
+        port: Template::default(),
+        ..get(0, "/dev/zero")
+    };
+    let (code, message) = world.outcome(&sampler);
+    assert_eq!(code, "Non HTTP response code: java.io.FileNotFoundException");
+    assert!(message.ends_with("/dev/zero (not a regular file)"), "{message}");
+}
