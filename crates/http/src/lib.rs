@@ -44,6 +44,7 @@ mod tls;
 mod tunnel;
 mod url_parts;
 mod visit;
+mod whole;
 
 pub use charset::Charset;
 pub use failure::Failure;
@@ -53,3 +54,5 @@ pub use plain::{connect_plainly, resolve_plainly};
 pub use sampler::{Argument, Client, FileArgument, Header, HttpSampler, Proxy, Redirects, SharedHttp};
 pub use session::HttpSession;
 pub use tls::{TlsPolicy, tls_config};
+#[doc(hidden)]
+pub use whole::read_whole;

@@ -32,6 +32,11 @@ pub(crate) struct Head {
 
 impl Head {
     pub(crate) fn new(sampler: &HttpSampler) -> Self {
+        Self::looking_for(sampler.cookies.is_some(), sampler.cache.is_some())
+    }
+
+    /// The head of a response of which cookies, or what a cache needs, are wanted.
+    pub(crate) fn looking_for(wants_cookies: bool, wants_cache: bool) -> Self {
         Self {
             status: 0,
             http_1_0: false,
@@ -39,8 +44,8 @@ impl Head {
             decoding: None,
             challenges: Vec::new(),
             proxy_asks: false,
-            wants_cookies: sampler.cookies.is_some(),
-            wants_cache: sampler.cache.is_some(),
+            wants_cookies,
+            wants_cache,
             cookies: Vec::new(),
             cache: CacheHeaders::default(),
             md5: None,

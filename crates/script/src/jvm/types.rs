@@ -319,7 +319,7 @@ fn host_class(host: Host) -> Option<Class> {
         Host::Assertion => "AssertionResult",
         Host::Thread => "JMeterThread",
         Host::Group => "ThreadGroup",
-        Host::Log | Host::Out | Host::Event | Host::Engine => return None,
+        Host::Log | Host::Out | Host::Err | Host::Event | Host::Engine => return None,
     }))
 }
 

@@ -115,6 +115,7 @@ fn found(path: &jsonpath::JsonPath, document: &Json) -> Outcome {
         Ok(value) => Ok(value_of(&value)),
         Err(ReadError::NotFound(why)) => Err(thrown("PathNotFoundException", why)),
         Err(ReadError::Failed(why)) => Err(thrown("JsonPathException", why)),
+        Err(error @ ReadError::Limit) => Err(limit(error.to_string())),
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
     collections, create, digest, encode, files, format, instance, json, print, temporal, text_of, threads,
     time,
 };
-use crate::{Level, Value};
+use crate::Value;
 
 fn wrong(class: &str, method: &str) -> super::super::fault::Fault {
     unsupported(format!("`{class}.{method}` with these arguments"))

@@ -53,7 +53,14 @@ impl Scope for Nobody {
 
 fn tree() -> Tree {
     let names = vec![Arc::from("it"), Arc::from("other")];
-    Tree { language: Language::Groovy, text: Arc::from(""), statements: Vec::new(), names }
+    Tree {
+        language: Language::Groovy,
+        text: Arc::from(""),
+        statements: Vec::new(),
+        names,
+        warnings: Vec::new(),
+        opens_request: false,
+    }
 }
 
 /// A closure that gives null.

@@ -1,0 +1,18 @@
+//! A brief run of what the fuzz target `structured_response` checks, with a fixed seed.
+
+mod structured_responses;
+
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+
+/// More of them are for changes of the reader or the decoders: a million take a minute.
+const CASES: u32 = 20_000;
+
+#[test]
+fn structured_responses_keep_the_promises() {
+    let mut random = StdRng::seed_from_u64(20_061_207);
+    for _ in 0..CASES {
+        let bytes: Vec<u8> = (0..random.random_range(0..200)).map(|_| random.random()).collect();
+        structured_responses::check(&bytes);
+    }
+}

@@ -1,0 +1,232 @@
+//! Responses made piece by piece from arbitrary bytes (status lines, headers, stacked encodings, chunks, trailers), and
+//! what must hold when they are read. Shared by the ordinary tests and the fuzz target.
+
+use std::io::Write as _;
+
+use busyhour_http::limits::{BodyLimit, CONTENT_ENCODINGS_MAX};
+use busyhour_http::read_whole;
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+/// Most bytes of a body that are kept here.
+const KEPT_MAX: usize = 100_000;
+
+/// The line "hello" in brotli's format.
+const BROTLI_HELLO: &[u8] = b"\x8f\x02\x80hello\n\x03";
+
+/// Decisions, one byte each; zeros when the bytes have run out.
+struct Choices<'b>(&'b [u8]);
+
+impl Choices<'_> {
+    fn next(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        usize::from(self.next()) % count
+    }
+
+    fn one_of<'t>(&mut self, texts: &[&'t [u8]]) -> &'t [u8] {
+        texts[self.below(texts.len())]
+    }
+
+    /// Once in so many times.
+    fn rarely(&mut self, one_in: usize) -> bool {
+        self.below(one_in) + 1 == one_in
+    }
+}
+
+/// A response, and its text if nothing is wrong with it.
+struct Made {
+    wire: Vec<u8>,
+    text: Option<Vec<u8>>,
+}
+
+const HEADERS: [&[u8]; 18] = [
+    b"Content-Type: text/html; charset=utf-8",
+    b"Content-Type: image/png;charset=",
+    b"Set-Cookie: a=b; Path=/; Max-Age=99999999999999999999",
+    b"Set-Cookie: =; Domain=; Expires=Thu, 99 Foo 99999 25:61:61 GMT",
+    b"Location: /a\x01b",
+    b"Location:",
+    b"WWW-Authenticate: Digest realm=\"r\\\"\", nonce=, ,=,stale",
+    b"Proxy-Authenticate: basic",
+    b"Keep-Alive: timeout=18446744073709551615, max=1",
+    b"Connection: keep-alive, close",
+    b"Cache-Control: max-age=9223372036854775807",
+    b"Expires: -1",
+    b"Vary: *",
+    b"X-Folded: a\r\n\t b",
+    b"no colon",
+    b": no name",
+    b"X-Latin\xe9: \xe9\x7f",
+    b"Date : Sun, 06 Nov 1994 08:49:37 GMT",
+];
+
+fn pack(layer: usize, text: &[u8]) -> Vec<u8> {
+    let level = Compression::fast();
+    let packed = match layer {
+        0 => {
+            let mut encoder = GzEncoder::new(Vec::new(), level);
+            encoder.write_all(text).and_then(|()| encoder.finish())
+        }
+        1 => {
+            let mut encoder = ZlibEncoder::new(Vec::new(), level);
+            encoder.write_all(text).and_then(|()| encoder.finish())
+        }
+        2 => {
+            let mut encoder = DeflateEncoder::new(Vec::new(), level);
+            encoder.write_all(text).and_then(|()| encoder.finish())
+        }
+        _ => Ok(text.to_vec()),
+    };
+    packed.unwrap_or_default()
+}
+
+/// The body as it is sent, the names of its encodings, and whether it unpacks to `text`.
+fn encoded(choices: &mut Choices<'_>, text: &mut Vec<u8>) -> (Vec<u8>, Vec<&'static str>, bool) {
+    const NAMES: [&str; 6] = ["gzip", "deflate", "Deflate ", "identity", " x-unknown", "br"];
+    let mut body = text.clone();
+    let mut names = Vec::new();
+    let mut layers = 0;
+    for _ in 0..choices.below(8) {
+        let layer = choices.below(NAMES.len());
+        if layer == 5 {
+            if !names.is_empty() {
+                continue;
+            }
+            text.clear();
+            text.extend_from_slice(b"hello\n");
+            body = BROTLI_HELLO.to_vec();
+        } else {
+            body = pack(layer, &body);
+        }
+        layers += usize::from(!matches!(layer, 3 | 4));
+        // The first name is that of the outermost layer, in the order in which HttpClient unpacks.
+        names.insert(0, NAMES[layer]);
+    }
+    (body, names, layers <= CONTENT_ENCODINGS_MAX)
+}
+
+/// The body with chunk headers around it.
+fn chunked(choices: &mut Choices<'_>, body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = body;
+    while !rest.is_empty() {
+        let size = (1 + choices.below(200) * choices.below(20)).min(rest.len());
+        let (piece, behind) = rest.split_at(size);
+        let extension = choices.one_of(&[b"", b"", b";", b"; a=\"b\"", b" "]);
+        let _ = if choices.rarely(2) { write!(out, "{size:X}") } else { write!(out, "000{size:x}") };
+        out.extend_from_slice(extension);
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(piece);
+        out.extend_from_slice(b"\r\n");
+        rest = behind;
+    }
+    out.extend_from_slice(b"0\r\n");
+    for _ in 0..choices.below(4) {
+        out.extend_from_slice(choices.one_of(&HEADERS));
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+    out
+}
+
+fn make(choices: &mut Choices<'_>) -> Made {
+    let end = choices.one_of(&[b"\r\n", b"\r\n", b"\n"]);
+    let mut wire = Vec::new();
+    let interim = if choices.rarely(200) { 150 } else { choices.below(3) };
+    for _ in 0..interim {
+        wire.extend_from_slice(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n");
+    }
+    let status = choices.one_of(&[
+        b"200 OK",
+        b"200",
+        b"404 N\xc3\xb6",
+        b"302 Found",
+        b"401 Who",
+        b"304 Same",
+        b"99 x",
+    ]);
+    wire.extend_from_slice(choices.one_of(&[b"HTTP/1.1 ", b"HTTP/1.1 ", b"HTTP/1.0 "]));
+    wire.extend_from_slice(status);
+    wire.extend_from_slice(end);
+    for _ in 0..choices.below(12) {
+        wire.extend_from_slice(choices.one_of(&HEADERS));
+        wire.extend_from_slice(end);
+    }
+    let mut text: Vec<u8> = (0..choices.below(50)).map(|_| choices.next()).collect();
+    text = text.repeat(1 + choices.below(256) * choices.below(2));
+    let (body, names, mut is_whole) = encoded(choices, &mut text);
+    if !names.is_empty() {
+        wire.extend_from_slice(b"Content-Encoding: ");
+        wire.extend_from_slice(names.join(",").as_bytes());
+        wire.extend_from_slice(end);
+    }
+    // Encodings of nothing are not looked at.
+    let is_empty = body.is_empty();
+    match choices.below(4) {
+        0 => {
+            let _ = write!(wire, "Content-Length: {}", body.len());
+            wire.extend_from_slice(end);
+            wire.extend_from_slice(end);
+            wire.extend_from_slice(&body);
+        }
+        1 | 2 => {
+            wire.extend_from_slice(b"transfer-encoding: chunked");
+            wire.extend_from_slice(end);
+            wire.extend_from_slice(end);
+            wire.extend_from_slice(&chunked(choices, &body));
+        }
+        _ => {
+            wire.extend_from_slice(end);
+            wire.extend_from_slice(&body);
+        }
+    }
+    is_whole &= interim <= 100 && status != b"304 Same" && status != b"99 x" && !is_empty;
+    is_whole &= text.len() <= KEPT_MAX;
+    for _ in 0..choices.below(3) * choices.below(2) {
+        is_whole = false;
+        let at = (choices.below(256) * 256 + choices.below(256)) % wire.len();
+        match choices.below(3) {
+            0 => wire[at] ^= choices.next(),
+            1 => wire.truncate(at.max(1)),
+            _ => wire.insert(at, choices.next()),
+        }
+    }
+    Made { wire, text: is_whole.then_some(text) }
+}
+
+/// Makes a response of `bytes`, reads it whole and in pieces, and checks what must hold.
+pub fn check(bytes: &[u8]) {
+    let mut choices = Choices(bytes);
+    let piece = 1 + choices.below(200);
+    let made = make(&mut choices);
+    let limit = BodyLimit::Refuse(KEPT_MAX);
+    let whole = read_whole(&made.wire, made.wire.len(), limit);
+    let pieces = read_whole(&made.wire, piece, limit);
+    let readable = String::from_utf8_lossy(&made.wire);
+    for result in [&whole, &pieces].into_iter().flatten() {
+        assert!(result.body.len() <= KEPT_MAX, "{readable}");
+        assert!(result.header_bytes + result.body_bytes <= made.wire.len() as u64, "{readable}");
+    }
+    if let Some(text) = &made.text {
+        for result in [&whole, &pieces] {
+            let result = result.as_ref().unwrap_or_else(|failure| panic!("{failure:?}: {readable}"));
+            assert_eq!(result.body, *text, "{readable}");
+        }
+    }
+    match (&whole, &pieces) {
+        (Ok(whole), Ok(pieces)) => {
+            assert_eq!(whole.code, pieces.code, "{readable}");
+            assert_eq!(whole.body, pieces.body, "{readable}");
+            assert_eq!(whole.response_headers, pieces.response_headers, "{readable}");
+            assert_eq!((whole.header_bytes, whole.body_bytes), (pieces.header_bytes, pieces.body_bytes));
+        }
+        (Err(failure), _) | (_, Err(failure)) => {
+            assert!(made.text.is_none() && !failure.class.is_empty(), "{failure:?}: {readable}");
+        }
+    }
+}
