@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use busyhour_jsonpath::{self as jsonpath, PathError, ReadError, Value as Json};
 
 use super::super::classes::Class;
-use super::super::fault::{Fault, Outcome, thrown, unsupported};
+use super::super::fault::{Fault, Outcome, limit, thrown, unsupported};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::{List, V};
