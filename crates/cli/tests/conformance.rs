@@ -2,7 +2,8 @@
 //! did: requests byte for byte, rows of the results file, files written, exit code.
 //!
 //! Cases that differ, and why, stand in `conformance/known-differences.json`; one that stops differing must be taken
-//! off that list. `CONFORMANCE_ONLY=part-of-a-name` runs some cases only.
+//! off that list. `conformance/own-exit-codes.json` has the cases whose exit code differs on purpose (docs/stopping.md), with
+//! that code; all else of these cases is compared. `CONFORMANCE_ONLY=part-of-a-name` runs some cases only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ fn plans_do_what_they_do_in_jmeter() {
     let known: BTreeMap<String, String> =
         serde_json::from_slice(&std::fs::read(conformance().join("known-differences.json")).unwrap())
             .unwrap();
+    let own_codes: BTreeMap<String, i32> =
+        serde_json::from_slice(&std::fs::read(conformance().join("own-exit-codes.json")).unwrap()).unwrap();
     let all: Vec<Case> = cases(&conformance().join("cases"))
         .unwrap()
         .into_iter()
@@ -37,7 +40,7 @@ fn plans_do_what_they_do_in_jmeter() {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(case) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let outcome = replay(case);
+                    let outcome = replay(case, own_codes.get(&case.name).copied());
                     let problem = match (outcome, known.get(&case.name)) {
                         (Ok(()), None) => continue,
                         (Ok(()), Some(why)) => format!("agrees now; take it off the list ({why})"),
@@ -51,9 +54,9 @@ fn plans_do_what_they_do_in_jmeter() {
     });
     let mut problems = problems.into_inner().unwrap();
     problems.sort();
-    for name in known.keys() {
+    for name in known.keys().chain(own_codes.keys()) {
         let there = all.iter().any(|case| case.name == *name) || !only.is_empty();
-        assert!(there, "known-differences.json names a case that is not there: {name}");
+        assert!(there, "a list of differences names a case that is not there: {name}");
     }
     assert!(
         problems.is_empty(),
@@ -64,7 +67,8 @@ fn plans_do_what_they_do_in_jmeter() {
     );
 }
 
-fn replay(case: &Case) -> Result<(), String> {
+/// `own_code`: the exit code, where it differs from JMeter's on purpose.
+fn replay(case: &Case, own_code: Option<i32>) -> Result<(), String> {
     let server = StandIn::start().map_err(|error| error.to_string())?;
     let out = tempfile::tempdir().map_err(|error| error.to_string())?;
     let runs = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -75,7 +79,11 @@ fn replay(case: &Case) -> Result<(), String> {
         .output()
         .map_err(|error| error.to_string())?;
     let expected = case.expected().map_err(|error| error.to_string())?;
-    let code = ran.status.code().unwrap_or(-1);
+    let code = match (ran.status.code().unwrap_or(-1), own_code) {
+        (code, Some(own)) if code == own => expected.exit_code,
+        (code, Some(own)) => return Err(format!("exit code {code} instead of {own}")),
+        (code, None) => code,
+    };
     let actual = case.collect(&server, out.path(), code).map_err(|error| error.to_string())?;
     compare(&expected, &actual).map_err(|difference| {
         let said = String::from_utf8_lossy(&ran.stderr);
