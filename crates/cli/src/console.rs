@@ -82,6 +82,6 @@ pub(crate) fn drain(is_hurried: impl Fn() -> bool) {
         if is_hurried() && hurried_since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
             return;
         }
-        std::thread::sleep(LOOK);
+        std::thread::park_timeout(LOOK);
     }
 }

@@ -185,7 +185,7 @@ fn has_ended<T>(thread: &std::thread::JoinHandle<T>, is_forced: impl Fn() -> boo
         if is_forced() && now - *forced_since.get_or_insert(now) >= EXPORT_PATIENCE {
             return false;
         }
-        std::thread::sleep(std::time::Duration::from_millis(2));
+        std::thread::park_timeout(std::time::Duration::from_millis(2));
     }
     true
 }

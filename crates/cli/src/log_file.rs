@@ -91,7 +91,7 @@ impl LogFile {
     pub(crate) fn flush(&self) -> u64 {
         let began = Instant::now();
         while self.0.waiting.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::park_timeout(Duration::from_millis(1));
         }
         self.0.lost.load(Ordering::Relaxed) + self.0.waiting.load(Ordering::SeqCst) as u64
     }

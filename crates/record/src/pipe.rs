@@ -1,7 +1,7 @@
 //! Named pipes as result files: a reader that is missing or slow holds the recorder up, but never the end of the run.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 #[cfg(unix)]
 pub(crate) use unix::{Pipe, is_pipe};
@@ -11,18 +11,25 @@ pub(crate) use unix::{Pipe, is_pipe};
 /// Before it is released, the recorder waits until a pipe has a reader and until the reader takes what is written. After
 /// that, rows which a pipe does not take at once are lost, and counted as such.
 #[derive(Clone, Debug, Default)]
-pub struct PipeRelease(Arc<AtomicBool>);
+pub struct PipeRelease(Arc<(Mutex<bool>, Condvar)>);
 
 impl PipeRelease {
     /// Ends the waiting, for good.
     pub fn release(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_all();
     }
 
     /// Whether nobody waits any more.
     #[must_use]
     pub fn is_released(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the release, for at most so long.
+    fn wait(&self, time: Duration) {
+        let is_released = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.0.1.wait_timeout_while(is_released, time, |is_released| !*is_released));
     }
 }
 
@@ -67,7 +74,7 @@ mod unix {
                     }
                     Err(error) => return Err(error),
                 }
-                std::thread::sleep(RETRY);
+                release.wait(RETRY);
             }
         }
     }
@@ -86,7 +93,7 @@ mod unix {
                     }
                     other => return other,
                 }
-                std::thread::sleep(RETRY);
+                self.release.wait(RETRY);
             }
         }
 
