@@ -228,7 +228,7 @@ fn tables_sort_filter_and_open() {
     };
     browser.evaluate(&format!("{}.firstChild.click()", header("max")));
     assert_eq!(browser.evaluate(&format!("{}.ariaSort", header("max"))), "descending");
-    let column = "[...document.querySelectorAll('#label-table tbody tr')].map(row => parseFloat(row.cells[12].textContent.replace(',', '')))";
+    let column = "[...document.querySelectorAll('#label-table tbody tr')].map(row => parseFloat(row.cells[14].textContent.replace(',', '')))";
     let values: Vec<f64> = serde_json::from_value(browser.evaluate(column)).unwrap();
     assert!(values.len() == 9 && values.is_sorted_by(|a, b| a >= b), "{values:?}");
     browser.evaluate(&format!("{}.firstChild.click()", header("label")));
