@@ -63,7 +63,7 @@ impl Shown<'_> {
 
 /// Columns of the two tables of figures.
 const LOAD_WIDTHS: [u16; 3] = [13, NOW, SO_FAR];
-const RESPONSE_WIDTHS: [u16; 3] = [12, NOW, 8];
+const RESPONSE_WIDTHS: [u16; 3] = [10, NOW, 8];
 const LOAD_COLUMNS: u16 = LOAD_WIDTHS[0] + LOAD_WIDTHS[1] + LOAD_WIDTHS[2] + 2;
 const RESPONSE_COLUMNS: u16 = RESPONSE_WIDTHS[0] + RESPONSE_WIDTHS[1] + RESPONSE_WIDTHS[2] + 2;
 const FIGURES_COLUMNS: u16 = LOAD_COLUMNS + 2 + RESPONSE_COLUMNS;
@@ -121,7 +121,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     .spacing(2)
     .areas(figures);
     figures_table(frame, load, "Load", LOAD_WIDTHS, &load_rows(shown));
-    figures_table(frame, response, "Response, ms", RESPONSE_WIDTHS, &response_rows(shown));
+    figures_table(frame, response, "Resp. ms", RESPONSE_WIDTHS, &response_rows(shown));
     doubts(frame, if told.height > 0 { told } else { beside }, shown);
     spark(frame, rates, shown);
     heat_map(frame, heat, shown);
