@@ -79,6 +79,15 @@ fn a_small_step_is_seen_but_no_regression() {
 }
 
 #[test]
+fn runs_that_depend_on_each_other_are_told() {
+    // Ten days a little slower, ten days a little faster, by less than the margin, and so on.
+    let trend = trend((0..40).map(|day| run(day, 10.0 + (day as f64 / 6.0).sin() / 10.0, 400)).collect());
+    let told: Vec<&str> = trend.caveats.iter().map(|doubt| doubt.message.as_str()).collect();
+    assert!(told.iter().any(|message| message.contains("neighbouring runs resemble")), "{told:?}");
+    assert_eq!(trend.regressions().count(), 0);
+}
+
+#[test]
 fn a_short_history_is_not_judged() {
     // A step of 60 % in six runs: far too few at 5 % false alarms in 100 runs.
     let trend = trend((0..6).map(|day| run(day, if day < 3 { 10.0 } else { 16.0 }, 400)).collect());

@@ -147,13 +147,11 @@ impl StallWatch {
         let before_ns = (self.recent.len() >= window).then(|| self.earlier(window - 1));
         for gap in &mut self.gaps[self.open_from..] {
             gap.after += 1;
-            if !gap.is_recovered {
-                if let Some(from_ns) = before_ns.filter(|_| gap.after > window as u64) {
-                    let usual = window as f64 / gap.before_per_ns;
-                    gap.is_recovered = (at_ns - from_ns) as f64 >= part * usual;
-                    gap.recovered_ns = from_ns.max(gap.to_ns);
-                    gap.backlog = gap.after - window as u64 - 1;
-                }
+            if let Some(from_ns) = before_ns.filter(|_| !gap.is_recovered && gap.after > window as u64) {
+                let usual = window as f64 / gap.before_per_ns;
+                gap.is_recovered = (at_ns - from_ns) as f64 >= part * usual;
+                gap.recovered_ns = from_ns.max(gap.to_ns);
+                gap.backlog = gap.after - window as u64 - 1;
             }
             if gap.after as usize == AROUND {
                 gap.after_per_ns = Some(AROUND as f64 / (at_ns - gap.to_ns).max(1) as f64);

@@ -69,6 +69,11 @@ pub enum ComparisonCaveat {
         /// Runs that the longest of them needs; `None` when no number is enough.
         needed: Option<usize>,
     },
+    /// The runs of a history depend on each other.
+    DependentRuns {
+        /// Correlation of the mean response times of neighbouring runs, without the changes found.
+        correlation: f64,
+    },
     /// Older runs were left out.
     OldRunsLeftOut {
         /// How many.
@@ -150,6 +155,9 @@ impl ComparisonCaveat {
             ComparisonCaveat::SeriesNotJudged { series, needed: None } => {
                 format!("{series} series can never be judged at this rate of false alarms")
             }
+            ComparisonCaveat::DependentRuns { correlation } => format!(
+                "neighbouring runs resemble each other (correlation {correlation:.2}): false alarms are more frequent than stated"
+            ),
             ComparisonCaveat::OldRunsLeftOut { runs } => format!("the {runs} oldest runs are left out"),
             ComparisonCaveat::Coarse { percent } => {
                 format!(
@@ -185,6 +193,9 @@ impl ComparisonCaveat {
             }
             ComparisonCaveat::SeriesNotJudged { needed: None, .. } => {
                 "allow more false alarms: --false-alarms"
+            }
+            ComparisonCaveat::DependentRuns { .. } => {
+                "run on a machine of its own, or judge a change by repeated runs before and after it: busyhour compare"
             }
             ComparisonCaveat::OldRunsLeftOut { .. } => "name the runs that count",
             ComparisonCaveat::Coarse { .. } => "compare a shorter part: --window FROM,TO",

@@ -21,6 +21,10 @@ pub const RUNS_PER_RATE: usize = 100;
 /// The part of the false alarms that the total may make where labels are judged as well.
 const SHARE_OF_TOTAL: f64 = 0.5;
 
+/// Fewest runs in which a correlation of neighbours can be seen, and the standard deviations from which on it is: the 1 % point.
+const DEPENDENCE_RUNS_MIN: usize = 20;
+const DEPENDENCE: f64 = 2.33;
+
 /// How changes are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrendSettings {
@@ -243,6 +247,10 @@ fn caveats(
             caveats.push(ComparisonCaveat::SeriesNotJudged { series: unjudged.len(), needed });
         }
     }
+    let mean = series.iter().find(|series| series.is_total && series.measure == Measure::Mean);
+    if let Some(correlation) = mean.and_then(dependence) {
+        caveats.push(ComparisonCaveat::DependentRuns { correlation });
+    }
     if left_out > 0 {
         caveats.push(ComparisonCaveat::OldRunsLeftOut { runs: left_out });
     }
@@ -254,6 +262,29 @@ fn caveats(
     );
     caveats.extend(caveat::of_runs(runs.iter()));
     caveats
+}
+
+/// The correlation of neighbouring runs around the levels found; `None` where chance explains it.
+fn dependence(series: &TrendSeries) -> Option<f64> {
+    let mut edges: Vec<usize> = series.changes.iter().map(|change| change.at).collect();
+    edges.extend([0, series.values.len()]);
+    edges.sort_unstable();
+    let mut residuals = Vec::new();
+    for part in edges.windows(2) {
+        let values: Vec<f64> = series.values[part[0]..part[1]].iter().flatten().copied().collect();
+        if let Some(level) = median(values.clone()) {
+            residuals.extend(values.iter().map(|value| value - level));
+        }
+    }
+    let n = residuals.len() as f64;
+    if residuals.len() < DEPENDENCE_RUNS_MIN {
+        return None;
+    }
+    let mean = residuals.iter().sum::<f64>() / n;
+    let square: f64 = residuals.iter().map(|value| (value - mean).powi(2)).sum();
+    let product: f64 = residuals.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    let correlation = product / square;
+    (correlation > DEPENDENCE / n.sqrt()).then_some(correlation)
 }
 
 /// Every measure of one label, which may make `share` of the false alarms per measure.
