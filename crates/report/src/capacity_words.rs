@@ -40,8 +40,11 @@ pub(crate) fn parameter(parameter: &Parameter, value: f64) -> String {
     }
 }
 
-/// Decimals of a number without a unit: as many as two digits of its interval, four at most.
+/// Decimals of a number without a unit: four of one below 1, and of others as many as two digits of the interval.
 fn decimals(value: &FittedValue) -> usize {
+    if value.value.abs() < 1.0 {
+        return 4;
+    }
     let halves = [value.low, value.high].into_iter().flatten().map(|end| (end - value.value).abs());
     let half = halves.filter(|half| *half > 0.0).fold(f64::INFINITY, f64::min);
     if half.is_finite() { (1 - half.log10().floor() as i32).clamp(0, 4) as usize } else { 4 }

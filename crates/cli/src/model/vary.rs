@@ -230,8 +230,8 @@ mod tests {
         );
         assert_eq!(
             set(&mut model, "class.nobody.users", "2").unwrap_err(),
-            "there is no \"class.nobody\" in the model (in the path class.nobody.users); there are class.web, station.db, \
-             route.outside"
+            "there is no \"class.nobody\" in the model (in the path class.nobody.users); there are class.web, \
+             route.outside, station.db"
         );
         assert!(set(&mut model, "class.web.users.more", "2").is_err());
     }

@@ -60,7 +60,7 @@ fn the_result_is_data_too() {
 }
 
 /// Half the arrivals are lost on average where one finds room for one.
-const LOSSES: &str = "name = \"Losses\"\n[[class]]\nname = \"calls\"\nrate = \"10/s\"\n\
+const LOSSES: &str = "version = 1\nname = \"Losses\"\n[[class]]\nname = \"calls\"\nrate = \"10/s\"\n\
     [[station]]\nname = \"line\"\nservice = \"100ms\"\ncapacity = 1\nwhen-full = \"drop\"\n";
 
 #[test]
@@ -82,7 +82,7 @@ fn losses_have_the_same_names_and_units_solved_and_simulated() {
 }
 
 /// M/G/1 with a service whose third moment is infinite.
-const HEAVY: &str = "name = \"Heavy\"\n[[class]]\nname = \"jobs\"\nrate = \"0.5/s\"\n\
+const HEAVY: &str = "version = 1\nname = \"Heavy\"\n[[class]]\nname = \"jobs\"\nrate = \"0.5/s\"\n\
     [[station]]\nname = \"server\"\nservice = \"pareto(1s, shape=2.3)\"\n";
 
 #[test]

@@ -99,7 +99,7 @@ mod tests {
         // Known to ±8 %: ±0.00064.
         assert_eq!(value(0.008_012_345_678_9, 0.007_37, 0.008_65).rounded(), 0.008_01);
         assert_eq!(value(0.008_012_345_678_9, 0.008_010, 0.008_015).rounded(), 0.008_012_3);
-        assert_eq!(value(1234.567, 200.0, 2300.0).rounded(), 1230.0);
+        assert_eq!(value(1234.567, 200.0, 2300.0).rounded(), 1200.0);
         assert_eq!(value(0.012, 0.0, 5.0).rounded(), 0.012);
         assert_eq!(FittedValue::bare(1.0 / 157.0).rounded(), 0.006_369_43);
         assert_eq!(FittedValue::bare(0.0).rounded(), 0.0);
