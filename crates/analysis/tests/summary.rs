@@ -2,8 +2,8 @@
 
 use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
 use busyhour_record::{
-    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LimitHits, LoadChange, Nanos, Recorder,
-    RecorderConfig, RecorderEvent, ResponseLimit, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
+    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LimitHits, LoadChange, Nanos,
+    Recorder, RecorderConfig, RecorderEvent, ResponseLimit, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
 };
 
 /// Samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, changed by `change`.

@@ -116,7 +116,7 @@ pub fn parse_in_request(text: &str, symbols: &mut Symbols) -> Result<(Template, 
     if !needs_parsing(text) {
         return Ok((Template::literal(text), Vec::new()));
     }
-    let mut context = Context { place: Place::Program(symbols), problems: Vec::new() };
+    let mut context = Context { place: Place::Program(symbols), problems: Vec::new(), depth: 0 };
     let template = parser::template(text, 0, &mut context);
     let problems = context.problems;
     let is_fine = problems.iter().all(|problem| problem.kind == ProblemKind::FailsSample);

@@ -464,7 +464,7 @@ mod tests {
     fn the_oldest_of_too_many_cookies_are_dropped() {
         let manager = Arc::new(CookieManager::default());
         let origin = Origin::new(false, "h", None);
-        let mut jar = Jar { manager, cookies: Vec::new(), has_dropped: false };
+        let mut jar = Jar { manager, cookies: Vec::new(), forgets: false, has_dropped: false };
         for number in 0..COOKIES_MAX + 5 {
             jar.receive(&format!("c{number}=x"), &origin, "/", NOW).unwrap();
             assert_eq!(jar.take_dropped(), number >= COOKIES_MAX, "{number}");

@@ -34,7 +34,10 @@ const HOUSE: &[Place] = &[
     place("simulation", &["queueing", "stats"]),
     // Floor 2: adapters, and the compiler that joins them to plans.
     place("functions", &["engine", "script", "oro", "xml", "record", "limits", "diagnostic"]),
-    place("processors", &["engine", "script", "functions", "jsonpath", "oro", "xml", "record", "limits", "diagnostic"]),
+    place(
+        "processors",
+        &["engine", "script", "functions", "jsonpath", "oro", "xml", "record", "limits", "diagnostic"],
+    ),
     place("http", &["engine", "oro", "record", "diagnostic"]),
     place("samplers", &["engine", "http", "record", "diagnostic"]),
     place("websocket", &["engine", "http", "samplers", "oro", "record", "diagnostic"]),

@@ -126,7 +126,13 @@ impl V {
     }
 
     pub fn list(items: Vec<V>) -> V {
-        V::List(Rc::new(List { items: RefCell::new(items), set: None, fixed: false, range: None, is_json: false }))
+        V::List(Rc::new(List {
+            items: RefCell::new(items),
+            set: None,
+            fixed: false,
+            range: None,
+            is_json: false,
+        }))
     }
 
     pub fn set(items: Vec<V>, order: Order) -> V {
@@ -136,7 +142,13 @@ impl V {
                 unique.push(item);
             }
         }
-        V::List(Rc::new(List { items: RefCell::new(unique), set: Some(order), fixed: false, range: None, is_json: false }))
+        V::List(Rc::new(List {
+            items: RefCell::new(unique),
+            set: Some(order),
+            fixed: false,
+            range: None,
+            is_json: false,
+        }))
     }
 
     /// A range, which cannot be changed.
