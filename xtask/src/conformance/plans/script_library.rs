@@ -455,7 +455,7 @@ fn sampler() -> Description {
             raw("POST", "show", "/body", "${after}"),
             get("url", "/plan").with([before(
                 "url",
-                "sampler.addArgument('a b', 'c&d'); sampler.addNonEncodedArgument('e', 'f', '')\nvars.put('url', sampler.getUrl().getFile() + '|' + sampler.url.host + '|' + sampler.getQueryString() + '|' + (sampler.getUrl().toString() == 'http://127.0.0.1:' + sampler.getPort() + sampler.getUrl().getFile()))",
+                "sampler.addArgument('a b', 'c&d'); sampler.addNonEncodedArgument('e', 'f', '=')\nvars.put('url', sampler.getUrl().getFile() + '|' + sampler.url.host + '|' + sampler.getQueryString() + '|' + (sampler.getUrl().toString() == 'http://127.0.0.1:' + sampler.getPort() + sampler.getUrl().getFile()))",
             )]),
             raw("POST", "show url", "/body", "${url}"),
         ])]),
