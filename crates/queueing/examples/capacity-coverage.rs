@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p busyhour-queueing --example capacity-coverage -- 400` fits 400 data sets of each system.
 
+#![allow(clippy::print_stdout)] // It prints a table.
+
 #[path = "../tests/common/mod.rs"]
 mod common;
 
