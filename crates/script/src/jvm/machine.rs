@@ -1,6 +1,7 @@
 //! The machine: frames of variables, statements, calls of closures and methods.
 
 mod branches;
+mod calls;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,8 +12,8 @@ use super::classes::Class;
 use super::fault::{Cause, Fault, Outcome, limit, thrown, thrown_without_message, unsupported};
 use super::objects::Object;
 use super::tree::{Expr, Function, Kind, Name, Stmt, Tree, Type};
-use super::value::{Closure, Host, V};
-use super::{Language, library, missing, operators, stack, types};
+use super::value::{Host, V};
+use super::{Language, library, operators, stack, types};
 use crate::{Place, Scope, ScriptError, Value};
 
 /// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
@@ -152,21 +153,6 @@ pub(super) fn run(
         memory.methods.clone_from(&machine.methods);
     }
     outcome.map_err(|fault| machine.error(fault))
-}
-
-/// Whether a method or closure can be called with so many arguments; a single one that is left out is null.
-fn accepts_count(function: &Function, count: usize) -> bool {
-    let parameters = &function.parameters;
-    let needed = parameters.iter().filter(|parameter| parameter.default.is_none()).count();
-    let null = parameters.len() == 1 && parameters[0].declared.boxed && count == 0;
-    null || (needed..=parameters.len()).contains(&count)
-}
-
-/// Whether Groovy passes the value to a parameter of that type. Only what is certainly no text is refused here, all else
-/// is left to the assignment.
-fn accepts(value: &V, declared: Type) -> bool {
-    let is_text = declared.base == super::tree::Base::Text && declared.arrays == 0;
-    !is_text || matches!(value, V::Plain(Value::Text(_) | Value::Null) | V::Object(_))
 }
 
 impl<'s> Machine<'s> {
@@ -503,107 +489,6 @@ impl Machine<'_> {
             Flow::Break => Some(Flow::Next(V::NULL)),
             Flow::Return(value) => Some(Flow::Return(value)),
         })
-    }
-
-    // Calls.
-
-    pub(super) fn method(&self, name: &str) -> Option<Arc<Function>> {
-        self.methods.get(name).cloned()
-    }
-
-    /// Calls a method of the script.
-    pub(super) fn call_method(&mut self, function: &Arc<Function>, arguments: Vec<V>) -> Outcome {
-        let frame = self.inner(&self.global.clone());
-        self.call_function(function, arguments, &frame)
-    }
-
-    /// Calls a closure.
-    pub(super) fn call_closure(&mut self, closure: &Closure, arguments: Vec<V>) -> Outcome {
-        let frame = self.inner(&closure.frame);
-        let function = closure.function.clone();
-        if function.implicit {
-            if arguments.len() > 1 {
-                let closure = V::Closure(Rc::new(closure.clone()));
-                return Err(missing::exception(self, &closure, "doCall", &arguments));
-            }
-            if let Some(it) = self.it {
-                let value = arguments.into_iter().next().unwrap_or(V::NULL);
-                self.declare(&frame, it, Type::ANY, value);
-            }
-            return self.run_body(&function, &frame);
-        }
-        let spreads = !accepts_count(&function, 1) && function.parameters.len() > 1;
-        let arguments = match arguments.as_slice() {
-            [one @ (V::List(_) | V::Array(_))] if spreads => {
-                let items = one.items().unwrap_or_default();
-                if accepts_count(&function, items.len()) { items } else { arguments }
-            }
-            [V::Object(object)] if spreads && accepts_count(&function, 2) => match &**object {
-                Object::Entry(key, value) => vec![key.clone(), value.clone()],
-                _ => arguments,
-            },
-            _ => arguments,
-        };
-        let fits = arguments.iter().zip(&function.parameters).all(|(value, to)| accepts(value, to.declared));
-        if self.groovy() && (!fits || !accepts_count(&function, arguments.len())) {
-            let closure = V::Closure(Rc::new(closure.clone()));
-            return Err(missing::exception(self, &closure, "doCall", &arguments));
-        }
-        self.call_function(&function, arguments, &frame)
-    }
-
-    fn call_function(&mut self, function: &Arc<Function>, arguments: Vec<V>, frame: &Rc<Frame>) -> Outcome {
-        if !accepts_count(function, arguments.len()) {
-            if self.groovy() {
-                return Err(missing::of_script(self, &function.name, &arguments));
-            }
-            let message = format!(
-                "`{}` takes {} arguments, not {}",
-                function.name,
-                function.parameters.len(),
-                arguments.len()
-            );
-            return Err(Fault { cause: Cause::Evaluation(message), at: None });
-        }
-        let mut arguments = arguments.into_iter();
-        for parameter in &function.parameters {
-            let value = match (arguments.next(), &parameter.default) {
-                (Some(value), _) => types::assigned(self, value, parameter.declared)?,
-                (None, Some(default)) => self.value(default, frame)?,
-                (None, None) => V::NULL,
-            };
-            self.declare(frame, parameter.name, parameter.declared, value);
-        }
-        self.run_body(function, frame)
-    }
-
-    fn run_body(&mut self, function: &Arc<Function>, frame: &Rc<Frame>) -> Outcome {
-        let outcome = self.statements(&function.body, frame);
-        let value = match outcome? {
-            Flow::Return(value) => value,
-            Flow::Next(value) if self.groovy() => value,
-            _ => V::NULL,
-        };
-        if function.result == Type::ANY || matches!(function.result.base, super::tree::Base::Void) {
-            return Ok(value);
-        }
-        types::assigned(self, value, function.result)
-    }
-
-    /// Calls what is a closure.
-    pub(super) fn call_value(&mut self, value: &V, arguments: Vec<V>) -> Outcome {
-        match value {
-            V::Closure(closure) => {
-                let closure = closure.clone();
-                self.call_closure(&closure, arguments)
-            }
-            other if self.groovy() => library::call(self, &other.clone(), "call", arguments),
-            other => Err(unsupported(format!("a call of {}", other.kind()))),
-        }
-    }
-
-    pub(super) fn closure(&self, function: &Arc<Function>, frame: &Rc<Frame>) -> V {
-        V::Closure(Rc::new(Closure { function: function.clone(), frame: frame.clone() }))
     }
 
     pub(super) fn condition(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<bool, Fault> {
