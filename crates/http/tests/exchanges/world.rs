@@ -58,11 +58,8 @@ pub fn get(port: u16, path: &str) -> HttpSampler {
         source: None,
         embedded: None,
         md5: false,
-<<<<<<< ours
         client: Client::HttpClient4,
-=======
         is_open: false,
->>>>>>> theirs
     }
 }
 
