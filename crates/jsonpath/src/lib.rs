@@ -18,7 +18,7 @@ use busyhour_limits::{Limit, exceeded};
 use path::{Parser, Step};
 pub use read::{NotJson, read};
 use steps::STEPS_MAX;
-pub(crate) use steps::Steps;
+pub use steps::Steps;
 pub use value::Value;
 pub use value::java_double;
 

@@ -7,28 +7,28 @@ pub(crate) const STEPS_MAX: u64 = 20_000_000;
 
 /// Steps that are left.
 #[derive(Debug)]
-pub(crate) struct Steps(Cell<u64>);
+pub struct Steps(Cell<u64>);
 
 impl Steps {
     /// A full budget.
-    pub(crate) fn full() -> Self {
+    pub fn full() -> Self {
         Self::of(STEPS_MAX)
     }
 
     /// A budget of so many steps.
-    pub(crate) fn of(steps: u64) -> Self {
+    pub fn of(steps: u64) -> Self {
         Self(Cell::new(steps))
     }
 
     /// Takes steps from the budget; false when it is used up, and from then on.
-    pub(crate) fn spend(&self, steps: usize) -> bool {
+    pub fn spend(&self, steps: usize) -> bool {
         let left = self.0.get().saturating_sub(steps as u64);
         self.0.set(left);
         left > 0
     }
 
     /// Whether no steps are left.
-    pub(crate) fn are_used_up(&self) -> bool {
+    pub fn are_used_up(&self) -> bool {
         self.0.get() == 0
     }
 }

@@ -63,7 +63,7 @@ impl Value {
     }
 
     /// Values in it, itself counted, and 16 bytes of text as one more.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         match self {
             Self::Null | Self::Bool(_) | Self::Integer(_) | Self::Double(_) => 1,
             Self::BigInteger(text) | Self::Decimal(text) | Self::Text(text) => 1 + text.len() / 16,
