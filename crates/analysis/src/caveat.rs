@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use busyhour_record::{
-    AbandonedCore, ChangedFrom, OTHER_LABELS, RecorderEvent, ResponseLimit, RunEnd, RunTotals, Stall,
-};
+use busyhour_record::{AbandonedCore, ChangedFrom, OTHER_LABELS, RecorderEvent, RunEnd, RunTotals, Stall};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
@@ -113,19 +111,12 @@ pub enum Caveat {
         /// How many.
         samples: u64,
     },
-    /// Matching, parsing or evaluating was given up because of a limit.
+    /// Responses, or the work on a text, exceeded a limit of the generator.
     LimitExceeded {
         /// The limit.
         limit: String,
         /// How often.
         times: u64,
-    },
-    /// Responses exceeded a limit of the generator's.
-    ResponsesLimited {
-        /// Which limit.
-        limit: ResponseLimit,
-        /// How many responses.
-        responses: u64,
     },
     /// A file lacks rows.
     OutputLost {
@@ -309,11 +300,7 @@ impl fmt::Display for Caveat {
             }
             Caveat::LimitExceeded { limit, times: count } => {
                 let count = times(*count, "time", "times");
-                write!(f, "the work on a text exceeded the limit of {limit} {count} and was given up")
-            }
-            Caveat::ResponsesLimited { limit, responses } => {
-                let responses = times(*responses, "response", "responses");
-                write!(f, "{responses} exceeded a limit of the generator: {}", limit.name())
+                write!(f, "a limit of the generator was exceeded {count}: {limit}")
             }
             Caveat::OutputLost { file, error, lost } => {
                 write!(f, "{file} lacks {}: {error}", times(*lost, "row", "rows"))
@@ -414,13 +401,7 @@ impl Caveat {
                 "do not use the counts of this run; report this as a fault of the program"
             }
             Caveat::LimitExceeded { .. } => {
-                "the log names the elements, which failed or used their default values; docs/limits.md describes the limits"
-            }
-            Caveat::ResponsesLimited { limit: ResponseLimit::Cookies, .. } => {
-                "the user's oldest cookies were dropped; see limits.md in the documentation"
-            }
-            Caveat::ResponsesLimited { .. } => {
-                "their samples are errors of the generator, not of the server; see limits.md in the documentation"
+                "samples and elements failed because of it, not because of the server (the log names the elements); docs/limits.md describes the limits"
             }
             Caveat::OutputLost { .. } => {
                 "make room on the disk; the table and the summary are complete all the same"
@@ -529,12 +510,6 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     found.extend(
         (generator.exceeded_limits.iter())
             .map(|(limit, times)| Caveat::LimitExceeded { limit: limit.clone(), times: *times }),
-    );
-    found.extend(
-        generator
-            .limits_exceeded
-            .iter()
-            .map(|hits| Caveat::ResponsesLimited { limit: hits.limit, responses: hits.responses }),
     );
     if let Some(counts) = facts.arrivals.filter(|counts| counts.left_waiting > 0) {
         found.push(Caveat::ArrivalsLeft { arrivals: counts.left_waiting });

@@ -2,8 +2,8 @@
 
 use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
 use busyhour_record::{
-    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LimitHits, LoadChange, Nanos,
-    Recorder, RecorderConfig, RecorderEvent, ResponseLimit, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
+    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LoadChange, Nanos, Recorder,
+    RecorderConfig, RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags,
 };
 
 /// Samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, changed by `change`.
@@ -117,7 +117,7 @@ fn doubts_are_found() {
         recorder_stall_ns: 1_500_000_000,
         lost_samples: 2,
         interrupted_samples: 1,
-        limits_exceeded: vec![LimitHits { limit: ResponseLimit::BodyBytes, responses: 4 }],
+        exceeded_limits: [("headers of a response".to_owned(), 4)].into_iter().collect(),
         ..Default::default()
     };
     assert_eq!(
@@ -126,16 +126,13 @@ fn doubts_are_found() {
             Caveat::RecorderStalled { stalls: 3, stalled_s: 1.5 },
             Caveat::SamplesLost { samples: 2 },
             Caveat::Interrupted { samples: 1 },
-            Caveat::ResponsesLimited { limit: ResponseLimit::BodyBytes, responses: 4 },
+            Caveat::LimitExceeded { limit: "headers of a response".into(), times: 4 },
         ]
     );
     let limits = [("XPath steps".to_owned(), 3)].into_iter().collect();
     let gave_up = GeneratorFacts { exceeded_limits: limits, ..Default::default() };
     let told = Summary::new(generator(gave_up), &calm).caveats;
-    assert_eq!(
-        told[0].message,
-        "the work on a text exceeded the limit of XPath steps 3 times and was given up"
-    );
+    assert_eq!(told[0].message, "a limit of the generator was exceeded 3 times: XPath steps");
     let lost = RecorderEvent::LostOutput { file: "x.jtl".into(), error: "No space left".into(), lost: 9 };
     let facts = RunFacts { recorder_events: vec![lost], ..RunFacts::default() };
     let told = Summary::new(facts, &calm).caveats;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use busyhour_compile::Started;
 use busyhour_engine::run::Stop;
 use busyhour_engine::runner::{self, RunReport};
-use busyhour_http::limits::LimitCounts;
 use busyhour_record::{ArrivalCounts, CoreFacts, GeneratorFacts, OpenFacts, Outcome, RunEnd, RunTotals};
 
 use crate::exit::Exit;
@@ -81,7 +80,6 @@ pub(crate) fn outcome(
             lost_samples: sum(|core| core.lost),
             interrupted_samples: sum(|core| core.interrupted),
             exceeded_limits: exceeded_limits(&report.cores),
-            limits_exceeded: shared.shared::<LimitCounts>().hits(),
             memory_bytes_max: system::memory_bytes_max(),
             cpu_stolen: None,
             stalls: report.stalls.clone(),

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
-use busyhour_record::ResponseLimit;
+use busyhour_limits::Limit;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use crate::failure::Failure;
@@ -92,7 +92,7 @@ impl Decoding {
             for (stacked, format) in formats.enumerate() {
                 if stacked + 1 >= CONTENT_ENCODINGS_MAX {
                     let most = CONTENT_ENCODINGS_MAX as u64;
-                    let limit = ResponseLimit::ContentEncodings;
+                    let limit = Limit::ContentEncodings;
                     return Err(Failure::constraint(limit, "number of content encodings", most));
                 }
                 last = last.next.insert(Decoder::boxed(format));
@@ -479,7 +479,7 @@ fn unpacks_to_too_much() -> Failure {
         UNPACKED_BYTES_MIN >> 20,
         crate::response::grouped(UNPACKED_PER_RECEIVED_MAX)
     );
-    Failure::limited(ResponseLimit::UnpackedBytes, "org.apache.http.ContentTooLongException", message)
+    Failure::limited(Limit::UnpackedBytes, "org.apache.http.ContentTooLongException", message)
 }
 
 /// Why data cannot be unpacked, in zlib's words.

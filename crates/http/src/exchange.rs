@@ -7,14 +7,14 @@ use busyhour_engine::result::{HttpFacts, Keep, SampleResult};
 use busyhour_engine::run::Level;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use busyhour_record::ResponseLimit;
+use busyhour_limits::Limit;
 
 use crate::auth::{Reply, Used};
 use crate::cache::WhenFresh;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::head::Rendered;
-use crate::limits::{AUTHENTICATION_ROUNDS_MAX, LimitCounts};
+use crate::limits::AUTHENTICATION_ROUNDS_MAX;
 use crate::line::{Line, Special};
 use crate::origin::Origin;
 use crate::proxy::{ProxyAuth, proxy_for};
@@ -251,7 +251,7 @@ pub(crate) fn settle(
             return once_more(user, request, step);
         }
         // A server that finds every answer stale: its last question is the response.
-        count_limit(user, ResponseLimit::AuthenticationRounds);
+        busyhour_limits::exceeded(Limit::AuthenticationRounds);
     }
     request.headers.truncate(step.own_headers);
     if let Some(name) = line.special.as_mut().and_then(|special| special.name.take()) {
@@ -267,7 +267,7 @@ pub(crate) fn settle(
         result.sent_bytes = 0;
         failure.write_to(result, keep.body);
         if let Some(limit) = failure.limit {
-            count_limit(user, limit);
+            busyhour_limits::exceeded(limit);
         }
         return Next::Done(None);
     }
@@ -291,7 +291,7 @@ pub(crate) fn settle(
             let received = session.jar(manager, user).receive(&cookie, origin, &request.url[at..], now_ms);
             take_cookie(received, manager, user);
             if session.jar(manager, user).take_dropped() {
-                count_limit(user, ResponseLimit::Cookies);
+                busyhour_limits::exceeded(Limit::Cookies);
             }
         }
     }
@@ -338,11 +338,6 @@ fn once_more(user: &mut UserState, request: &mut Rendered, step: &mut Step<'_>) 
     line.again(user.now());
     step.head = Head::new(line.sampler);
     Next::Again
-}
-
-/// Counts a response that exceeded a limit, for the run's caveats.
-pub(crate) fn count_limit(user: &UserState, limit: ResponseLimit) {
-    user.run.shared::<LimitCounts>().count(limit);
 }
 
 /// Puts the sum of a body in its place, if only that is wanted.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::io;
 
 use busyhour_engine::result::SampleResult;
-use busyhour_record::{DataType, ResponseLimit};
+use busyhour_limits::Limit;
+use busyhour_record::DataType;
 
 /// A request that got no (whole) response. The names are those of the Java exceptions JMeter would have recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub struct Failure {
     /// Its message.
     pub message: String,
     /// The limit that the response exceeded, if that is what went wrong.
-    pub limit: Option<ResponseLimit>,
+    pub limit: Option<Limit>,
 }
 
 /// Bytes of a buffer for bodies that are kept for the next one.

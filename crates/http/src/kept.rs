@@ -2,7 +2,7 @@
 
 use md5::{Digest as _, Md5};
 
-use busyhour_record::ResponseLimit;
+use busyhour_limits::Limit;
 
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
@@ -48,14 +48,14 @@ fn too_long(most: usize) -> Failure {
          httpsampler.max_bytes_to_store_per_request keeps fewer or (0) all",
         grouped(most as u64)
     );
-    Failure::limited(ResponseLimit::BodyBytes, "org.apache.http.ContentTooLongException", message)
+    Failure::limited(Limit::BodyBytes, "org.apache.http.ContentTooLongException", message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn keep(limit: BodyLimit, pieces: &[&[u8]]) -> (Vec<u8>, Result<(), Option<ResponseLimit>>) {
+    fn keep(limit: BodyLimit, pieces: &[&[u8]]) -> (Vec<u8>, Result<(), Option<Limit>>) {
         let mut body = Vec::new();
         let mut kept = Kept { body: &mut body, limit, md5: None };
         let all = pieces.iter().try_for_each(|piece| kept.push(piece));
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(keep(BodyLimit::Unlimited, &pieces), (b"12345678".to_vec(), Ok(())));
         assert_eq!(keep(BodyLimit::Truncate(5), &pieces), (b"12345".to_vec(), Ok(())));
         assert_eq!(keep(BodyLimit::Refuse(8), &pieces), (b"12345678".to_vec(), Ok(())));
-        let refused = Err(Some(ResponseLimit::BodyBytes));
+        let refused = Err(Some(Limit::BodyBytes));
         assert_eq!(keep(BodyLimit::Refuse(7), &pieces), (b"123456".to_vec(), refused));
     }
 

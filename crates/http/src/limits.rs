@@ -1,10 +1,8 @@
-//! What a response may cost the generator: the limits with their defaults, and how often each was exceeded.
+//! What a response may cost the generator: the limits with their defaults.
 //!
 //! `docs/limits.md` has the same table for users.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use busyhour_record::{LimitHits, ResponseLimit};
+use busyhour_limits::Limit;
 
 use crate::failure::Failure;
 use crate::response::grouped;
@@ -60,50 +58,13 @@ impl Default for BodyLimit {
 
 impl Failure {
     /// The response exceeds a limit.
-    pub(crate) fn limited(limit: ResponseLimit, class: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn limited(limit: Limit, class: &'static str, message: impl Into<String>) -> Self {
         Self { limit: Some(limit), ..Self::new(class, message) }
     }
 
     /// A part of the message exceeds a limit, in the words of HttpCore's `MessageConstraintException`.
-    pub(crate) fn constraint(limit: ResponseLimit, what: &str, most: u64) -> Self {
+    pub(crate) fn constraint(limit: Limit, what: &str, most: u64) -> Self {
         let message = format!("Maximum {what} exceeded ({})", grouped(most));
         Self::limited(limit, "org.apache.http.MessageConstraintException", message)
-    }
-}
-
-/// How often responses exceeded each limit.
-#[derive(Debug, Default)]
-pub struct LimitCounts([AtomicU64; ResponseLimit::ALL.len()]);
-
-impl LimitCounts {
-    /// Counts a response.
-    pub fn count(&self, limit: ResponseLimit) {
-        self.0[limit as usize].fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The limits that were exceeded.
-    #[must_use]
-    pub fn hits(&self) -> Vec<LimitHits> {
-        let counts = ResponseLimit::ALL.into_iter().zip(&self.0);
-        let hits = counts.map(|(limit, count)| LimitHits { limit, responses: count.load(Ordering::Relaxed) });
-        hits.filter(|hits| hits.responses > 0).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exceeded_limits_are_counted_by_kind() {
-        let counts = LimitCounts::default();
-        assert!(counts.hits().is_empty());
-        for limit in [ResponseLimit::Headers, ResponseLimit::RequestDeadline, ResponseLimit::Headers] {
-            counts.count(limit);
-        }
-        let expected = [(ResponseLimit::Headers, 2), (ResponseLimit::RequestDeadline, 1)];
-        assert_eq!(counts.hits(), expected.map(|(limit, responses)| LimitHits { limit, responses }));
-        let failure = Failure::constraint(ResponseLimit::Headers, "header count", 65_536);
-        assert_eq!(failure.message, "Maximum header count exceeded (65,536)");
     }
 }

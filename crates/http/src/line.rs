@@ -8,7 +8,8 @@ use busyhour_engine::clock::Clock;
 use busyhour_engine::result::{Keep, SampleResult};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use busyhour_record::{Nanos, ResponseLimit};
+use busyhour_limits::Limit;
+use busyhour_record::Nanos;
 
 use crate::connection::{ConnectOptions, Connection};
 use crate::dns::Name;
@@ -243,5 +244,5 @@ impl<'s> Line<'s> {
 fn deadline_exceeded(sampler: &HttpSampler) -> Failure {
     let most = sampler.shared.request_deadline.unwrap_or_default();
     let message = format!("The request took longer than its deadline of {most:?} (--request-deadline)");
-    Failure::limited(ResponseLimit::RequestDeadline, "java.net.SocketTimeoutException", message)
+    Failure::limited(Limit::RequestDeadline, "java.net.SocketTimeoutException", message)
 }

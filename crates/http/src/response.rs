@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use busyhour_record::ResponseLimit;
+use busyhour_limits::Limit;
 
 use crate::failure::Failure;
 
@@ -248,7 +248,7 @@ impl ResponseReader {
         }
         if head.len() > HEAD_BYTES_MAX {
             let what = "size of the response head";
-            return Err(Failure::constraint(ResponseLimit::HeadBytes, what, HEAD_BYTES_MAX as u64));
+            return Err(Failure::constraint(Limit::HeadBytes, what, HEAD_BYTES_MAX as u64));
         }
         self.pending = head;
         Ok(None)
@@ -300,7 +300,7 @@ impl ResponseReader {
             let Ok(name) = std::str::from_utf8(line[..colon].trim_ascii()) else { continue };
             if headers.len() == HEADERS_MAX {
                 let most = HEADERS_MAX as u64;
-                return Err(Failure::constraint(ResponseLimit::Headers, "header count", most));
+                return Err(Failure::constraint(Limit::Headers, "header count", most));
             }
             value_at = line_at + colon + 1;
             headers.push(httparse::Header { name, value: line[colon + 1..].trim_ascii() });
@@ -323,7 +323,7 @@ impl ResponseReader {
             if self.interim > INTERIM_RESPONSES_MAX {
                 let what = "number of interim (1xx) responses";
                 let most = u64::from(INTERIM_RESPONSES_MAX);
-                return Err(Failure::constraint(ResponseLimit::InterimResponses, what, most));
+                return Err(Failure::constraint(Limit::InterimResponses, what, most));
             }
             return Ok(used);
         }
@@ -418,7 +418,7 @@ impl ResponseReader {
                 *seen = seen.saturating_add(u32::try_from(used).unwrap_or(u32::MAX));
                 if *seen > CHUNK_EXTENSION_BYTES_MAX {
                     let most = u64::from(CHUNK_EXTENSION_BYTES_MAX);
-                    let limit = ResponseLimit::ChunkExtensionBytes;
+                    let limit = Limit::ChunkExtensionBytes;
                     return Err(Failure::constraint(limit, "size of a chunk extension", most));
                 }
                 if end.is_some() {
@@ -452,11 +452,7 @@ impl ResponseReader {
                 *seen += 1;
                 if *seen > TRAILER_BYTES_MAX {
                     let most = u64::from(TRAILER_BYTES_MAX);
-                    return Err(Failure::constraint(
-                        ResponseLimit::TrailerBytes,
-                        "size of the trailers",
-                        most,
-                    ));
+                    return Err(Failure::constraint(Limit::TrailerBytes, "size of the trailers", most));
                 }
                 match bytes[0] {
                     b'\n' if *empty => self.state = State::Done,

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-/// A limit on matching, parsing or evaluating.
+/// A limit on matching, parsing or evaluating, or on what the response to one request may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Steps of a regular expression with look-around or back-references.
@@ -29,10 +29,34 @@ pub enum Limit {
     Script,
     /// Depth of functions that evaluate text as functions.
     FunctionDepth,
+    /// Bytes of a response body that are kept in memory.
+    BodyBytes,
+    /// Bytes that a compressed body unpacks to.
+    UnpackedBytes,
+    /// Encodings stacked in `Content-Encoding`.
+    ContentEncodings,
+    /// Bytes of the head of a response.
+    HeadBytes,
+    /// Headers of a response.
+    Headers,
+    /// Interim (`1xx`) responses before the final one.
+    InterimResponses,
+    /// Bytes of the extension of one chunk.
+    ChunkExtensionBytes,
+    /// Bytes of the trailers behind a chunked body.
+    TrailerBytes,
+    /// Cookies of one user, or their bytes.
+    Cookies,
+    /// Embedded resources of one sample.
+    Resources,
+    /// Answers to authentication challenges for one request.
+    AuthenticationRounds,
+    /// Time from the start of a request to the last byte of its response.
+    RequestDeadline,
 }
 
 /// All limits.
-pub const LIMITS: [Limit; 10] = [
+pub const LIMITS: [Limit; 22] = [
     Limit::RegexSteps,
     Limit::HtmlPage,
     Limit::SelectorSteps,
@@ -43,6 +67,18 @@ pub const LIMITS: [Limit; 10] = [
     Limit::MatchBytes,
     Limit::Script,
     Limit::FunctionDepth,
+    Limit::BodyBytes,
+    Limit::UnpackedBytes,
+    Limit::ContentEncodings,
+    Limit::HeadBytes,
+    Limit::Headers,
+    Limit::InterimResponses,
+    Limit::ChunkExtensionBytes,
+    Limit::TrailerBytes,
+    Limit::Cookies,
+    Limit::Resources,
+    Limit::AuthenticationRounds,
+    Limit::RequestDeadline,
 ];
 
 impl Limit {
@@ -59,6 +95,18 @@ impl Limit {
             Self::MatchBytes => "length of all matches",
             Self::Script => "script steps or memory",
             Self::FunctionDepth => "function depth",
+            Self::BodyBytes => "bytes of a body kept in memory",
+            Self::UnpackedBytes => "bytes a compressed body unpacks to",
+            Self::ContentEncodings => "encodings stacked in Content-Encoding",
+            Self::HeadBytes => "bytes of a response head",
+            Self::Headers => "headers of a response",
+            Self::InterimResponses => "interim (1xx) responses to a request",
+            Self::ChunkExtensionBytes => "bytes of a chunk extension",
+            Self::TrailerBytes => "bytes of the trailers",
+            Self::Cookies => "cookies of a user",
+            Self::Resources => "embedded resources of a sample",
+            Self::AuthenticationRounds => "authentication rounds of a request",
+            Self::RequestDeadline => "request deadline",
         }
     }
 }

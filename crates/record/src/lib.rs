@@ -75,7 +75,6 @@ mod over_time;
 mod pipe;
 mod recorder;
 mod replay;
-mod response_limit;
 mod results;
 mod run_dir;
 mod sample;
@@ -111,7 +110,6 @@ pub use recorder::{
     CsvOutput, GroupName, RecordError, Recorder, RecorderConfig, RecorderEvent, RunNames, Which,
 };
 pub use replay::Replay;
-pub use response_limit::{LimitHits, ResponseLimit};
 pub use results::{
     AddUpSettings, BAD_ROWS_NAMED, InputFacts, Packing, ReadSettings, Results, ResultsEnd, ResultsError,
     ResultsFrom, ResultsInput,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::RecorderEvent;
 use crate::arrival::ArrivalCounts;
 use crate::control_event::ControlEvent;
-use crate::response_limit::LimitHits;
 
 /// Version of the manifest that is written, and the only one that is read.
 pub const MANIFEST_VERSION: u32 = 1;
@@ -203,9 +202,6 @@ pub struct GeneratorFacts {
     /// Of the CPU time that this machine wanted during the run, the part (0..=1) in which the host of a virtual machine ran
     /// others instead; `None` where the system does not tell, or hardly any time was wanted.
     pub cpu_stolen: Option<f64>,
-    /// Limits that responses exceeded, and how often.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub limits_exceeded: Vec<LimitHits>,
     /// The longest times in which the process or a core did not run, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Stall>,

@@ -38,7 +38,7 @@ const HOUSE: &[Place] = &[
         "processors",
         &["engine", "script", "functions", "jsonpath", "oro", "xml", "record", "limits", "diagnostic"],
     ),
-    place("http", &["engine", "oro", "record", "diagnostic"]),
+    place("http", &["engine", "limits", "oro", "record", "diagnostic"]),
     place("samplers", &["engine", "http", "record", "diagnostic"]),
     place("websocket", &["engine", "http", "samplers", "oro", "record", "diagnostic"]),
     place(

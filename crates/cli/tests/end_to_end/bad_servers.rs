@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::TcpStream;
 
-use busyhour_record::{LimitHits, ResponseLimit};
-
 use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::{ClosedPort, Server, answer};
@@ -206,15 +204,15 @@ fn a_hundred_thousand_stacked_encodings_are_a_failed_sample_and_a_caveat() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "3", &(get("bad", "/bad") + &get("good", "/good")))));
     let ended = room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
-    let words = "3 responses exceeded a limit of the generator: the encodings stacked in Content-Encoding";
+    let words = "a limit of the generator was exceeded 3 times: encodings stacked in Content-Encoding";
     ended.prints(&["Caveats", words, "limits.md"]);
     let rows = rows(&room.read("out.jtl"));
     assert_eq!(rows.len(), 6);
     let class = "org.apache.http.MessageConstraintException";
     failed(&rows[0], class, "Maximum number of content encodings exceeded (5)");
     assert_eq!(rows[1]["success"], "true");
-    let limits = room.manifest().outcome.unwrap().generator.limits_exceeded;
-    assert_eq!(limits, [LimitHits { limit: ResponseLimit::ContentEncodings, responses: 3 }]);
+    let limits = room.manifest().outcome.unwrap().generator.exceeded_limits;
+    assert_eq!(limits, [("encodings stacked in Content-Encoding".to_owned(), 3)].into_iter().collect());
 }
 
 /// A response that goes on, byte by byte, for as long as somebody reads it.
@@ -232,9 +230,7 @@ fn a_request_deadline_ends_an_endless_response() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "2", &get("endless", "/"))));
     let run = format!("run plan.jmx -l out.jtl --request-deadline 150ms -JPORT={}", server.port());
-    room.type_in(&run)
-        .expect(0)
-        .prints(&["2 responses exceeded a limit of the generator: the request deadline"]);
+    room.type_in(&run).expect(0).prints(&["a limit of the generator was exceeded 2 times: request deadline"]);
     let rows = rows(&room.read("out.jtl"));
     let words = "The request took longer than its deadline of 150ms (--request-deadline)";
     assert_eq!(rows.len(), 2);

@@ -86,7 +86,7 @@ fn unsupported() -> String {
     let steps = [
         get_with("first", "/${__nonsense(1)}", "", &below),
         element("FTPSampler", "Files", "", ""),
-        element("GenericController", "Steps", "", &get("second", "/${__groovy(new java.net.URL(vars))}")),
+        element("GenericController", "Steps", "", &get("second", "/${__groovy(new java.net.Socket(vars))}")),
     ];
     plan(&group("1", "1", &steps.concat()))
 }
@@ -127,7 +127,7 @@ fn everything_unsupported_is_listed_with_its_place() {
       in: Plan > Group > Files
       hint: FTP is not spoken here; load an FTP server with a tool of its own, or disable the element; --allow-unsupported runs the plan without it
 
-    error[unsupported-function]: __groovy: `new java.net.URL` is not supported (column 5)
+    error[unsupported-function]: __groovy: `new java.net.Socket` is not supported (column 5)
       --> plan.jmx:47:1
       in: Plan > Group > Steps > second
       hint: scripts beyond plain expressions need JMeter's own interpreters

@@ -40,9 +40,9 @@ fn work_that_is_given_up_is_a_caveat() {
     let port = format!("-JPORT={}", server.port());
     let ended = room.run(["run", "plan.jmx", "-l", "out.jtl", &port]).expect(0);
     ended.prints(&[
-        "the work on a text exceeded the limit of HTML page size or depth 2 times",
-        "the work on a text exceeded the limit of regular expression steps 2 times",
-        "the work on a text exceeded the limit of script steps or memory 2 times",
+        "a limit of the generator was exceeded 2 times: HTML page size or depth",
+        "a limit of the generator was exceeded 2 times: regular expression steps",
+        "a limit of the generator was exceeded 2 times: script steps or memory",
     ]);
     let rows = rows(&room.read("out.jtl"));
     assert_eq!(rows.len(), 4, "{rows:?}");

@@ -90,7 +90,7 @@ fn no_more_than_five_encodings_are_stacked() {
     // As many as fit into a head: the stack of a thread must not depend on it.
     for count in [6, 100_000] {
         let failure = Decoding::named("gzip,".repeat(count).as_bytes()).err().unwrap();
-        assert_eq!(failure.limit, Some(ResponseLimit::ContentEncodings));
+        assert_eq!(failure.limit, Some(Limit::ContentEncodings));
         assert_eq!(failure.message, "Maximum number of content encodings exceeded (5)");
     }
 }
@@ -114,7 +114,7 @@ fn a_bomb_is_refused_and_a_well_packed_body_is_not() {
     assert!(until_refused("gzip", &once).is_none());
     let twice = gzip(GzBuilder::new(), &once);
     let (unpacked, failure) = until_refused("gzip, gzip", &twice).unwrap();
-    assert_eq!(failure.limit, Some(ResponseLimit::UnpackedBytes));
+    assert_eq!(failure.limit, Some(Limit::UnpackedBytes));
     assert_eq!(
         failure.message,
         "Compressed body unpacks to more than 64 MiB and to more than 1,100 times its size"
@@ -124,7 +124,7 @@ fn a_bomb_is_refused_and_a_well_packed_body_is_not() {
     let (mut plain, mut decoding) = (Vec::new(), Decoding::named(b"gzip").unwrap().unwrap());
     let mut kept = Kept { body: &mut plain, limit: BodyLimit::Refuse(1 << 20), md5: None };
     let failure = decoding.feed(&once, Some(&mut kept)).unwrap_err();
-    assert_eq!(failure.limit, Some(ResponseLimit::BodyBytes));
+    assert_eq!(failure.limit, Some(Limit::BodyBytes));
     assert!(plain.len() <= 1 << 20);
 }
 

@@ -13,7 +13,8 @@ use busyhour_engine::clock::Clock;
 use busyhour_engine::result::{Keep, SampleResult};
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
-use busyhour_record::{Nanos, ResponseLimit};
+use busyhour_limits::Limit;
+use busyhour_record::Nanos;
 
 pub use content::{Parser, Parsers};
 
@@ -225,10 +226,7 @@ impl Fetching<'_> {
         }
         if too_many {
             let what = "number of embedded resources";
-            self.limit_page(
-                &mut whole,
-                Failure::constraint(ResponseLimit::Resources, what, RESOURCES_MAX as u64),
-            );
+            self.limit_page(&mut whole, Failure::constraint(Limit::Resources, what, RESOURCES_MAX as u64));
         }
         whole
     }
@@ -323,8 +321,8 @@ impl Fetching<'_> {
                     SAMPLE_BYTES_KEPT_MAX >> 20
                 );
                 let class = "org.apache.http.ContentTooLongException";
-                Failure::limited(ResponseLimit::BodyBytes, class, message).write_to(resource, self.keep.body);
-                count_limit(self.parts.borrow().0, ResponseLimit::BodyBytes);
+                Failure::limited(Limit::BodyBytes, class, message).write_to(resource, self.keep.body);
+                count_limit(self.parts.borrow().0, Limit::BodyBytes);
             }
         }
     }

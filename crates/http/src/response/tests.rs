@@ -103,7 +103,7 @@ fn endless_heads_are_given_up() {
 }
 
 /// What a response fails with.
-fn failure(bytes: &[u8], piece: usize) -> (Option<ResponseLimit>, String) {
+fn failure(bytes: &[u8], piece: usize) -> (Option<Limit>, String) {
     let failure = read(bytes, piece).0.unwrap_err();
     assert_eq!(failure.class, "org.apache.http.MessageConstraintException");
     (failure.limit, failure.message)
@@ -123,7 +123,7 @@ fn many_headers_are_read_and_too_many_are_named() {
         }
     }
     let short = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a:\r\n".repeat(HEADERS_MAX + 1));
-    let expected = (Some(ResponseLimit::Headers), "Maximum header count exceeded (65,536)".to_owned());
+    let expected = (Some(Limit::Headers), "Maximum header count exceeded (65,536)".to_owned());
     assert_eq!(failure(short.as_bytes(), 10_000), expected);
 }
 
@@ -156,24 +156,18 @@ fn floods_around_a_body_are_limited() {
     assert_eq!(read((interim.repeat(most) + ok).as_bytes(), 50).0, Ok(Progress::Done));
     assert_eq!(
         failure((interim.repeat(most + 1) + ok).as_bytes(), 50),
-        (
-            Some(ResponseLimit::InterimResponses),
-            "Maximum number of interim (1xx) responses exceeded (100)".into()
-        )
+        (Some(Limit::InterimResponses), "Maximum number of interim (1xx) responses exceeded (100)".into())
     );
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let extension = format!("{chunked}1;{}", "x".repeat(20_000));
     assert_eq!(
         failure(extension.as_bytes(), 7),
-        (
-            Some(ResponseLimit::ChunkExtensionBytes),
-            "Maximum size of a chunk extension exceeded (16,384)".into()
-        )
+        (Some(Limit::ChunkExtensionBytes), "Maximum size of a chunk extension exceeded (16,384)".into())
     );
     let trailers = format!("{chunked}0\r\n{}", "X-Trailer: y\r\n".repeat(100_000));
     assert_eq!(
         failure(trailers.as_bytes(), 4096),
-        (Some(ResponseLimit::TrailerBytes), "Maximum size of the trailers exceeded (1,048,576)".into())
+        (Some(Limit::TrailerBytes), "Maximum size of the trailers exceeded (1,048,576)".into())
     );
 }
 

@@ -6,18 +6,12 @@ use std::time::Duration;
 use busyhour_engine::template::Template;
 use busyhour_http::cookies::CookieManager;
 use busyhour_http::embedded::Embedded;
-use busyhour_http::limits::{AUTHENTICATION_ROUNDS_MAX, BodyLimit, COOKIES_MAX, LimitCounts, RESOURCES_MAX};
+use busyhour_http::limits::{AUTHENTICATION_ROUNDS_MAX, BodyLimit, COOKIES_MAX, RESOURCES_MAX};
 use busyhour_http::{HttpSampler, SharedHttp};
-use busyhour_record::ResponseLimit;
+use busyhour_limits::Limit;
 
 use crate::server::{Server, ok, response};
 use crate::world::{KEEP, World, get, get_securely, manager, text};
-
-/// The limits that were exceeded, and how often.
-fn exceeded(world: &World) -> Vec<(ResponseLimit, u64)> {
-    let hits = world.user.run.shared::<LimitCounts>().hits();
-    hits.into_iter().map(|hits| (hits.limit, hits.responses)).collect()
-}
 
 fn limited(sampler: HttpSampler, limit: BodyLimit) -> HttpSampler {
     let mut shared = SharedHttp::default();
@@ -47,7 +41,7 @@ fn a_hundred_thousand_stacked_encodings_fail_their_sample_only() {
         assert!(result.message.ends_with("Maximum number of content encodings exceeded (5)"));
         assert!(world.sample(&get(server.port, "/"), keep).success);
     }
-    assert_eq!(exceeded(&world), [(ResponseLimit::ContentEncodings, 2)]);
+    assert_eq!(busyhour_limits::take(), [(Limit::ContentEncodings, 2)]);
 }
 
 #[test]
@@ -59,7 +53,7 @@ fn a_body_that_is_needed_is_kept_up_to_a_limit_and_one_that_is_not_is_counted() 
     assert_eq!(result.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
     assert!(result.message.contains("longer than the 100,000 bytes"), "{}", result.message);
     assert!(!result.success && result.body.len() < 1000 && result.body.capacity() < 100_000);
-    assert_eq!(exceeded(&world), [(ResponseLimit::BodyBytes, 1)]);
+    assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);
     let result = world.sample(&refused, KEEP[1]);
     assert!(result.success, "{}", result.message);
     assert_eq!(result.body_bytes, 200_000);
@@ -72,7 +66,7 @@ fn a_body_that_is_needed_is_kept_up_to_a_limit_and_one_that_is_not_is_counted() 
     let summed = HttpSampler { md5: true, ..refused };
     let result = world.visit(&summed);
     assert_eq!((result.success, result.body.len()), (true, 32), "{}", result.message);
-    assert_eq!(exceeded(&world), [(ResponseLimit::BodyBytes, 1)]);
+    assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);
 }
 
 #[test]
@@ -107,7 +101,7 @@ fn a_request_ends_at_its_deadline_whatever_the_server_does() {
             let words = "The request took longer than its deadline of 50ms (--request-deadline)";
             assert_eq!(result.message, format!("Non HTTP response message: {words}"));
             assert!(result.end.since(result.start) >= 50_000_000 && !result.success);
-            assert_eq!(exceeded(&world), [(ResponseLimit::RequestDeadline, 1)]);
+            assert_eq!(busyhour_limits::take(), [(Limit::RequestDeadline, 1)]);
         }
     }
 }
@@ -123,7 +117,7 @@ fn the_deadline_covers_the_handshake_and_leaves_fast_responses_alone() {
         assert!(world.visit(&with_deadline(get(server.port, "/"), 60_000)).success);
     }
     assert_eq!(server.connections(), [0, 0, 0]);
-    assert!(exceeded(&world).is_empty());
+    assert!(busyhour_limits::take().is_empty());
 }
 
 #[test]
@@ -136,7 +130,7 @@ fn a_server_that_is_never_content_with_an_answer() {
     let result = world.visit(&HttpSampler { auth: manager(server.port, "", false), ..get(server.port, "/") });
     assert_eq!(result.code, "401");
     assert_eq!(server.seen().len(), 1 + AUTHENTICATION_ROUNDS_MAX as usize);
-    assert_eq!(exceeded(&world), [(ResponseLimit::AuthenticationRounds, 1)]);
+    assert_eq!(busyhour_limits::take(), [(Limit::AuthenticationRounds, 1)]);
 }
 
 #[test]
@@ -157,9 +151,8 @@ fn cookies_without_end_are_forgotten() {
     assert_eq!(sent.split("; ").count(), COOKIES_MAX);
     assert!(sent.starts_with("b0=x; "), "{}", &sent[..40]);
     // The fourth response and the fifth.
-    let [(ResponseLimit::Cookies, responses)] = exceeded(&world)[..] else {
-        panic!("{:?}", exceeded(&world))
-    };
+    let exceeded = busyhour_limits::take();
+    let [(Limit::Cookies, responses)] = exceeded[..] else { panic!("{exceeded:?}") };
     assert!(responses >= 2);
 }
 
@@ -189,7 +182,7 @@ fn a_page_with_more_resources_than_a_sample_fetches() {
         "{}",
         last.message
     );
-    assert_eq!(exceeded(&world), [(ResponseLimit::Resources, 1)]);
+    assert_eq!(busyhour_limits::take(), [(Limit::Resources, 1)]);
 }
 
 #[test]

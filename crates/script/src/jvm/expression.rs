@@ -34,6 +34,12 @@ enum Found {
     InstanceOf(bool),
 }
 
+/// Calls, properties and indexes that one chain may have, in expressions down to [`SHALLOW_DEPTH_MAX`].
+const LINKS_MAX: u32 = 500;
+/// The same in expressions that are nested deeper.
+const DEEP_LINKS_MAX: u32 = 60;
+const SHALLOW_DEPTH_MAX: u32 = 40;
+
 fn make(at: usize, kind: Kind) -> Expr {
     Expr { at: at as u32, kind }
 }
@@ -351,7 +357,12 @@ impl Parser<'_> {
 
     fn postfix(&mut self) -> Result<Expr, ScriptError> {
         let mut expr = self.primary()?;
-        loop {
+        // A chain of calls is a tree as deep as the chain is long.
+        let links_max = if self.depth <= SHALLOW_DEPTH_MAX { LINKS_MAX } else { DEEP_LINKS_MAX };
+        for links in 0.. {
+            if links == links_max {
+                return self.refuse(format!("more than {links_max} calls and properties in a chain"));
+            }
             let at = self.place();
             let Word::Sign(sign) = *self.peek() else { break };
             let fresh = self.token().fresh && self.groovy();

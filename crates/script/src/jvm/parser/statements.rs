@@ -354,6 +354,7 @@ impl Parser<'_> {
     /// `{1, 2}`
     pub(in crate::jvm) fn array_of(&mut self, declared: Type) -> Result<Expr, ScriptError> {
         let at = self.place() as u32;
+        self.enter()?;
         self.expect("{")?;
         let inner = Type { arrays: declared.arrays.saturating_sub(1), ..declared };
         let mut items = Vec::new();
@@ -367,6 +368,7 @@ impl Parser<'_> {
                 return Err(self.unexpected("`}`"));
             }
         }
+        self.depth -= 1;
         Ok(Expr { at, kind: Kind::Array(inner, items) })
     }
 
