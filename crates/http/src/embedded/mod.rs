@@ -20,7 +20,7 @@ pub use content::{Parser, Parsers};
 
 use crate::cookies::Jar;
 use crate::encode;
-use crate::exchange::{Next, count_limit, prepare, settle};
+use crate::exchange::{Next, prepare, settle};
 use crate::failure::Failure;
 use crate::file_page;
 use crate::head::Rendered;
@@ -234,7 +234,7 @@ impl Fetching<'_> {
     /// A page fails because its resources exceed a limit.
     fn limit_page(&self, whole: &mut SampleResult, failure: Failure) {
         if let Some(limit) = failure.limit {
-            count_limit(self.parts.borrow().0, limit);
+            busyhour_limits::exceeded(limit);
         }
         let mut error = SampleResult {
             label: self.label.clone(),
@@ -322,7 +322,7 @@ impl Fetching<'_> {
                 );
                 let class = "org.apache.http.ContentTooLongException";
                 Failure::limited(Limit::BodyBytes, class, message).write_to(resource, self.keep.body);
-                count_limit(self.parts.borrow().0, Limit::BodyBytes);
+                busyhour_limits::exceeded(Limit::BodyBytes);
             }
         }
     }

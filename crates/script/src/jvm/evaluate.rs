@@ -10,6 +10,39 @@ use super::{known, library, operators, places, types};
 use crate::Value;
 use crate::syntax::ast::Binary;
 
+/// The value of a call of an object's method. The calls of a chain are made one after the other: the chain is a deep tree, but
+/// it needs no deep stack.
+fn calls(machine: &mut Machine<'_>, expr: &Expr, object: &Expr, frame: &Rc<Frame>) -> Outcome {
+    let (mut inner, mut links) = (object, Vec::new());
+    while let Kind::Call(Some(object), ..) = &inner.kind {
+        links.push(inner);
+        inner = object;
+    }
+    let mut value = machine.value(inner, frame)?;
+    for link in links.into_iter().rev() {
+        machine.spend(1)?;
+        value = call_method(machine, link, &value, frame).map_err(|fault| fault.at(link.at))?;
+    }
+    call_method(machine, expr, &value, frame)
+}
+
+/// Calls the method that `expr` names.
+fn call_method(machine: &mut Machine<'_>, expr: &Expr, object: &V, frame: &Rc<Frame>) -> Outcome {
+    let Kind::Call(_, name, items, safe, spread) = &expr.kind else {
+        return Err(unsupported("what is called"));
+    };
+    if object.is_null() && *safe {
+        return Ok(V::NULL);
+    }
+    let arguments = arguments(machine, items, frame)?;
+    if *spread {
+        return places::spread(machine, object, |machine, item| {
+            library::call(machine, &item, name, arguments.clone())
+        });
+    }
+    library::call(machine, object, name, arguments)
+}
+
 pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -> Outcome {
     match &expr.kind {
         Kind::Literal(value) => Ok(V::Plain(value.clone())),
@@ -123,20 +156,8 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             let index = machine.value(index, frame)?;
             places::index(machine, &object, &index)
         }
-        Kind::Call(object, name, items, safe, spread) => match object {
-            Some(object) => {
-                let object = machine.value(object, frame)?;
-                if object.is_null() && *safe {
-                    return Ok(V::NULL);
-                }
-                let arguments = arguments(machine, items, frame)?;
-                if *spread {
-                    return places::spread(machine, &object, |machine, item| {
-                        library::call(machine, &item, name, arguments.clone())
-                    });
-                }
-                library::call(machine, &object, name, arguments)
-            }
+        Kind::Call(object, name, items, ..) => match object {
+            Some(object) => calls(machine, expr, object, frame),
             None => {
                 let arguments = arguments(machine, items, frame)?;
                 if let Some(function) = machine.method(name) {
@@ -154,6 +175,9 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
                     return outcome;
                 }
                 if machine.groovy() && !known::is_function(name, true) {
+                    if let Some(delegate) = machine.delegates.last().cloned() {
+                        return library::call(machine, &delegate, name, arguments);
+                    }
                     return Err(super::missing::of_script(machine, name, &arguments));
                 }
                 library::statics::function(machine, name, arguments)

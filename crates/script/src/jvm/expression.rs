@@ -35,7 +35,7 @@ enum Found {
 }
 
 /// Calls, properties and indexes that one chain may have, in expressions down to [`SHALLOW_DEPTH_MAX`].
-const LINKS_MAX: u32 = 500;
+const LINKS_MAX: u32 = 200;
 /// The same in expressions that are nested deeper.
 const DEEP_LINKS_MAX: u32 = 60;
 const SHALLOW_DEPTH_MAX: u32 = 40;

@@ -74,6 +74,8 @@ pub(super) struct Machine<'s> {
     it: Option<Name>,
     /// Objects of JSON that closures are making, the innermost last.
     pub builders: Vec<Rc<super::value::Map>>,
+    /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
+    pub delegates: Vec<V>,
 }
 
 /// What a binding stands for.
@@ -160,7 +162,16 @@ impl<'s> Machine<'s> {
     pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
         let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
         let (global, methods) = (Rc::default(), HashMap::new());
-        Machine { tree, scope, global, methods, steps_left: STEPS_MAX, it, builders: Vec::new() }
+        Machine {
+            tree,
+            scope,
+            global,
+            methods,
+            steps_left: STEPS_MAX,
+            it,
+            builders: Vec::new(),
+            delegates: Vec::new(),
+        }
     }
 }
 

@@ -335,13 +335,21 @@ impl Parser<'_> {
         if self.is("<") && !self.skip_generics() {
             return None;
         }
-        let mut arrays = 0;
+        let mut arrays = 0_u8;
         while self.is("[") && matches!(self.ahead(1), Word::Sign("]")) {
             self.advance();
             self.advance();
-            arrays += 1;
+            arrays = arrays.checked_add(1)?;
         }
         Some(Type { base, boxed, arrays })
+    }
+
+    /// Counts a dimension of an array. Java allows 255.
+    pub(super) fn one_more_dimension(&self, dimensions: u8) -> Result<u8, ScriptError> {
+        match dimensions.checked_add(1) {
+            Some(dimensions) => Ok(dimensions),
+            None => self.refuse("an array with more than 255 dimensions"),
+        }
     }
 
     /// `<String, List<Object>>`

@@ -264,7 +264,7 @@ impl Parser<'_> {
             self.expect("]")?;
             while self.accept("[") {
                 if self.accept("]") {
-                    made.arrays += 1;
+                    made.arrays = self.one_more_dimension(made.arrays)?;
                     continue;
                 }
                 sizes.push(self.expression()?);

@@ -78,7 +78,10 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
         ("is", [other]) if machine.groovy() => return Ok(V::truth(object.equals(other))),
         ("getClass", []) => return super::places::property(machine, object, "class"),
         ("with" | "tap", [closure @ V::Closure(_)]) if machine.groovy() => {
-            let value = machine.call_value(closure, vec![object.clone()])?;
+            machine.delegates.push(object.clone());
+            let value = machine.call_value(closure, vec![object.clone()]);
+            machine.delegates.pop();
+            let value = value?;
             return Ok(if method == "tap" { object.clone() } else { value });
         }
         ("asBoolean", []) => return Ok(V::truth(operators::truth(machine, object)?)),

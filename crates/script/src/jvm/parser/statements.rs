@@ -313,7 +313,7 @@ impl Parser<'_> {
             while self.is("[") && matches!(self.ahead(1), Word::Sign("]")) {
                 self.advance();
                 self.advance();
-                declared.arrays += 1;
+                declared.arrays = self.one_more_dimension(declared.arrays)?;
             }
             let value = if self.accept("=") {
                 if declared.arrays > 0 && self.is("{") {
