@@ -95,18 +95,26 @@ fn body(text: &str) -> String {
 
 /// Replaces secret fields; returns whether there were any.
 fn redact_json(json: &mut Value) -> bool {
+    let mut has_secrets = false;
     match json {
-        Value::Object(fields) => fields.iter_mut().fold(false, |found, (name, value)| {
-            if is_secret_name(name) && !value.is_boolean() && !value.is_null() {
-                *value = REDACTED.into();
-                true
-            } else {
-                redact_json(value) || found
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if is_secret_name(name) && !value.is_boolean() && !value.is_null() {
+                    *value = REDACTED.into();
+                    has_secrets = true;
+                } else {
+                    has_secrets |= redact_json(value);
+                }
             }
-        }),
-        Value::Array(values) => values.iter_mut().fold(false, |found, value| redact_json(value) || found),
-        _ => false,
+        }
+        Value::Array(values) => {
+            for value in values {
+                has_secrets |= redact_json(value);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+    has_secrets
 }
 
 /// What the argument of an option is.

@@ -168,7 +168,7 @@ fn run(request: &RunRequest, asked: &Asked) -> Result<Exit, Refusal> {
     if with_screen {
         display.take_screen(&manifest);
     } else {
-        started.shared.print_to(Box::new(|stream, text| exit::print_of_script(stream, text)));
+        started.shared.print_to(Box::new(exit::print_of_script));
     }
     let cpu_before = system::CpuTimes::now();
     let watched = Watched {

@@ -1,6 +1,9 @@
-//! How often intervals of fits contain the truth, for some of the systems of the example `capacity-coverage`.
+//! How often intervals of fits contain the truth: the table of docs/capacity-models.md, printed by
+//! `ERROR_RATE_LOGS=400 cargo test -p busyhour-queueing --test coverage -- --nocapture table`.
 
 mod common;
+
+use std::io::Write as _;
 
 use busyhour_queueing::fit::{CapacityFinding, CapacityFit, CapacityModel, FitSettings, UslCurve};
 use common::{Coverage, measurements, random, scenarios, study};
@@ -57,5 +60,34 @@ fn throughputs_of_the_scalability_law_are_not_passed_off_as_a_queue() {
             .iter()
             .any(|told| matches!(told.finding, CapacityFinding::ScalabilityLawFitsBetter { .. }));
         assert!(is_told, "{seed}: {:?}", fit.findings);
+    }
+}
+
+/// The table of the documentation; with two data sets of each system where nobody asks for more.
+#[test]
+fn table() {
+    let seeds = option_env!("ERROR_RATE_LOGS").and_then(|number| number.parse().ok()).unwrap_or(2);
+    let mut out = std::io::stderr();
+    writeln!(
+        out,
+        "| system | capacity | width | no upper end | knee | curve | warned |\n|---|---|---|---|---|---|---|"
+    )
+    .unwrap();
+    for scenario in scenarios() {
+        let found = study(&scenario, seeds);
+        let percent = |count: u64| format!("{:.1} %", 100.0 * count as f64 / found.seeds as f64);
+        writeln!(
+            out,
+            "| {} | {} | {:.1} % | {} | {} | {} | {} |",
+            scenario.name,
+            percent(found.capacity),
+            100.0 * found.width,
+            percent(found.seeds - found.bounded),
+            percent(found.knee),
+            percent(found.curve),
+            percent(found.warned),
+        )
+        .unwrap();
+        assert_eq!(found.seeds, seeds);
     }
 }

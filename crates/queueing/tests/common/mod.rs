@@ -1,5 +1,5 @@
 //! Coverage studies: measurements are simulated from systems with known capacity, and each fit is asked whether its intervals
-//! contain the truth. Shared by the test `coverage` and the example `capacity-coverage`.
+//! contain the truth. Shared by the tests of `coverage`.
 
 use busyhour_queueing::fit::{
     CapacityFinding, CapacityFit, CapacityModel, FitSettings, FittedValue, LoadPoint,
