@@ -28,6 +28,11 @@ impl Steps {
         Self(STEPS_MAX)
     }
 
+    /// So many steps.
+    pub(crate) fn of(steps: u64) -> Self {
+        Self(steps)
+    }
+
     fn spend(&mut self, steps: usize) -> Result<(), SearchLimit> {
         self.0 = self.0.checked_sub(steps as u64).ok_or(SearchLimit)?;
         Ok(())
@@ -66,9 +71,19 @@ impl Slots {
         let (start, end) = (*self.0.get(2 * group)?, *self.0.get(2 * group + 1)?);
         (start != UNSET && end != UNSET).then_some((start, end))
     }
+
+    /// Where all groups lie.
+    pub(crate) fn groups(&self) -> Vec<Option<(usize, usize)>> {
+        (0..self.0.len() / 2).map(|group| self.group(group)).collect()
+    }
 }
 
 impl Program {
+    /// How many groups the pattern has, the whole match included.
+    pub(crate) fn group_count(&self) -> usize {
+        self.group_slots / 2
+    }
+
     /// The first match that starts at byte `from` or later.
     ///
     /// # Errors

@@ -80,6 +80,57 @@ impl Finder {
     pub fn is_match(&self, text: &str) -> Result<bool, SearchLimit> {
         counted(self.0.contains(text))
     }
+
+    /// The groups of the first match that starts at byte `from` or later: their places in bytes, group 0 is the whole match.
+    ///
+    /// # Errors
+    /// When the budget is used up.
+    pub fn find_at(
+        &self,
+        text: &str,
+        from: usize,
+        budget: &mut SearchBudget,
+    ) -> Result<Option<Vec<Option<(usize, usize)>>>, SearchLimit> {
+        match &self.0 {
+            Engine::Plain(regex) => Ok(regex.captures_at(text, from).map(|found| {
+                found.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
+            })),
+            Engine::Backtracking(program) => {
+                let found = counted(program.search(text, from, &mut budget.0))?;
+                Ok(found.map(|slots| slots.groups()))
+            }
+        }
+    }
+
+    /// How many groups it has, the whole match included.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        match &self.0 {
+            Engine::Plain(regex) => regex.captures_len(),
+            Engine::Backtracking(program) => program.group_count(),
+        }
+    }
+
+    /// The number of a named group.
+    #[must_use]
+    pub fn group_named(&self, name: &str) -> Option<usize> {
+        match &self.0 {
+            Engine::Plain(regex) => regex.capture_names().position(|known| known == Some(name)),
+            Engine::Backtracking(program) => program.names.get(name).copied(),
+        }
+    }
+}
+
+/// The steps that are left to several searches together.
+#[derive(Debug)]
+pub struct SearchBudget(Steps);
+
+impl SearchBudget {
+    /// As many steps as so many single searches may take.
+    #[must_use]
+    pub fn of_searches(searches: u32) -> Self {
+        Self(Steps::of(STEPS_MAX * u64::from(searches)))
+    }
 }
 
 /// Counts the limit when a search exceeded it.

@@ -83,6 +83,23 @@ fn endless_scripts_are_stopped() {
 }
 
 #[test]
+fn regular_expressions_of_java_have_a_budget_of_steps() {
+    let mut user = User::new();
+    // Each attempt backs up over the whole text, and a library would count it as one step.
+    let script = "def text = 'a' * 30000 + 'c'\ntext.find(/(?=(a+)+b)c/)";
+    let error = groovy(script, &mut user).unwrap_err();
+    assert!(
+        matches!(&error, ScriptError::LimitReached { limit } if limit.contains("regular expressions")),
+        "{error}"
+    );
+    // The next script has a budget of its own.
+    let value = groovy("('key=value; n=7' =~ /(?<name>\\w+)=(\\w+)$/)[0][1]", &mut user).unwrap();
+    assert_eq!(value.to_java_string(), "n");
+    let value = groovy("'aXbXc'.replaceAll(/(?<=X)([bc])/, '<$1>')", &mut user).unwrap();
+    assert_eq!(value.to_java_string(), "aX<b>X<c>");
+}
+
+#[test]
 fn logs_properties_and_samples_are_reached() {
     let mut user = User::new();
     groovy(

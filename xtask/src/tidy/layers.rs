@@ -26,7 +26,7 @@ const HOUSE: &[Place] = &[
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
     place("engine", &["record", "arrivals", "limits", "diagnostic"]),
-    place("script", &["jsonpath"]),
+    place("script", &["jsonpath", "oro"]),
     place("oro", &["limits"]),
     place("xml", &["limits"]),
     place("analysis", &["record", "stats", "arrivals"]),

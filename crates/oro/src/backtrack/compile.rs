@@ -1,5 +1,7 @@
 //! From a pattern to the instructions of the backtracking matcher.
 
+use std::collections::HashMap;
+
 use fancy_regex::{Assertion as Written, Expr, LookAround};
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
@@ -126,6 +128,8 @@ pub(crate) struct Program {
     pub(super) only_at_start: bool,
     /// The byte that every match begins with, if it is one of ASCII.
     pub(super) first: Option<u8>,
+    /// Numbers of the named groups.
+    pub(crate) names: HashMap<String, usize>,
 }
 
 impl Program {
@@ -148,7 +152,8 @@ impl Program {
             Some(Insn::One(set)) => set.only(),
             _ => None,
         };
-        Ok(Self { insns: compiler.insns, slots: compiler.slots, group_slots, only_at_start, first })
+        let names = tree.named_groups;
+        Ok(Self { insns: compiler.insns, slots: compiler.slots, group_slots, only_at_start, first, names })
     }
 }
 

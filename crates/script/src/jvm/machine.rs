@@ -162,6 +162,7 @@ impl<'s> Machine<'s> {
     pub(super) fn new(tree: &'s Tree, scope: &'s mut dyn Scope) -> Machine<'s> {
         let it = tree.names.iter().position(|name| &**name == "it").map(|at| at as Name);
         let (global, methods) = (Rc::default(), HashMap::new());
+        super::patterns::renew_budget();
         Machine {
             tree,
             scope,

@@ -4,17 +4,23 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use fancy_regex::Regex;
+use busyhour_oro::{Finder, SearchBudget};
 
-use super::fault::{Fault, thrown, unsupported};
+use super::fault::{Fault, limit, thrown, unsupported};
 
 /// Compiled patterns kept per thread.
 const KEPT_MAX: usize = 256;
-/// Steps back that one search may take.
-const BACKTRACKS_MAX: usize = 1_000_000;
+/// All searches of one run of a script may take as many steps as so many single searches.
+const SEARCHES_MAX: u32 = 4;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<String, Rc<Regex>>> = RefCell::new(HashMap::new());
+    static KEPT: RefCell<HashMap<String, Rc<Finder>>> = RefCell::new(HashMap::new());
+    static BUDGET: RefCell<SearchBudget> = RefCell::new(SearchBudget::of_searches(SEARCHES_MAX));
+}
+
+/// Gives a script that begins to run its budget of steps.
+pub(super) fn renew_budget() {
+    BUDGET.set(SearchBudget::of_searches(SEARCHES_MAX));
 }
 
 /// Where the groups of a match lie, in bytes; the first is the whole.
@@ -43,21 +49,19 @@ impl Matcher {
 /// Why the pattern is refused, if it is.
 pub(super) fn check(pattern: &str) -> Result<(), String> {
     let translated = translate(pattern)?;
-    match Regex::new(&translated) {
+    match Finder::compile(&translated) {
         Ok(_) => Ok(()),
         Err(error) => Err(format!("the pattern `{pattern}` ({error})")),
     }
 }
 
-pub(super) fn compiled(pattern: &str) -> Result<Rc<Regex>, Fault> {
+pub(super) fn compiled(pattern: &str) -> Result<Rc<Finder>, Fault> {
     KEPT.with_borrow_mut(|kept| {
         if let Some(regex) = kept.get(pattern) {
             return Ok(Rc::clone(regex));
         }
         let translated = translate(pattern).map_err(unsupported)?;
-        let regex = fancy_regex::RegexBuilder::new(&translated)
-            .backtrack_limit(BACKTRACKS_MAX)
-            .build()
+        let regex = Finder::compile(&translated)
             .map_err(|error| unsupported(format!("the pattern `{pattern}` ({error})")))?;
         if kept.len() >= KEPT_MAX {
             kept.clear();
@@ -74,12 +78,9 @@ pub(super) fn find(pattern: &str, text: &str, from: usize) -> Result<Option<Grou
         return Ok(None);
     }
     let regex = compiled(pattern)?;
-    let found = regex
-        .captures_from_pos(text, from)
-        .map_err(|error| thrown("RuntimeException", format!("the pattern `{pattern}`: {error}")))?;
-    Ok(found.map(|captures| {
-        (0..captures.len()).map(|at| captures.get(at).map(|group| (group.start(), group.end()))).collect()
-    }))
+    BUDGET.with_borrow_mut(|budget| regex.find_at(text, from, budget)).map_err(|_| {
+        limit(format!("its regular expressions need too many steps, the last one was `{pattern}`"))
+    })
 }
 
 /// All matches.
@@ -110,7 +111,7 @@ fn anchored(pattern: &str) -> String {
 
 /// The places of named groups.
 pub(super) fn group_named(pattern: &str, name: &str) -> Result<Option<usize>, Fault> {
-    Ok(compiled(pattern)?.capture_names().position(|known| known == Some(name)))
+    Ok(compiled(pattern)?.group_named(name))
 }
 
 /// `$1` and `\$` in a replacement.

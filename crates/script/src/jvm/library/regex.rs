@@ -80,7 +80,7 @@ pub fn call(
                 None => Err(thrown("IndexOutOfBoundsException", "No group")),
             }
         }
-        ("groupCount", []) => Ok(V::int(patterns::compiled(&matcher.pattern)?.captures_len() as i64 - 1)),
+        ("groupCount", []) => Ok(V::int(patterns::compiled(&matcher.pattern)?.groups() as i64 - 1)),
         ("start" | "end", []) => {
             let groups = current()?;
             let (start, end) = groups.first().copied().flatten().unwrap_or((0, 0));
@@ -98,7 +98,7 @@ pub fn call(
         ("getCount" | "size" | "count", []) => {
             Ok(V::int(patterns::find_all(&matcher.pattern, &text)?.len() as i64))
         }
-        ("hasGroup", []) => Ok(V::truth(patterns::compiled(&matcher.pattern)?.captures_len() > 1)),
+        ("hasGroup", []) => Ok(V::truth(patterns::compiled(&matcher.pattern)?.groups() > 1)),
         ("getAt", [at]) => super::super::places::index(machine, object, at),
         _ => {
             // What works on the matches as a list.
