@@ -43,6 +43,8 @@ pub struct Core {
     pub lag_ns_max: Cell<u64>,
     /// The longest of these times.
     pub(crate) stalls: RefCell<StallLog>,
+    /// When the next tick is due.
+    next_tick: Cell<Nanos>,
     /// What the supervisor sees of this core.
     pub(crate) signs: Arc<CoreSigns>,
     arrivals: Cell<ArrivalCounts>,
@@ -91,6 +93,7 @@ impl Core {
             died: Cell::new(0),
             lag_ns_max: Cell::new(0),
             stalls: RefCell::default(),
+            next_tick: Cell::new(Nanos::ZERO),
             signs: Arc::default(),
             arrivals: Cell::default(),
             second: Cell::new(None),
@@ -196,15 +199,10 @@ impl Core {
         self.signs.tick(next);
         loop {
             next = next + TICK_NS;
+            self.next_tick.set(next);
             self.timers.sleep_until(next).await;
             let now = self.run.clock.now();
-            if now >= next {
-                let lag = now.since(next);
-                if lag > self.lag_ns_max.get() {
-                    self.lag_ns_max.set(lag);
-                }
-                self.stalls.borrow_mut().note(Some(self.index), next, lag);
-            }
+            self.measure_lag(now);
             self.signs.tick(now);
             self.flush();
             self.look_at_cpu(now);
@@ -224,6 +222,17 @@ impl Core {
                 self.timers.wake_all();
             }
             next = now.max(next);
+        }
+    }
+
+    /// Notes by how much the tick that is due now is late. Also called when the users have ended, because a core whose last user
+    /// ends right after a stall has no tick any more.
+    pub(crate) fn measure_lag(&self, now: Nanos) {
+        let due = self.next_tick.get();
+        if now >= due {
+            let lag = now.since(due);
+            self.lag_ns_max.set(lag.max(self.lag_ns_max.get()));
+            self.stalls.borrow_mut().note(Some(self.index), due, lag);
         }
     }
 

@@ -486,7 +486,7 @@ pub(crate) async fn phase<P: Protocol>(
         tokio::select! {
             () = core.timers.drive() => {}
             () = core.tick() => {}
-            () = living.none_left.notified() => {}
+            () = living.none_left.notified() => core.measure_lag(core.run.clock.now()),
         }
     })
     .await;

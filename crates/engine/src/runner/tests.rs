@@ -467,6 +467,17 @@ fn a_graceful_stop_is_forced_when_its_time_has_passed() {
 
 #[test]
 fn a_core_measures_how_long_its_own_work_blocked_it() {
+    // Also when its last user ends before the next tick.
+    for goes_on in [true, false] {
+        let stalls = stalls_of_a_blocked_core(goes_on);
+        let [stall] = stalls.stalls() else { panic!("one stall: {stalls:?}") };
+        assert_eq!(stall.core, Some(0));
+        assert!((1_200_000_000..=1_300_000_000).contains(&stall.length_ns), "{stall:?}");
+    }
+}
+
+/// What a core measures when a sample of its user takes 1.3 s of its time. `goes_on`: the user has more to do afterwards.
+fn stalls_of_a_blocked_core(goes_on: bool) -> StallLog {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 4);
     let moved = clock.clone();
@@ -476,7 +487,7 @@ fn a_core_measures_how_long_its_own_work_blocked_it() {
             3 => {
                 // What this sample does on the CPU takes 1.3 s.
                 moved.advance(std::time::Duration::from_millis(1_300));
-                Act::Sleep(150_000_000)
+                if goes_on { Act::Sleep(150_000_000) } else { Act::Done }
             }
             _ => Act::Done,
         }
@@ -493,8 +504,6 @@ fn a_core_measures_how_long_its_own_work_blocked_it() {
         phase(&core, 1, &program, vec![Start::Closed(start)]).await;
         core.stalls.take()
     });
-    let [stall] = stalls.stalls() else { panic!("one stall: {stalls:?}") };
-    assert_eq!(stall.core, Some(0));
-    assert!((1_200_000_000..=1_300_000_000).contains(&stall.length_ns), "{stall:?}");
     drop(recorder.finish());
+    stalls
 }
