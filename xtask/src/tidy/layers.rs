@@ -26,8 +26,8 @@ const HOUSE: &[Place] = &[
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
     place("engine", &["record", "arrivals", "limits", "diagnostic"]),
-    place("script", &["jsonpath", "oro"]),
     place("oro", &["limits"]),
+    place("script", &["jsonpath", "oro"]),
     place("xml", &["limits"]),
     place("analysis", &["record", "stats", "arrivals"]),
     place("queueing", &["stats"]),
