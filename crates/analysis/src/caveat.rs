@@ -58,9 +58,9 @@ pub enum Caveat {
     },
     /// The process, or a core of it, did not run for some time: response times measured then are the generator's.
     GeneratorStalled {
-        /// The stalls that are told, in order of time.
+        /// The reported stalls, in order of time.
         stalls: Vec<Stall>,
-        /// Shorter ones that are not told.
+        /// Number of shorter stalls that are not listed.
         more: u64,
     },
     /// Cores were left behind because they did not respond when the run was to end.

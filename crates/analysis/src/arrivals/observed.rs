@@ -26,7 +26,7 @@ const SHORT_NS_MIN: u64 = 20_000;
 /// When more gaps than this are shorter than the shortest length that the clock can tell, there is no share to compare.
 const SHORT_SHARE_MAX: f64 = 0.5;
 
-/// Short gaps that must be expected before their absence tells anything.
+/// Number of short gaps that must be expected before their absence is significant.
 const MISSING_MIN: f64 = 20.0;
 
 /// Lags of the serial correlation.
@@ -205,7 +205,7 @@ struct Judged<'a> {
     slices: Vec<(usize, &'a Slice)>,
     /// Slices with stalls.
     slices_left_out: usize,
-    /// Stalls and what was held back by them.
+    /// Stalls and the arrivals that they delayed.
     left_out: Vec<(u64, u64)>,
     from_ns: u64,
     to_ns: u64,

@@ -31,7 +31,7 @@ const RECOVERED: (usize, f64) = (16, 0.25);
 /// More long gaps than this are no stalls but the nature of the process.
 pub(super) const STALLS_MAX: usize = 20;
 
-/// A stall of this length, in s, is a fault whatever the rest of the run is like.
+/// A stall of this length, in s, is always reported as a fault.
 pub(super) const MATERIAL_S: f64 = 0.1;
 
 /// Which gaps are stalls.
@@ -42,7 +42,7 @@ pub enum StallRule {
     Poisson,
     /// Those of ten mean gaps: the arrivals should be even.
     Even,
-    /// None: the process has long gaps of its own.
+    /// No stalls: the process itself has long gaps.
     Ignore,
 }
 
@@ -64,7 +64,7 @@ pub struct Stall {
 pub(super) struct LongGap {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
-    /// When what was held back had arrived.
+    /// When the arrivals that the stall delayed had arrived.
     pub(super) recovered_ns: u64,
     given_ns: (u64, u64),
     before_per_ns: f64,
@@ -123,7 +123,7 @@ impl StallWatch {
         if (gap_ns as f64) * before_per_ns < MEANS_MIN {
             return;
         }
-        // One more than can be used tells that there are too many.
+        // One more than the maximum, so that "too many" can be recognized.
         if self.gaps.len() > STALLS_MAX {
             self.too_many = true;
             return;

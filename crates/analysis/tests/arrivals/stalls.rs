@@ -9,7 +9,7 @@ use busyhour_stats::Decision;
 
 use crate::streams::{even, in_milliseconds, observe, poisson, verdict};
 
-/// `all` with what came from `at_s` on for `length_s` held back, and then sent 5 µs apart.
+/// `all`, but the arrivals between `at_s` and `at_s + length_s` are delayed to the end and then sent 5 µs apart.
 pub fn stalled(all: &[u64], at_s: f64, length_s: f64) -> Vec<u64> {
     let from = all[0] + (at_s * 1e9) as u64;
     let to = from + (length_s * 1e9) as u64;
