@@ -16,13 +16,13 @@ use crate::run_request::{FlagSettings, RunRequest};
 #[command(
     name = "busyhour",
     version,
-    about = "Runs Apache JMeter test plans on an event-driven core, and shows what came of it",
+    about = "Load generator that runs Apache JMeter test plans on an event-driven core",
     after_help = concat!(
-        "JMeter's own command line works as it is:\n",
+        "JMeter's own command line works unchanged:\n",
         "  busyhour -n -t plan.jmx -l results.jtl -JUSERS=100 -JHOST=127.0.0.1\n\n",
         "First steps:\n",
-        "  busyhour demo              a ticket shop under load, in half a minute\n",
-        "  busyhour check plan.jmx    what of a plan is understood\n",
+        "  busyhour demo              load-test a ticket shop, in half a minute\n",
+        "  busyhour check plan.jmx    check whether a plan is supported\n",
         "  busyhour run plan.jmx      run it\n",
         "  busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(100/s) for 30s'\n",
         "  busyhour report busyhour-runs/plan-20260101-120000\n\n",
@@ -37,36 +37,36 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a test plan, or request a URL over and over.
+    /// Run a test plan, or send requests to a URL.
     Run(RunArgs),
-    /// Show how plans are understood, and what of them is not supported.
+    /// Check test plans: show their structure and what is not supported.
     Check(CheckArgs),
-    /// Show what came of a test, from result files of any kind and size, and make its page.
+    /// Report the results of a test from run directories or result files.
     Report(crate::report::ReportArgs),
-    /// Judge runs that were made before by thresholds.
+    /// Check finished runs against thresholds.
     Judge(crate::judge::JudgeArgs),
-    /// Compare runs before and after a change; say how many runs would show one.
+    /// Compare runs before and after a change, or plan how many runs a comparison needs.
     Compare(crate::compare::CompareArgs),
-    /// Show where a history of runs changed.
+    /// Find lasting changes in a history of runs.
     Trend(crate::trend::TrendArgs),
-    /// Make of a run what other programs read: CSV, Parquet, HdrHistogram, InfluxDB, Graphite, Prometheus.
+    /// Export a run for other programs: CSV, Parquet, HdrHistogram, InfluxDB, Graphite, Prometheus.
     Export(crate::export::ExportArgs),
-    /// Show the arrival statistics of logs: JTL files and run directories.
+    /// Show arrival statistics of logs: JTL files and run directories.
     Arrivals(crate::arrivals::ArrivalsArgs),
-    /// Show which users and think times make a wanted rate, and how random their arrivals will be.
+    /// Find numbers of users and think times for a request rate.
     PlanLoad(crate::plan_load::PlanLoadArgs),
-    /// Show how many real web users a measured load stands for.
+    /// Estimate how many real web users a measured load corresponds to.
     Users(crate::users::UsersArgs),
-    /// Capacity models: solve, simulate and fit queueing networks, and hold them against measurements.
+    /// Solve, simulate and fit capacity models (queueing networks).
     Model(crate::model::ModelArgs),
-    /// Start a ticket shop on this machine, run the ticket workload on it, show the result.
+    /// Load-test a ticket shop on this machine and show the result.
     Demo(DemoArgs),
-    /// Start one of the demo servers alone.
+    /// Start one of the demo servers.
     DemoServer(ServerArgs),
 }
 
-/// Options of JMeter's own command line, which mean here what they mean there.
-const JMETERS: &str = "Files and properties, as JMeter has them";
+/// Options of JMeter's own command line with the same meaning.
+const JMETER_HEADING: &str = "Files and properties (as in JMeter)";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
@@ -76,39 +76,39 @@ const JMETERS: &str = "Files and properties, as JMeter has them";
      busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(500/s) for 60s'\n  \
      busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' --for 60s\n  \
      busyhour run plan.jmx --arrivals 'poisson(200/s) for 10min' --live\n  \
-     busyhour run plan.jmx --threshold 'p95 of checkout < 800ms' --junit kept.xml\n\n{RUN_TABLE}"
+     busyhour run plan.jmx --threshold 'p95 of checkout < 800ms' --junit out.xml\n\n{RUN_TABLE}"
 ))]
 pub(crate) struct RunArgs {
-    /// The test plan (JMX), or a URL to request over and over.
+    /// Test plan (JMX), or a URL to send requests to.
     #[arg(value_name = "PLAN|URL")]
     plan: PathBuf,
     #[command(flatten)]
     own: OwnArgs,
     #[command(flatten)]
     url: UrlArgs,
-    /// JMeter CSV results file (default: samples.jtl in the run directory); appended to when it exists.
-    #[arg(help_heading = JMETERS, short = 'l', long = "results", value_name = "FILE")]
+    /// JMeter CSV results file (default: samples.jtl in the run directory); an existing file is appended to.
+    #[arg(help_heading = JMETER_HEADING, short = 'l', long = "results", value_name = "FILE")]
     results: Option<PathBuf>,
-    /// Begin the results file anew when it exists, and take an old report in the way of -o away.
-    #[arg(help_heading = JMETERS, short = 'f', long = "force-delete-results")]
+    /// Overwrite an existing results file and an existing report in the directory of -o.
+    #[arg(help_heading = JMETER_HEADING, short = 'f', long = "force-delete-results")]
     force: bool,
     /// Set a JMeter property.
-    #[arg(help_heading = JMETERS, short = 'J', value_name = "NAME=VALUE")]
+    #[arg(help_heading = JMETER_HEADING, short = 'J', value_name = "NAME=VALUE")]
     jmeter_property: Vec<String>,
     /// Set a system property.
-    #[arg(help_heading = JMETERS, short = 'D', value_name = "NAME=VALUE")]
+    #[arg(help_heading = JMETER_HEADING, short = 'D', value_name = "NAME=VALUE")]
     system_property: Vec<String>,
     /// Additional JMeter properties file; may be given several times.
-    #[arg(help_heading = JMETERS, short = 'q', long = "addprop", value_name = "FILE")]
+    #[arg(help_heading = JMETER_HEADING, short = 'q', long = "addprop", value_name = "FILE")]
     additional: Vec<PathBuf>,
-    /// JMeter properties file to begin with.
-    #[arg(help_heading = JMETERS, short = 'p', long = "propfile", value_name = "FILE")]
+    /// JMeter properties file that is read first.
+    #[arg(help_heading = JMETER_HEADING, short = 'p', long = "propfile", value_name = "FILE")]
     base: Option<PathBuf>,
     /// Log file (default: run.log in the run directory).
-    #[arg(help_heading = JMETERS, short = 'j', long = "log", value_name = "FILE")]
+    #[arg(help_heading = JMETER_HEADING, short = 'j', long = "log", value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Also write index.html and JMeter's statistics.json into this directory.
-    #[arg(help_heading = JMETERS, short = 'o', long = "report", value_name = "DIR")]
+    /// Also write a report with JMeter's statistics.json into this directory.
+    #[arg(help_heading = JMETER_HEADING, short = 'o', long = "report", value_name = "DIR")]
     dashboard: Option<PathBuf>,
 }
 
@@ -119,7 +119,7 @@ impl RunArgs {
         for text in self.jmeter_property {
             if !text.contains('=') {
                 return Err(format!(
-                    "-J {text} gives the property no value; write -J {text}=VALUE, or -J {text}= to take the property away"
+                    "-J {text} has no value; write -J {text}=VALUE, or -J {text}= to remove the property"
                 ));
             }
             flags.jmeter.push(crate::settings::assignment("-J", &text)?);
@@ -144,7 +144,7 @@ impl RunArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  busyhour check plan.jmx\n  busyhour check --json plans/*.jmx\n  busyhour check --supported\n\n\
-    Exit codes: 0 every plan can be run, 3 some cannot, 2 the command line cannot be understood"
+    Exit codes: 0 all plans are supported, 2 the command line is wrong, 3 a plan is not supported"
 )]
 pub(crate) struct CheckArgs {
     /// Test plans (JMX).
@@ -153,7 +153,7 @@ pub(crate) struct CheckArgs {
     /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Only verdicts and findings, no outlines.
+    /// Print verdicts and findings only, no outlines.
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Set a JMeter property.
@@ -162,7 +162,7 @@ pub(crate) struct CheckArgs {
     /// Additional JMeter properties file; may be given several times.
     #[arg(short = 'q', long = "addprop", value_name = "FILE")]
     pub(crate) additional: Vec<PathBuf>,
-    /// List what is supported, as Markdown.
+    /// List the supported elements and functions as Markdown.
     #[arg(long)]
     pub(crate) supported: bool,
 }
@@ -170,61 +170,61 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour demo\n  busyhour demo --seconds 10 --users 50")]
 pub(crate) struct DemoArgs {
-    /// How long the load lasts once all users are there.
+    /// Seconds of load after all users have started.
     #[arg(long, default_value_t = 25)]
     pub(crate) seconds: u32,
-    /// How many users.
+    /// Number of users.
     #[arg(long, default_value_t = 100)]
     pub(crate) users: u32,
-    /// Requests per second to aim for.
+    /// Target rate in requests per second.
     #[arg(long, default_value_t = 400)]
     pub(crate) rate: u32,
     /// Directory for the run's files (default: a new one in busyhour-runs).
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Seed of every random choice.
+    /// Seed of all random choices.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "ticket-monster is a ticket shop; probe answers ok to everything and notes when each request came: the moment it \
-    learnt that the request's first byte can be read, in nanoseconds of the monotonic clock. It says what it saw when it ends.\n\n\
+    after_help = "ticket-monster is a ticket shop. probe responds ok to every request and records its arrival time: the moment \
+    when its first byte could be read, in nanoseconds of the monotonic clock. It prints arrival statistics when it ends.\n\n\
     Examples:\n  busyhour demo-server ticket-monster --port 8080 --full\n  \
     busyhour demo-server --backend \"2 x exponential(4ms)\"\n  \
     busyhour demo-server probe --port 0 --stamps stamps.txt --stall 2s@10s"
 )]
 pub(crate) struct ServerArgs {
-    /// Which server.
+    /// Server to start.
     #[arg(value_parser = ["ticket-monster", "probe"], default_value = "ticket-monster")]
     pub(crate) server: String,
-    /// Port on 127.0.0.1; 0 takes a free one.
+    /// Port on 127.0.0.1; 0 selects a free port.
     #[arg(long, default_value_t = 8080)]
     pub(crate) port: u16,
     /// Database file (default: in memory).
     #[arg(long, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
-    /// Answer errors as the original does.
+    /// Respond to errors as the original application does.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Begin with 10 venues and 10 events.
+    /// Start with 10 venues and 10 events.
     #[arg(long, conflicts_with = "full")]
     pub(crate) small: bool,
-    /// Begin with 100 venues and 100 events.
+    /// Start with 100 venues and 100 events.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Shop: each answer waits for one of several connections to a backend, which it takes for a time that passes on the clock
-    /// and costs no CPU: constant(5ms), exponential(5ms), "2 x exponential(5ms)".
+    /// ticket-monster: each response occupies one of N connections to a simulated backend for a random time that uses no
+    /// CPU: constant(5ms), exponential(5ms), "2 x exponential(5ms)".
     #[arg(long, value_name = "[N x] LAW", value_parser = crate::backend_notation::backend)]
     pub(crate) backend: Option<busyhour_demo::BackendOptions>,
-    /// Probe: accept and answer nothing for LENGTH, AFTER the first request (2s@10s); may be given several times.
+    /// probe: stall for LENGTH, starting AFTER the first request (2s@10s); may be given several times.
     #[arg(long, value_name = "LENGTH@AFTER", value_parser = crate::probe::stall)]
     pub(crate) stall: Vec<Stall>,
-    /// Probe: how long each answer waits.
+    /// probe: delay of each response.
     #[arg(long, value_name = "TIME", value_parser = crate::probe::duration)]
     pub(crate) delay: Option<Duration>,
-    /// Probe: write the stamps into this file at the end.
+    /// probe: write the arrival times to this file at the end.
     #[arg(long, value_name = "FILE")]
     pub(crate) stamps: Option<PathBuf>,
     /// End when standard input is closed.

@@ -1,4 +1,4 @@
-//! `busyhour check`: how plans are understood.
+//! `busyhour check`: the structure of plans and what is not supported.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,10 @@ use busyhour_http::TlsPolicy;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, complain, print};
-use crate::run;
 use crate::run_request::FlagSettings;
 use crate::settings;
 
-/// What was found about one plan.
+/// The result for one plan.
 struct Finding {
     path: PathBuf,
     outline: Vec<OutlineNode>,
@@ -62,7 +61,7 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
             let diagnostic =
                 Diagnostic::error("unreadable", "the file cannot be read").in_file(name).with_error(&error);
             return failed(if path.is_dir() {
-                diagnostic.with_hint("name the plans in it, for instance with /*.jmx at the end")
+                diagnostic.with_hint("give the plans in it, e.g. with /*.jmx at the end")
             } else {
                 diagnostic.with_hint("give the path of a test plan (.jmx)")
             });
@@ -77,10 +76,10 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
         request_deadline: None,
         open: None,
     };
-    // Whatever the file is, the next one gets its turn.
+    // A panic on one file must not prevent the check of the next.
     let looked = std::panic::catch_unwind(|| {
-        let (plan, _, mut diagnostics) = run::understand(&bytes, &name, &options);
-        // A damaged plan lacks parts that could define what others use.
+        let (plan, _, mut diagnostics) = crate::plan_source::parse_and_compile(&bytes, &name, &options);
+        // In a damaged plan, definitions that other parts use may be missing.
         if !busyhour_plan::parse(&bytes, &*name).1.iter().any(Diagnostic::is_error) {
             diagnostics.extend(busyhour_compile::lint(&plan));
         }
@@ -91,7 +90,7 @@ fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
         Err(_) => failed(
             Diagnostic::error("internal", "the program failed on this file")
                 .in_file(name)
-                .with_hint("this is a mistake of the program's: please report it with the file"),
+                .with_hint("this is a bug in busyhour; please report it with the file"),
         ),
     }
 }
@@ -131,7 +130,7 @@ fn text(findings: &[Finding], quiet: bool) -> String {
     if !quiet && findings.iter().any(|finding| !finding.outline.is_empty()) {
         out.push_str("in the outlines: line, element; - disabled, ! not supported");
         if findings.iter().flat_map(|finding| &finding.outline).any(|node| node.arrivals.is_some()) {
-            out.push_str("; open: sessions begin by a schedule");
+            out.push_str("; open: sessions start on a schedule");
         }
         out.push('\n');
     }
@@ -142,7 +141,7 @@ fn text(findings: &[Finding], quiet: bool) -> String {
     out
 }
 
-/// A name on one line, short enough to be taken in, and without what could steer a terminal.
+/// A name on one line, shortened and without control characters.
 fn shown(name: &str) -> String {
     const NAME_CHARS_MAX: usize = 100;
     let mut shown: String =
@@ -181,7 +180,7 @@ fn json(findings: &[Finding]) -> String {
     format!("{whole:#}\n")
 }
 
-/// Tables of what is supported, for the README.
+/// Tables of supported elements and functions for the README.
 pub(crate) fn supported_markdown() -> String {
     use std::fmt::Write as _;
     let mut out = String::from("| Element | Class | Kind | Limits |\n|---|---|---|---|\n");

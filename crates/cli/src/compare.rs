@@ -1,4 +1,4 @@
-//! `busyhour compare`: what changed between two groups of runs, and how many runs would show it.
+//! `busyhour compare`: differences between two groups of runs, and the number of runs needed to detect one.
 
 use std::path::PathBuf;
 
@@ -22,43 +22,43 @@ use crate::run_paths::{RunFiles, runs_of};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A run is a run directory or a JTL, of any form that `busyhour report` reads (CSV, XML, packed or not); files that \
-    several generators of one run wrote are joined by commas: generator-1.jtl,generator-2.jtl. Several runs on each side tell what varies from run to run; with one run \
-    on each side that is unknown, and said. A difference is claimed only where its interval leaves out zero, with as many \
-    questions asked as there are labels and measures; \"slower\" and the like where it lies beyond the margin.\n\n\
+    after_help = "A run is a run directory or a JTL in any form that `busyhour report` reads. Join the files of several generators \
+    of one run with commas: generator-1.jtl,generator-2.jtl. Use several runs on each side to measure the variation between runs; \
+    with one run on each side it is unknown, and a caveat says so. A difference is reported only if its confidence interval \
+    excludes zero, corrected for the number of labels and measures, and \"slower\" only if the interval is beyond the margin.\n\n\
     Examples:\n  busyhour compare before after\n  busyhour compare before-1 before-2 before-3 -- after-1 after-2 after-3\n  \
     busyhour compare --as percent before.jtl after.jtl -o compared.html\n  busyhour compare --power 5% before-1 before-2 before-3\n\n\
-    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a run cannot be \
-    read, or the runs are too unlike to compare (--allow-unlike), 8 something got worse (--fail-on)"
+    Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 a run cannot be read, or \
+    the runs are too different to compare (--allow-unlike), 8 something got worse (--fail-on)"
 )]
 pub(crate) struct CompareArgs {
-    /// Runs before the change, or directories that hold them; without --, two are before and after.
+    /// Runs before the change, or directories that contain runs; without --, exactly two: before and after.
     #[arg(required = true, value_name = "BASE")]
     base: Vec<PathBuf>,
-    /// Runs after it.
+    /// Runs after the change.
     #[arg(last = true, value_name = "NEW")]
     new: Vec<PathBuf>,
-    /// A change of times and throughput up to this is as good as none.
+    /// Changes of times and throughput up to this size do not matter.
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "5%")]
     margin: f64,
-    /// A change of the share of errors up to this, in percentage points, is as good as none.
+    /// Changes of the error rate up to this size, in percentage points, do not matter.
     #[arg(long, value_name = "POINTS", value_parser = share, default_value = "0.1%")]
     error_margin: f64,
-    /// When to end with exit code 8.
+    /// When to exit with code 8.
     #[arg(long, value_enum, default_value_t = FailOn::Slower)]
     fail_on: FailOn,
     #[command(flatten)]
     compared: ComparedArgs,
-    /// Compare runs of different plans, labels or loads all the same.
+    /// Compare runs of different plans, labels or loads anyway.
     #[arg(long)]
     allow_unlike: bool,
-    /// Write a page of it as well: intervals drawn, distributions and runs over each other.
+    /// Also write an HTML page with plots of intervals, distributions and runs.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     page: Option<PathBuf>,
-    /// How the result is shown.
+    /// Form of the result.
     #[arg(long = "as", value_enum, default_value_t = Form::Table, value_name = "FORM")]
     form: Form,
-    /// Every measure of every label with its interval.
+    /// Show every measure of every label with its interval.
     #[arg(long)]
     details: bool,
     /// Print the result as JSON.
@@ -67,8 +67,8 @@ pub(crate) struct CompareArgs {
     /// Print the result as one CSV table.
     #[arg(long, conflicts_with_all = ["form", "power"])]
     csv: bool,
-    /// Instead of comparing, say how many runs of what length would show a difference of this size, from runs of one
-    /// system.
+    /// Instead of comparing, compute the number and length of runs that detect a difference of this size, from several runs
+    /// of one system.
     #[arg(long, value_name = "PERCENT", value_parser = share, conflicts_with = "new")]
     power: Option<f64>,
     /// Seed of the bootstrap.
@@ -79,9 +79,9 @@ pub(crate) struct CompareArgs {
 /// When a comparison ends with [`Exit::Worse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// Something got worse by more than the margin: the whole interval lies beyond it.
+    /// Something got worse by more than the margin: the whole interval is beyond it.
     Slower,
-    /// Any difference was seen, for better or worse, even within the margin.
+    /// There is any difference, for better or worse, even within the margin.
     Any,
     /// Never.
     None,
@@ -91,7 +91,7 @@ enum FailOn {
 enum Form {
     /// Changes with intervals and verdicts.
     Table,
-    /// Median time, throughput and errors before and after in per cent, as studies of tuning report them.
+    /// Median time, throughput and errors before and after, with changes in per cent.
     Percent,
 }
 
@@ -103,11 +103,11 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
     if let Some(difference) = args.power {
         return plan(args, difference, &reading);
     }
-    // Behind -- everything is a run.
+    // Everything after -- is a run.
     if let Some(option) = args.new.iter().find(|run| run.to_string_lossy().starts_with('-') && !run.exists())
     {
         let message = format!(
-            "there is no run {0}, and an option must stand before the runs: busyhour compare {0} … BASE… -- NEW…",
+            "run {0} not found; options go before the runs: busyhour compare {0} … BASE… -- NEW…",
             option.display()
         );
         return complain(Exit::Usage, &message);
@@ -115,12 +115,12 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
     let (base, new) = match (&args.base[..], &args.new[..]) {
         ([base, new], []) => (std::slice::from_ref(base), std::slice::from_ref(new)),
         ([_], []) => {
-            return complain(Exit::Usage, "name the run to compare with as well: busyhour compare BASE NEW");
+            return complain(Exit::Usage, "expected a second run to compare with: busyhour compare BASE NEW");
         }
         (_, []) => {
             return complain(
                 Exit::Usage,
-                "which of these runs are before the change and which after? Put -- between them: busyhour compare BASE… -- NEW…",
+                "separate the runs before and after the change with --: busyhour compare BASE… -- NEW…",
             );
         }
         (base, new) => (base, new),
@@ -146,7 +146,7 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
         ..ComparisonSettings::default()
     };
     let Some(comparison) = Comparison::new(&base, &new, settings, unlike) else {
-        return complain(Exit::Internal, "there is nothing to compare");
+        return complain(Exit::Internal, "nothing to compare");
     };
     let look = look();
     print(&if args.json {
@@ -179,12 +179,12 @@ fn exit_code(comparison: &Comparison, fail_on: FailOn) -> Exit {
     if failed { Exit::Worse } else { Exit::Completed }
 }
 
-/// Reads runs; says what is wrong with those that cannot be read, and then gives none.
+/// Reads runs. Prints an error for each run that cannot be read, and then returns `None`.
 pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
     let mut runs = Vec::new();
     let mut failed = false;
     for (at, files) in paths.iter().enumerate() {
-        // Runs draw their own random numbers: which they are does not depend on what else is compared.
+        // A seed per run keeps its bootstrap independent of the other runs compared.
         let seed = reading.seed.map(|seed| seed.wrapping_add(at as u64));
         match measure_run(files, &RunReading { seed, ..reading.clone() }) {
             Ok(run) => {
@@ -207,26 +207,26 @@ pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<M
     (!failed).then_some(runs)
 }
 
-/// Rows that are left out are told: what is compared is not the whole of the run.
+/// Warns about rows that were skipped, because the comparison does not cover the whole run then.
 fn tell_bad_rows(run: &MeasuredRun) {
     for input in run.facts.inputs.iter().filter(|input| input.bad_rows > 0) {
         let rows = if input.bad_rows == 1 { "1 row".to_owned() } else { format!("{} rows", input.bad_rows) };
         let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
-        say(&format!("warning: {rows} of {} cannot be read and are left out{first}", input.name));
+        say(&format!("warning: skipped {rows} of {} that cannot be read{first}", input.name));
     }
 }
 
 fn refusal(unlike: &[Unlike]) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error("unlike", "these runs are too unlike to compare".to_owned());
+    let mut diagnostic = Diagnostic::error("unlike", "these runs are too different to compare".to_owned());
     for unlike in unlike.iter().filter(|unlike| unlike.forbids()) {
         diagnostic = diagnostic.with_cause(unlike.to_string());
     }
-    diagnostic.with_hint("--allow-unlike compares them all the same, and tells the differences as caveats")
+    diagnostic.with_hint("--allow-unlike compares them anyway and lists the differences as caveats")
 }
 
 fn plan(args: &CompareArgs, difference: f64, reading: &RunReading) -> Exit {
     if difference <= 0.0 {
-        return complain(Exit::Usage, "--power needs a difference greater than 0, such as 5%");
+        return complain(Exit::Usage, "--power needs a difference greater than 0, e.g. 5%");
     }
     let paths = match runs_of(&args.base) {
         Ok(paths) => paths,
@@ -234,7 +234,7 @@ fn plan(args: &CompareArgs, difference: f64, reading: &RunReading) -> Exit {
     };
     let Some(runs) = read_all(&paths, reading) else { return Exit::Refused };
     let Some(plan) = PowerPlan::new(&runs, difference, args.details) else {
-        return complain(Exit::Internal, "there is nothing to plan from");
+        return complain(Exit::Internal, "the runs contain nothing to plan with");
     };
     let look = look();
     print(&if args.json { plan.to_json() } else { power_table(&plan, look) });

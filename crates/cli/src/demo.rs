@@ -1,4 +1,4 @@
-//! The demo: a ticket shop, the ticket workload, the result.
+//! `busyhour demo` and `busyhour demo-server`: the ticket shop, its workload and the probe.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -12,10 +12,10 @@ use crate::run_request::{FlagSettings, RunRequest};
 
 const PLAN: &str = include_str!("../../../plans/monsterdr.jmx");
 
-/// Seconds over which the demo's users arrive.
+/// Ramp-up time of the demo's users in seconds.
 const RAMP_UP_S: u32 = 5;
 
-/// How a server says where it listens.
+/// Start of the line in which a server prints its address.
 const LISTENING: &str = "listening on ";
 
 pub(crate) fn main(args: &DemoArgs) -> Exit {
@@ -26,8 +26,8 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
         Ok(shop) => shop,
         Err(message) => return complain(Exit::Internal, &message),
     };
-    say(&format!("a ticket shop is open at http://127.0.0.1:{}/ticket-monster/", shop.port));
-    say(&format!("{} users will arrive within {RAMP_UP_S} s and stay for {} s", args.users, args.seconds));
+    say(&format!("started a ticket shop at http://127.0.0.1:{}/ticket-monster/", shop.port));
+    say(&format!("{} users start within {RAMP_UP_S} s and run for {} s", args.users, args.seconds));
     let property = |name: &str, value: u32| (name.to_owned(), value.to_string());
     let flags = FlagSettings {
         jmeter: vec![
@@ -56,16 +56,16 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
     shop.close();
     if exit == Exit::Completed {
         print(
-            "\nThree things to try next:\n  \
-             busyhour demo --rate 2000 --users 200        more load, until something gives\n  \
-             busyhour check YOUR.jmx                      what of your own plan is understood\n  \
-             busyhour -n -t YOUR.jmx -l results.jtl       run it as you ran it with jmeter\n",
+            "\nNext steps:\n  \
+             busyhour demo --rate 2000 --users 200        more load\n  \
+             busyhour check YOUR.jmx                      check whether your plan is supported\n  \
+             busyhour -n -t YOUR.jmx -l results.jtl       run it as with jmeter\n",
         );
     }
     exit
 }
 
-/// A shop in a process of its own; it ends with this one, however this one ends.
+/// A shop in a process of its own that ends with this process.
 struct Shop {
     child: Child,
     port: u16,
@@ -73,7 +73,7 @@ struct Shop {
 
 impl Shop {
     fn close(&mut self) {
-        // It ends by itself when its standard input is closed.
+        // The shop ends when its standard input is closed.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
@@ -103,7 +103,7 @@ fn start_shop() -> Result<Shop, String> {
         Some(port) => Ok(Shop { child, port }),
         None => {
             let _ = child.wait();
-            Err("the ticket shop cannot be started: it did not say where it listens".into())
+            Err("the ticket shop cannot be started: it did not print its address".into())
         }
     }
 }
@@ -137,7 +137,7 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
             return complain(Exit::Internal, &format!("cannot listen on {address}: {why}"));
         }
     };
-    // Whoever reads where it listens may end it at once, and shall have what it saw.
+    // Before the address is printed, so that a signal right after it still prints the statistics.
     let probe_end = match is_probe.then(|| probe_end(args)).transpose() {
         Ok(end) => end,
         Err(message) => return complain(Exit::Internal, &message),
@@ -199,7 +199,7 @@ fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, ar
         // The thread ends with the process.
         let _ = std::thread::Builder::new().name("stdin".into()).spawn(watch);
     } else {
-        // Nobody else ends this server: it lives until a signal.
+        // Only a signal ends this server.
         std::mem::forget(stop);
         say("Ctrl-C closes the shop");
     }
@@ -217,6 +217,6 @@ fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, ar
     };
     match busyhour_demo::run_blocking(listener, options, end) {
         Ok(()) => Exit::Completed,
-        Err(error) => complain(Exit::Internal, &run::chain(&error)),
+        Err(error) => complain(Exit::Internal, &crate::io_hints::chain(&error)),
     }
 }

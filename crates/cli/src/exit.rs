@@ -1,4 +1,4 @@
-//! Exit codes, and saying why.
+//! Exit codes and messages.
 
 use std::process::ExitCode;
 
@@ -7,59 +7,60 @@ use crate::console::{self, Stream};
 /// The exit codes of every verb. They are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// 0: the work was done; for a run: it came to its end, whatever the samples said (as JMeter).
+    /// 0: success; for a run: it completed, with or without failed samples (as in JMeter).
     Completed = 0,
-    /// 1: the program itself failed, or the system refused something it needs.
+    /// 1: the program or the system failed.
     Internal = 1,
-    /// 2: the command line cannot be understood.
+    /// 2: the command line is wrong.
     Usage = 2,
-    /// 3: the plan is refused before the first request; a model cannot be used as it is.
+    /// 3: the plan, an input file or a model was refused.
     Refused = 3,
-    /// 4: the run was stopped before its end, by a request or by an error; what was measured is written.
+    /// 4: the run was stopped before its end, by a request or by an error; its measurements are stored.
     Stopped = 4,
-    /// 5: the run came to its end but results could not be written whole.
+    /// 5: the run completed, but some results could not be written.
     ResultsLost = 5,
-    /// 6: the work was done, and a threshold was not kept.
+    /// 6: a threshold failed.
     ThresholdFailed = 6,
-    /// 7: a threshold that was not kept stopped the run before its end; what was measured is written.
+    /// 7: a failed threshold stopped the run; its measurements are stored.
     StoppedByThreshold = 7,
     /// 8: a comparison found that something got worse, or the last change in a history of runs is a regression.
     Worse = 8,
-    /// 9: a model has a station that cannot keep up, or measurements reject it.
+    /// 9: a model has a saturated station, or measurements reject it.
     ModelFails = 9,
-    /// 10: the run came to its end without sending a request.
+    /// 10: the run completed without sending a request.
     NothingSent = 10,
-    /// 11: a history has too few runs to judge whether the last change is a regression.
+    /// 11: a history has too few runs to detect a regression.
     NotJudged = 11,
 }
 
-/// The table for `--help` of what makes runs.
+/// The table for the `--help` of verbs that run plans.
 pub(crate) const RUN_TABLE: &str = "Exit codes:
-  0  the run came to its end, whatever its samples said
+  0  the run completed, with or without failed samples
   1  the program or the system failed
-  2  the command line cannot be understood
-  3  the plan is refused before the first request
-  4  the run was stopped before its end by a request (Ctrl-C, SIGTERM, SIGHUP,
-     stop port) or by an error of the plan; what was measured is written
-  5  the run came to its end, but not all results could be written
-  6  the run came to its end, but a threshold was not kept
-  7  a threshold that was not kept stopped the run; what was measured is written
-  10 the run came to its end without sending a request";
+  2  the command line is wrong
+  3  the plan was refused
+  4  the run was stopped before its end, by a request (Ctrl-C, SIGTERM, SIGHUP,
+     stop port) or by an error of the plan
+  5  the run completed, but some results could not be written
+  6  the run completed, but a threshold failed
+  7  a failed threshold stopped the run
+  10 the run completed without sending a request
+A run that was stopped still stores its measurements.";
 
-/// That of `judge`.
+/// The table for the `--help` of `judge`.
 pub(crate) const JUDGE_TABLE: &str = "Exit codes:
-  0  every threshold was kept
+  0  all thresholds passed
   1  the program or the system failed
-  2  the command line cannot be understood
+  2  the command line is wrong
   3  an input cannot be read
-  5  a file that was asked for could not be written
-  6  a threshold was not kept";
+  5  an output file could not be written
+  6  a threshold failed";
 
-/// That of what reads results and makes something of them.
+/// The table for the `--help` of verbs that read results.
 pub(crate) const READ_TABLE: &str = "Exit codes:
-  0  done
+  0  success
   1  the program or the system failed
-  2  the command line cannot be understood
+  2  the command line is wrong
   3  an input cannot be read";
 
 impl From<Exit> for ExitCode {
@@ -68,28 +69,28 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Says what is wrong; gives the code back.
+/// Prints an error message and returns the exit code.
 pub(crate) fn complain(exit: Exit, message: &str) -> Exit {
     say(&format!("error: {message}"));
     exit
 }
 
-/// A complaint with what to do about it; `hint` may be empty.
+/// Appends a hint to an error message, unless `hint` is empty.
 pub(crate) fn hinted(message: String, hint: &str) -> String {
     if hint.is_empty() { message } else { format!("{message}\n  hint: {hint}") }
 }
 
-/// Says something to the person (stderr).
+/// Prints a message to stderr.
 pub(crate) fn say(message: &str) {
     console::write(Stream::Err, format!("{message}\n").as_bytes());
 }
 
-/// Prints a result (stdout); false when nobody reads any more.
+/// Prints a result to stdout; returns false if stdout is closed.
 pub(crate) fn print(text: &str) -> bool {
     console::write(Stream::Out, text.as_bytes())
 }
 
-/// Prints what a script of the plan prints, to where it prints it. A closed stream is no reason to fail.
+/// Prints the output of a script in the plan. A closed stream is not an error.
 pub(crate) fn print_of_script(stream: busyhour_engine::run::Stream, text: &str) {
     use std::io::Write as _;
     match stream {

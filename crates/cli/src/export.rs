@@ -22,49 +22,48 @@ use clap::{Args, ValueEnum};
 
 use crate::exit::{Exit, READ_TABLE, complain, hinted, say};
 use crate::inputs::{Inputs, is_stdin, tell_unfinished};
+use crate::io_hints::chain;
 use crate::results_args::ResultsArgs;
-use crate::run::chain;
 
-/// Seconds that an export may be behind before it loses some: a database may be gone for a while.
+/// Maximum seconds of metrics queued for an export while its database is unavailable; older ones are lost.
 const BEHIND_MAX: usize = 120;
 
 /// The percentiles of databases, as JMeter's default.
 const PERCENTILES: [f64; 3] = [90.0, 95.0, 99.0];
 
-/// What JMeter's InfluxDB listener waits between two sets of metrics.
+/// Interval between two sets of metrics, as in JMeter's InfluxDB listener.
 const INFLUX_INTERVAL_S: u64 = 5;
 
-/// How long exports are waited for once the end of the run is forced.
+/// How long to wait for exports after a forced end of the run.
 const EXPORT_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Sending the run elsewhere, second by second")]
+#[command(next_help_heading = "Sending metrics every second")]
 pub(crate) struct LiveExportArgs {
-    /// Serve Prometheus's scrapes at http://ADDRESS/metrics (port 0 takes a free one).
+    /// Serve metrics to Prometheus at http://ADDRESS/metrics (port 0 selects a free port).
     #[arg(long, value_name = "ADDRESS:PORT")]
     prometheus: Option<String>,
-    /// Send to Prometheus or what takes its remote write: http://HOST:9090/api/v1/write.
+    /// Send metrics by Prometheus remote write, e.g. to http://HOST:9090/api/v1/write.
     #[arg(long, value_name = "URL")]
     remote_write: Option<String>,
-    /// Send histograms by remote write as Prometheus's native ones (bounds 2.2 % apart, a series each), which a server takes
-    /// that has them switched on.
+    /// Send native histograms by remote write (bucket bounds 2.2 % apart); they must be enabled in Prometheus.
     #[arg(long, requires = "remote_write")]
     native_histograms: bool,
-    /// Send OTLP metrics (HTTP, protobuf) to a collector: http://HOST:4318/v1/metrics.
+    /// Send OTLP metrics (HTTP, protobuf) to a collector, e.g. http://HOST:4318/v1/metrics.
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
-    /// Send InfluxDB lines as JMeter's listener names them: http://HOST:8086/write?db=jmeter, or udp://HOST:PORT.
+    /// Send metrics to InfluxDB with the names of JMeter's listener: http://HOST:8086/write?db=jmeter, or udp://HOST:PORT.
     #[arg(long, value_name = "URL")]
     influx: Option<String>,
-    /// Send to Graphite as JMeter's listener names its metrics.
+    /// Send metrics to Graphite with the names of JMeter's listener.
     #[arg(long, value_name = "HOST:PORT")]
     graphite: Option<String>,
-    /// What these call the run (default: the plan's name).
+    /// Name of the run in exported metrics (default: the plan's name).
     #[arg(long, value_name = "NAME")]
     export_name: Option<String>,
 }
 
-/// The exports of a run that goes on.
+/// The exports of a running test.
 #[derive(Default)]
 pub(crate) struct Exports {
     threads: Vec<(String, JoinHandle<Followed>)>,
@@ -74,7 +73,7 @@ pub(crate) struct Exports {
 type BoxedExporter = Box<dyn Exporter + Send>;
 
 impl Exports {
-    /// Starts what the command line and the plan's backend listeners ask for. The senders are for the recorder.
+    /// Starts the exports of the command line and of the plan's backend listeners. The senders are for the recorder.
     pub(crate) fn start(
         args: &LiveExportArgs,
         listeners: &[BackendListener],
@@ -302,22 +301,22 @@ fn backend_listener(
     )))
 }
 
-/// What a run can be exported as.
+/// Export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line per second and label.
+    /// CSV, one row per second and label.
     Csv,
-    /// HdrHistogram's percentile distribution.
+    /// HdrHistogram percentile distribution.
     Hgrm,
-    /// HdrHistogram's log, an interval per second, label and clock.
+    /// HdrHistogram log, one interval per second, label and clock.
     Hlog,
-    /// InfluxDB's line protocol, as JMeter's listener names things.
+    /// InfluxDB line protocol with the names of JMeter's listener.
     Influx,
-    /// Graphite's plain text, as JMeter's listener names things.
+    /// Graphite plain text with the names of JMeter's listener.
     Graphite,
-    /// Prometheus's exposition, as a scrape at the end shows it.
+    /// Prometheus exposition format, as scraped at the end.
     Prometheus,
-    /// Every sample as a row of an Apache Parquet file, both clocks in nanoseconds.
+    /// Apache Parquet, one row per sample, both clocks in nanoseconds.
     Parquet,
 }
 
@@ -330,23 +329,23 @@ enum Format {
      busyhour export results.jtl --to graphite -o tcp://127.0.0.1:2003\n\n{READ_TABLE}"
 ))]
 pub(crate) struct ExportArgs {
-    /// Run directories, and result files in JMeter's CSV or XML format; several are those of one test; - is standard input.
+    /// Run directories and JTL files; several are merged as results of one test; - is standard input.
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
-    /// What to make of it.
+    /// Export format.
     #[arg(long)]
     to: Format,
-    /// Where to: a file, or of influx and graphite a URL (http://…, tcp://HOST:PORT, udp://HOST:PORT) (default: standard
+    /// Output file, or for influx and graphite a URL: http://…, tcp://HOST:PORT or udp://HOST:PORT (default: standard
     /// output).
     #[arg(short = 'o', long, value_name = "FILE|URL")]
     output: Option<String>,
-    /// Of hgrm: the label (default: all requests).
+    /// Label to export, for hgrm only (default: all requests).
     #[arg(long)]
     label: Option<String>,
-    /// Of hgrm: the clock.
+    /// Clock to export, for hgrm only.
     #[arg(long, value_parser = ["response", "service"], default_value = "response")]
     clock: String,
-    /// What databases call the run (default: the plan's or the file's name).
+    /// Name of the run in databases (default: the name of the plan or file).
     #[arg(long, value_name = "NAME")]
     export_name: Option<String>,
     #[command(flatten, next_help_heading = "Reading results")]
@@ -368,10 +367,16 @@ pub(crate) fn main(args: &ExportArgs) -> Exit {
 fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     let url = args.output.as_deref().filter(|output| output.contains("://"));
     if url.is_some() && !matches!(args.to, Format::Influx | Format::Graphite) {
-        return Err((Exit::Usage, "only influx and graphite are sent to a URL; give a file".into()));
+        return Err((
+            Exit::Usage,
+            "only influx and graphite can be sent to a URL; give the name of a file".into(),
+        ));
     }
     if args.label.is_some() && args.to != Format::Hgrm {
-        return Err((Exit::Usage, "--label is for --to hgrm; the other formats hold all labels".into()));
+        return Err((
+            Exit::Usage,
+            "--label is for --to hgrm only; the other formats contain all labels".into(),
+        ));
     }
     let options = args.results.options().map_err(|message| (Exit::Usage, message))?;
     let inputs = Inputs::kept(&args.inputs)?;
@@ -386,7 +391,7 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
         return parquet(&inputs.all, &reading, args.output.as_deref(), &name).map(|()| args.output.clone());
     }
     let wall_anchor_ms = run_start_ms(&inputs.all, &reading.read).map_err(|error| unreadable(&error))?;
-    // It has been found, and need not be looked for again.
+    // Known now, so reading does not search for it again.
     let read = ReadSettings { start_ms: Some(wall_anchor_ms), ..reading.read };
     let reading = RecordReading { read, ..reading };
     let origin = Origin { wall_anchor_ms };
@@ -402,7 +407,7 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     read.inputs.iter().for_each(tell_what_is_missing);
     let failure = failure.or_else(|| exporter.finish().err());
     match failure {
-        // Whoever reads the output has seen enough.
+        // The reader of a pipe, such as `head`, has ended.
         Some(error) if is_broken_pipe(&error) => Ok(None),
         Some(error @ ExportError::Settings(_)) => Err((Exit::Usage, error.to_string())),
         Some(error) => Err((Exit::Internal, format!("{target}: {}", chain(&error)))),
@@ -414,7 +419,7 @@ fn is_broken_pipe(error: &ExportError) -> bool {
     matches!(error, ExportError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// What a run was of.
+/// The name of the plan or file.
 fn plan_name(source: &Path) -> Result<String, (Exit, String)> {
     if is_stdin(source) {
         return Ok("results".into());
@@ -479,7 +484,7 @@ fn parquet(
     }
 }
 
-/// What is exported may be less than the run.
+/// Warns about parts of the run that were not exported.
 fn tell_what_is_missing(input: &InputFacts) {
     if input.cut_at.is_some() {
         tell_cut(&input.name);
@@ -487,15 +492,15 @@ fn tell_what_is_missing(input: &InputFacts) {
     if input.bad_rows > 0 {
         let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
         let (name, rows) = (&input.name, input.bad_rows);
-        say(&format!("warning: rows of {name} that cannot be read and are left out: {rows}{first}"));
+        say(&format!("warning: {rows} unreadable rows of {name} were skipped{first}"));
     }
 }
 
 fn tell_cut(name: &str) {
-    say(&format!("warning: {name} is cut off or damaged at its end; exported is what stands before that"));
+    say(&format!("warning: {name} is cut off or damaged at its end; the part before was exported"));
 }
 
-/// What became of an export that failed.
+/// The exit code and message of an export that failed.
 fn refusal(error: &ExportError) -> (Exit, String) {
     let exit = match error {
         ExportError::Samples(_) => Exit::Refused,
@@ -546,7 +551,7 @@ fn exporter(
             &graphite_prefix(name),
         )),
         Format::Prometheus => Box::new(busyhour_export::ExpositionExporter::new(text(writer), name)),
-        // It is made of samples, not of seconds.
-        Format::Parquet => return Err("a Parquet file is written by itself".into()),
+        // Contains samples, not seconds, so `parquet` writes it.
+        Format::Parquet => return Err("Parquet files are not written second by second".into()),
     })
 }

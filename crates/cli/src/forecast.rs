@@ -1,4 +1,4 @@
-//! What can be said of a run before it begins.
+//! Checks before a run: limits of the system, length of schedules, expected duration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use busyhour_samplers::AnySampler;
 use crate::exit::say;
 use crate::system;
 
-/// Says before the run what the system will not grant during it.
+/// Warns about limits of the system that the run would exceed.
 pub(crate) fn limits(started: &Started, cores: usize) {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let program = &started.program;
@@ -23,12 +23,12 @@ pub(crate) fn limits(started: &Started, cores: usize) {
     let is_open = |group: u32| program.open.iter().any(|open| open.groups.iter().any(|(at, _)| *at == group));
     let closed = (0..).zip(&program.groups).filter(|(index, _)| !is_open(*index));
     let mut users: u64 = closed.map(|(_, group)| of_group(group, &mut user)).sum();
-    // How many users arrivals make depends on the server; only how many they may make can be foreseen.
+    // The number of users that arrivals need depends on the server; only its maximum is known before the run.
     let mut may_be_made = 0_u64;
     for open in &program.open {
         let groups = open.groups.iter().filter_map(|(group, _)| program.groups.get(*group as usize));
         match (open.no_free_user, &open.users) {
-            // No limit of ours is no number to warn of.
+            // Without a limit there is no number to compare.
             (NoFreeUser::Grow(u32::MAX), _) => {}
             (NoFreeUser::Grow(most), _) => may_be_made += u64::from(most) * groups.count() as u64,
             (_, Some(number)) => {
@@ -49,8 +49,8 @@ pub(crate) fn limits(started: &Started, cores: usize) {
             .min();
         if let Some(users) = fewest.filter(|users| *users < cores as u64) {
             say(&format!(
-                "warning: {cores} users serve the arrivals instead of {users}: each core needs one of its own (for \
-                 fewer: --cores {})",
+                "warning: using {cores} users instead of {users}, because each core needs at least one (for fewer users: \
+                 --cores {})",
                 users.max(1)
             ));
         }
@@ -80,11 +80,11 @@ pub(crate) fn limits(started: &Started, cores: usize) {
     }
 }
 
-/// Arrivals that a verdict on a Poisson process needs: from the first number on most are recognised, from the second on their
-/// coefficient of variation is known to ± 0.05 (docs/offered-load.md has the error rates).
+/// Numbers of arrivals needed for a verdict on a Poisson process: to recognize most Poisson processes, and to determine
+/// the coefficient of variation to ±0.05 (docs/offered-load.md has the error rates).
 pub(crate) const ARRIVALS_FOR_VERDICT: (u32, u32) = (1_000, 5_200);
 
-/// Says before the run which schedules of Poisson arrivals are too short for a verdict on them.
+/// Warns about schedules of Poisson arrivals that are too short for a verdict.
 pub(crate) fn verdicts(started: &Started) {
     for open in &started.program.open {
         let (expected, length_s) = (open.process.expected_count(), open.process.duration_ns() as f64 / 1e9);
@@ -100,7 +100,7 @@ pub(crate) fn verdicts(started: &Started) {
     }
 }
 
-/// How long the run will take, if every group has a schedule and none runs before or after the others.
+/// Duration of the run, if every group has a schedule and none runs before or after the others.
 pub(crate) fn length(started: &Started) -> Option<Duration> {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let mut longest = None;

@@ -1,4 +1,4 @@
-//! The results that a command line names: files, run directories, and what comes through pipes.
+//! Results named on the command line: files, run directories and pipes.
 
 use std::fs::File;
 use std::io;
@@ -9,21 +9,21 @@ use tempfile::NamedTempFile;
 
 use crate::exit::{Exit, say};
 
-/// Results to be read; copies of what came through pipes are gone when this is.
+/// Results to read. Dropping it deletes the temporary copies of pipes.
 pub(crate) struct Inputs {
-    /// Their order is the command line's.
+    /// In the order of the command line.
     pub(crate) all: Vec<ResultsInput>,
     copies: Vec<NamedTempFile>,
 }
 
 impl Inputs {
-    /// To be read once, as they come.
+    /// Inputs that are read once.
     pub(crate) fn once(paths: &[PathBuf]) -> Result<Inputs, (Exit, String)> {
         Inputs::checked(paths)?;
         Ok(Inputs { all: paths.iter().map(|path| input(path)).collect(), copies: Vec::new() })
     }
 
-    /// To be read as often as needed: what comes through a pipe is copied into a temporary file first.
+    /// Inputs that can be read several times: pipes are copied to temporary files first.
     pub(crate) fn kept(paths: &[PathBuf]) -> Result<Inputs, (Exit, String)> {
         Inputs::checked(paths)?;
         let mut inputs = Inputs { all: Vec::new(), copies: Vec::new() };
@@ -48,11 +48,11 @@ impl Inputs {
 
     fn checked(paths: &[PathBuf]) -> Result<(), (Exit, String)> {
         if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
-            return Err((Exit::Usage, "standard input can be read once: say - once".into()));
+            return Err((Exit::Usage, "standard input can be read only once; give - once".into()));
         }
         match paths.iter().find(|path| !is_stdin(path) && !path.exists()) {
             Some(missing) => {
-                let text = format!("there is no run directory and no result file {}", missing.display());
+                let text = format!("no such file or run directory: {}", missing.display());
                 Err((Exit::Refused, text))
             }
             None => Ok(()),
@@ -72,12 +72,12 @@ impl Inputs {
     }
 }
 
-/// Whether it is standard input.
+/// Whether the path is `-`, standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Whether what stands there goes by once: standard input, a named pipe, `<(…)` of a shell.
+/// Whether the path can be read only once: standard input, a named pipe, or a shell's `<(…)`.
 fn is_pipe(path: &Path) -> bool {
     is_stdin(path) || std::fs::metadata(path).is_ok_and(|found| !found.is_dir() && !found.is_file())
 }
@@ -93,19 +93,19 @@ fn input(path: &Path) -> ResultsInput {
     ResultsInput::path(path)
 }
 
-/// The names of `paths` as one text.
+/// The names of `paths`, separated by commas.
 pub(crate) fn names(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ")
 }
 
-/// Says which of the run directories do not tell how their run ended; `done` is what became of the part that is there.
+/// Warns about run directories without the outcome of their run; `done` says what was done with the existing part.
 pub(crate) fn tell_unfinished(paths: &[PathBuf], done: &str) {
     for path in paths.iter().filter(|path| path.is_dir()) {
         let manifest = RunDir::open(path).read_manifest();
         if manifest.is_ok_and(|manifest| manifest.outcome.is_none()) {
             let name = path.display();
             say(&format!(
-                "warning: the run {name} was cut off, or goes on; {done} is what its record has so far"
+                "warning: the run {name} was cut off or is still running; the recorded part was {done}"
             ));
         }
     }

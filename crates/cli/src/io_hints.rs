@@ -64,6 +64,25 @@ pub(crate) fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static st
     None
 }
 
+/// An error with its causes in one line, and a hint for an error of the system.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    if let Some(hint) = hint_in_chain(error) {
+        text.push_str("; ");
+        text.push_str(hint);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -292,7 +292,7 @@ fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>, f
         return complain(Exit::Usage, "-g makes a report, but not where: add -o DIRECTORY");
     };
     if let Err(error) = busyhour_report::prepare_dashboard(dashboard) {
-        return complain(Exit::Usage, &run::chain(&error));
+        return complain(Exit::Usage, &crate::io_hints::chain(&error));
     }
     let options = settings::load(flags, 0).and_then(|settings| report::options(&settings.jmeter));
     let options = match options {
@@ -310,7 +310,7 @@ fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>, f
             }
             Exit::Completed
         }
-        Err(error) => complain(Exit::Internal, &run::chain(&error)),
+        Err(error) => complain(Exit::Internal, &crate::io_hints::chain(&error)),
     }
 }
 

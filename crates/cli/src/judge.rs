@@ -1,4 +1,4 @@
-//! `busyhour judge`: thresholds on a run that was made before, by whatever tool.
+//! `busyhour judge`: checks finished runs of any tool against thresholds.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use clap::Args;
 
 use crate::exit::{Exit, JUDGE_TABLE, complain, hinted, print, say};
 use crate::inputs::{Inputs, names, tell_unfinished};
+use crate::io_hints::chain;
 use crate::progress;
 use crate::report;
 use crate::results_args::ResultsArgs;
-use crate::run::chain;
 use crate::thresholds::{ThresholdArgs, Thresholds};
 
 #[derive(Debug, Args)]
@@ -25,10 +25,10 @@ use crate::thresholds::{ThresholdArgs, Thresholds};
      busyhour judge results.jtl --steady auto --threshold 'p99 of each < 2s'\n\n{JUDGE_TABLE}"
 ))]
 pub(crate) struct JudgeArgs {
-    /// Run directories, and result files in JMeter's CSV or XML format; several are those of one test; - is standard input.
+    /// Run directories and JTL files; several are merged as results of one test; - is standard input.
     #[arg(value_name = "FILE|DIR", required_unless_present = "schema")]
     inputs: Vec<PathBuf>,
-    /// Print the JSON schema of what --thresholds-json writes.
+    /// Print the JSON schema of --thresholds-json.
     #[arg(long)]
     schema: bool,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) fn main(args: JudgeArgs) -> Exit {
     }
 }
 
-/// The summary of what lies at `paths` with its thresholds judged.
+/// Reads the results at `paths` and evaluates the thresholds.
 fn judge(
     paths: &[PathBuf],
     options: &ResultsOptions,
@@ -72,7 +72,7 @@ fn judge(
         }
     }
     if thresholds.criteria.is_empty() {
-        let text = "there are no thresholds to judge by: give --threshold CRITERION or --thresholds FILE";
+        let text = "no thresholds; add --threshold CRITERION or --thresholds FILE";
         return Err((Exit::Usage, text.to_owned()));
     }
     let criteria = thresholds.criteria.clone();
@@ -80,8 +80,8 @@ fn judge(
         .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))
 }
 
-/// Adds the thresholds that a run was judged by when it was made, but for those that are there already: the generators of
-/// one test have the same.
+/// Adds the thresholds stored in a run directory. The generators of one test have the same thresholds, so duplicates are
+/// skipped.
 fn add_own(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, String)> {
     let manifest =
         dir.read_manifest().map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))?;
@@ -96,12 +96,12 @@ fn add_own(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, Str
     Ok(())
 }
 
-/// What was judged may be less than the run.
+/// Warns about parts of the run that were not evaluated.
 fn tell_what_is_missing(paths: &[PathBuf], summary: &Summary) {
     let inputs = &summary.run.inputs;
     tell_unfinished(paths, "judged");
     if summary.run.record_cut {
-        let text = "cut off or damaged at its end; judged is what stands before that";
+        let text = "cut off or damaged at its end; the thresholds were evaluated on the part before";
         let cut: Vec<_> =
             inputs.iter().filter(|input| input.cut_off).map(|input| input.name.as_str()).collect();
         let named = if cut.is_empty() { names(paths) } else { cut.join(", ") };
@@ -109,13 +109,10 @@ fn tell_what_is_missing(paths: &[PathBuf], summary: &Summary) {
     }
     for input in inputs.iter().filter(|input| input.bad_rows > 0) {
         let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
-        say(&format!(
-            "warning: rows of {} that cannot be read and are left out: {}{first}",
-            input.name, input.bad_rows
-        ));
+        say(&format!("warning: {} unreadable rows of {} were skipped{first}", input.bad_rows, input.name));
     }
     if let Some(window) = &summary.window {
-        say(&format!("judged is a part of the run: {}", window.words));
+        say(&format!("evaluated only a part of the run: {}", window.words));
     }
 }
 
@@ -127,8 +124,8 @@ fn tell(paths: &[PathBuf], thresholds: &Thresholds, summary: &Summary) -> Exit {
     let asks_cov = thresholds.criteria.iter().any(|criterion| criterion.subject == Subject::ArrivalsCov);
     if asks_cov && summary.arrivals.iter().any(|verdict| verdict.observed.is_too_coarse()) {
         say(
-            "note: arrivals-cov cannot be told here: stamps are whole milliseconds, and gaps are shorter than two of them \
-             on average; a run directory has nanoseconds",
+            "note: arrivals-cov is unavailable: the time stamps are whole milliseconds, and the mean gap is below 2 ms; a run \
+             directory has nanoseconds",
         );
     }
     let (written, failed) = thresholds.write(&names(paths), summary);

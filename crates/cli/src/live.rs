@@ -1,4 +1,4 @@
-//! A run that is watched and changed while it goes on: orders from the live page and the terminal, and the page itself.
+//! Live control of a run: commands from the live page and the terminal, and the server of the page.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,51 +12,52 @@ use busyhour_record::{ChangedFrom, ControlEvent, LoadChange, Manifest, RunDir, S
 use clap::{Args, ValueEnum};
 
 use crate::exit::say;
-use crate::run::chain;
-use crate::stop_signals::Asked;
+use crate::io_hints::chain;
+use crate::stop_signals::StopRequests;
 
-/// Where the page is served when nothing else is said.
+/// Default address of the live page.
 const PAGE_ADDRESS: &str = "127.0.0.1:0";
 
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Watching and changing the run while it goes on")]
+#[command(next_help_heading = "Live view and control")]
 pub(crate) struct LiveArgs {
-    /// Serve a page that shows the run, pauses and stops it and changes its rate; its address is printed. Port 0 takes a free
-    /// one.
+    /// Serve a page that shows the run and can pause it, stop it and change its rate; prints the address. Port 0 selects a
+    /// free port.
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = PAGE_ADDRESS)]
     pub(crate) live: Option<String>,
-    /// Let --live listen where other machines can reach it: whoever learns the page's address can steer the run.
+    /// Allow --live to listen on an address that other machines can reach. Anyone who has the page's address can control the
+    /// run.
     #[arg(long, requires = "live")]
     pub(crate) live_remote: bool,
-    /// What the terminal shows: a line or a screen (default: a screen where there is one of 100 by 28 characters).
+    /// Progress in the terminal (default: a screen if the terminal has at least 100 columns and 28 rows).
     #[arg(long, value_name = "VIEW", default_value = "auto", hide_default_value = true)]
     pub(crate) view: View,
 }
 
-/// What the terminal shows while a run goes on.
+/// Progress in the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum View {
-    /// A screen where it is large enough.
+    /// A screen if the terminal is large enough, else a line.
     #[default]
     Auto,
-    /// A line that moves.
+    /// A progress line.
     Lines,
-    /// A screen.
+    /// A full screen with plots.
     Screen,
 }
 
-/// Carries out what the page and the terminal ask for, and writes it down.
+/// Executes commands from the page and the terminal, and records them in the manifest.
 pub(crate) struct Steered {
     shared: Arc<RunShared>,
-    asked: Asked,
+    stops: StopRequests,
     length: Option<Duration>,
     fixed_rate: Option<String>,
     dir: RunDir,
-    /// As it was when the run began; with what was changed since.
+    /// The manifest from the start of the run, plus the changes since.
     manifest: Mutex<Manifest>,
     ended: AtomicBool,
-    /// What is to be said to the person at the terminal.
-    told: Mutex<Vec<String>>,
+    /// Messages for the terminal that were not printed yet.
+    messages: Mutex<Vec<String>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -66,57 +67,57 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Steered {
     pub(crate) fn new(
         started: &Started,
-        asked: &Asked,
+        stops: &StopRequests,
         length: Option<Duration>,
         dir: &RunDir,
         manifest: &Manifest,
     ) -> Steered {
         Steered {
             shared: Arc::clone(&started.shared),
-            asked: asked.clone(),
+            stops: stops.clone(),
             length,
             fixed_rate: fixed_rate(started),
             dir: dir.clone(),
             manifest: Mutex::new(manifest.clone()),
             ended: AtomicBool::new(false),
-            told: Mutex::default(),
+            messages: Mutex::default(),
         }
     }
 
-    /// Why the rate cannot be changed; `None` when it can.
+    /// Why the rate cannot be changed; `None` if it can.
     pub(crate) fn fixed_rate(&self) -> Option<&str> {
         self.fixed_rate.as_deref()
     }
 
-    /// What was changed.
+    /// The changes so far.
     pub(crate) fn events(&self) -> Vec<ControlEvent> {
         lock(&self.manifest).events.clone()
     }
 
-    /// What was not said yet.
-    pub(crate) fn take_told(&self) -> Vec<String> {
-        std::mem::take(&mut lock(&self.told))
+    /// Takes the messages that were not printed yet.
+    pub(crate) fn take_messages(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.messages))
     }
 
-    /// The run has ended.
+    /// Marks the run as ended.
     pub(crate) fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// Writes a change down, in the order in which changes were made.
+    /// Records a change in the manifest. Changes must be recorded in their order.
     fn note(&self, manifest: &mut Manifest, event: ControlEvent) {
         let line = match event.change {
             LoadChange::Stop => format!(
-                "stopping: the {} asked for it; users finish the sample they are in (Ctrl-C: stop now)",
+                "stopping (from the {}): users finish their current sample; Ctrl-C stops at once",
                 event.from.name()
             ),
             _ => format!("from the {}: {}", event.from.name(), event.words()),
         };
-        lock(&self.told).push(line);
+        lock(&self.messages).push(line);
         manifest.events.push(event);
-        // A run that is cut off is to be understood, too.
+        // Written at once, so that the changes are known even if the process is killed.
         if let Err(error) = self.dir.write_manifest(manifest) {
-            lock(&self.told).push(format!("warning: {}", chain(&error)));
+            lock(&self.messages).push(format!("warning: {}", chain(&error)));
         }
     }
 
@@ -135,10 +136,10 @@ impl Steered {
 
 impl Steering for Steered {
     fn order(&self, order: Order, from: ChangedFrom) -> Result<(), String> {
-        // One order after the other, whoever gives them.
+        // The lock executes commands one at a time.
         let mut manifest = lock(&self.manifest);
         if matches!(self.phase(), RunPhase::Stopping | RunPhase::Ended) {
-            return Err("the run is ending; nothing can be changed any more".into());
+            return Err("the run is ending and can no longer be changed".into());
         }
         let (control, now) = (&self.shared.control, self.shared.clock.now());
         let posted = match order {
@@ -151,7 +152,7 @@ impl Steering for Steered {
                 control.set_rate_factor(now, factor).map(Some)
             }
             Order::Stop => {
-                self.asked.ask();
+                self.stops.request();
                 self.note(&mut manifest, ControlEvent { at_ns: now, change: LoadChange::Stop, from });
                 return Ok(());
             }
@@ -178,15 +179,15 @@ fn fixed_rate(started: &Started) -> Option<String> {
     let open = &started.program.open;
     if open.is_empty() {
         return Some(
-            "The rate is what the plan's users make of it: it can be paused and stopped. With --arrivals it can be changed, too."
+            "The users of the plan determine the rate. The run can be paused and stopped; with --arrivals the rate can be changed too."
                 .into(),
         );
     }
     let is_file = open.iter().any(|workload| !workload.process.has_rate());
-    is_file.then(|| "The arrivals are those of a file: they can be paused and stopped.".into())
+    is_file.then(|| "The arrival times come from a file. The run can be paused and stopped.".into())
 }
 
-/// What follows a run while it goes on.
+/// The subscriber of a running test and its live page.
 pub(crate) struct Live {
     pub(crate) follower: Follower,
     pub(crate) steered: Arc<Steered>,
@@ -196,7 +197,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Begins to follow; the sender is for the recorder.
+    /// Subscribes to the run; the sender is for the recorder.
     pub(crate) fn start(
         args: &LiveArgs,
         criteria: &[Criterion],
@@ -204,7 +205,7 @@ impl Live {
         steered: Steered,
     ) -> Result<(Live, SnapshotSender), String> {
         let (follower, sender) =
-            follow(criteria.to_vec()).map_err(|error| format!("the run cannot be followed: {error}"))?;
+            follow(criteria.to_vec()).map_err(|error| format!("cannot subscribe to the run: {error}"))?;
         let steered = Arc::new(steered);
         let page = match &args.live {
             Some(address) => Some(page(args, address, started, &steered, &follower)?),
@@ -214,40 +215,40 @@ impl Live {
         Ok((Live { follower, steered, page, page_url }, sender))
     }
 
-    /// The address of the live page; `None` when none is served.
+    /// The address of the live page, if it is served.
     pub(crate) fn page_url(&self) -> Option<&str> {
         self.page_url.as_deref()
     }
 
-    /// The run has ended, and the recorder has told its last second; so many outputs could not be written.
+    /// Marks the run as ended after the recorder has sent its last second; `unwritten` outputs could not be written.
     pub(crate) fn end(&mut self, unwritten: usize) {
         self.steered.end();
         self.follower.finish();
         self.note_unwritten(unwritten);
     }
 
-    /// Results that could not be written so far, for the page.
+    /// Tells the page how many outputs could not be written so far.
     pub(crate) fn note_unwritten(&self, count: usize) {
         if let Some(page) = &self.page {
             page.note_unwritten(count as u64);
         }
     }
 
-    /// An order from the terminal; what is wrong with it otherwise.
+    /// Executes a command from the terminal, or returns why it cannot be executed.
     pub(crate) fn order(&self, order: Order) -> Result<(), String> {
         self.steered.order(order, ChangedFrom::Terminal)?;
-        self.tell_state();
+        self.publish_state();
         Ok(())
     }
 
-    /// Has the page say how things stand.
-    pub(crate) fn tell_state(&self) {
+    /// Sends the current state of the run to the page.
+    pub(crate) fn publish_state(&self) {
         if let Some(page) = &self.page {
             page.tell_state();
         }
     }
 
-    /// The run has ended and its reports are written.
+    /// Ends the page after the reports were written.
     pub(crate) fn finish(self) {
         if let Some(page) = self.page {
             page.finish();
@@ -272,7 +273,7 @@ fn page(
             .find(|name| !name.is_empty())
             .cloned()
             .unwrap_or_else(|| "Test run".into()),
-        asked: if processes.is_empty() { "Users of the plan's own".into() } else { processes.join(" + ") },
+        asked: if processes.is_empty() { "Users of the plan".into() } else { processes.join(" + ") },
         fixed_rate: steered.fixed_rate().map(str::to_owned),
         report: std::path::absolute(&report).unwrap_or(report).display().to_string(),
         allow_remote: args.live_remote,

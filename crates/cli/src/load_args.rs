@@ -1,4 +1,4 @@
-//! How load is offered, as the command line says it: arrivals by schedule, or so many users with think time.
+//! Options that define the load: a schedule of arrivals, or a number of users with think time.
 
 use std::path::PathBuf;
 
@@ -10,44 +10,44 @@ use clap::Args;
 use crate::run_request::RunRequest;
 use crate::url_plan::{Closed, UrlPlan};
 
-/// Users of a URL, and how long, when nothing is said.
+/// Default number of users and duration of a run against a URL.
 const URL_USERS: u32 = 1;
 const URL_SECONDS: u64 = 30;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadArgs {
-    /// Begin sessions by this schedule, whoever is still busy, e.g. 'poisson(500/s) for 60s'.
+    /// Start sessions on this schedule, regardless of responses, e.g. 'poisson(500/s) for 60s'.
     #[arg(
         long,
         value_name = "PROCESS",
-        long_help = "Begin sessions by this schedule, whoever is still busy: \
-        one arrival is one pass through a thread group's body by a fresh visitor.\n\n\
-        Stages follow one another, separated by commas:\n  \
+        long_help = "Start sessions on this schedule, regardless of responses. Each arrival starts a new session: \
+        one iteration of a thread group.\n\n\
+        Stages are separated by commas:\n  \
         poisson(500/s) for 60s\n  ramp(500/s -> 2000/s) over 5min poisson\n  pause 10s\n  even(100/s) for 1min\n  \
         jittered(100/s) for 1min\n  gamma(100/s, cov 0.5) for 1min\n  weibull(100/s, cov 2) for 1min\n  \
         mmpp(100/s for 5s, 1000/s for 1s) for 60s\n  replay(results.jtl) speed 2"
     )]
     arrivals: Option<String>,
-    /// Share of a thread group in the arrivals, when the plan has several.
+    /// Relative share of arrivals for a thread group, for plans with several.
     #[arg(long = "weight", value_name = "GROUP=NUMBER")]
     weights: Vec<String>,
-    /// What becomes of an arrival that finds no free user: 'queue', 'drop' or 'grow to N' (default: grow to 10000).
+    /// What to do when all users are busy: 'queue', 'drop' or 'grow to N' (default: grow to 10000).
     #[arg(long, value_name = "POLICY")]
     no_free_user: Option<String>,
-    /// Users: of a URL; with --arrivals those who serve them under 'queue' or 'drop'.
+    /// Number of users: for a URL, or with --arrivals and --no-free-user 'queue' or 'drop'.
     #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     users: Option<u32>,
     /// Think time before each request to a URL: '1s', 'uniform(0s, 2s)', 'exponential(1s)', 'lognormal(1s, cov 0.5)'.
     #[arg(long, value_name = "TIME")]
     think: Option<String>,
-    /// How long users go on requesting a URL (default: 30s), or the last stage of --arrivals lasts when it does not say.
+    /// Duration of a run against a URL (default: 30s), or of the last stage of --arrivals if it has none.
     #[arg(long = "for", value_name = "TIME")]
     length: Option<String>,
-    /// Leave out timers that set a rate of their own, instead of refusing them beside --arrivals.
+    /// Skip timers that set a rate instead of refusing them together with --arrivals.
     #[arg(long)]
     ignore_rate_timers: bool,
-    /// Meet starts more exactly by watching the clock instead of sleeping just before them; uses up a core.
+    /// Reduce the lateness of starts to a few microseconds by polling the clock; uses a whole core.
     #[arg(long)]
     spin: bool,
 }
@@ -55,26 +55,25 @@ pub(crate) struct LoadArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Request to a URL")]
 pub(crate) struct UrlArgs {
-    /// Header to send with it; may be given several times.
+    /// Request header; may be given several times.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// Body to send with it, or @FILE, without its line ends; several are joined with &; the method is POST then, unless
-    /// said otherwise.
+    /// Request body, or @FILE (without its line ends); several are joined with &. Changes the default method to POST.
     #[arg(short = 'd', long = "data", value_name = "TEXT")]
     data: Vec<String>,
-    /// Method (default: GET).
+    /// Request method (default: GET).
     #[arg(short = 'X', long = "request", value_name = "METHOD")]
     method: Option<String>,
 }
 
 impl LoadArgs {
-    /// Puts what is asked for into a request for a plan or a URL.
+    /// Applies these options to a request for a plan or a URL.
     pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
         let target = request.plan.to_string_lossy().into_owned();
         let is_url = request.is_for_url();
         request.spin = self.spin;
         if !is_url && is_url_without_scheme(&target) && !request.plan.exists() {
-            return Err(format!("there is no file {target}; a URL begins with its scheme: http://{target}"));
+            return Err(format!("file {target} not found; for a URL, add the scheme: http://{target}"));
         }
         if !is_url {
             self.refuse_for_plan(&url)?;
@@ -115,7 +114,7 @@ impl LoadArgs {
         Ok(())
     }
 
-    /// What has no meaning for a plan, which says it itself.
+    /// Refuses options that a plan defines itself.
     fn refuse_for_plan(&self, url: &UrlArgs) -> Result<(), String> {
         let given = [
             ("--think", self.think.is_some()),
@@ -127,7 +126,7 @@ impl LoadArgs {
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(format!(
-                "{flag} is for a URL; the plan says this itself, perhaps through properties (-J NAME=VALUE)"
+                "{flag} is for a URL only; in a plan, change the element or its properties (-J NAME=VALUE)"
             )),
             None => Ok(()),
         }
@@ -147,7 +146,7 @@ impl LoadArgs {
         };
         let process = match &self.length {
             Some(_) if ArrivalProcess::parse(text).is_ok() => {
-                return Err("--for has no part in it: each stage of --arrivals says how long it lasts".into());
+                return Err("--for has no effect: every stage of --arrivals has a duration".into());
             }
             Some(length) => ArrivalProcess::parse_for(text, time_of_for(length)?),
             None => ArrivalProcess::parse(text),
@@ -157,9 +156,11 @@ impl LoadArgs {
         let policy = self.no_free_user.as_deref().map(no_free_user).transpose();
         let policy = policy.map_err(|error| format!("--no-free-user: {error}"))?;
         if self.users.is_some() && !matches!(policy, Some(NoFreeUser::Queue | NoFreeUser::Drop)) {
-            return Err("-c beside --arrivals needs --no-free-user queue or drop: otherwise users are made as they are \
-                        needed, up to --no-free-user 'grow to N'"
-                .into());
+            return Err(
+                "-c with --arrivals needs --no-free-user queue or drop; by default, users are added when \
+                        needed, up to the N of --no-free-user 'grow to N'"
+                    .into(),
+            );
         }
         Ok(Some(OpenOptions {
             process,
@@ -171,7 +172,7 @@ impl LoadArgs {
     }
 }
 
-/// Whether a text that is no URL would be one with `http://` before it: it names a port, an address or `localhost`.
+/// Whether a text looks like a URL without `http://`: it has a port, an address or `localhost`.
 fn is_url_without_scheme(text: &str) -> bool {
     let authority = text.split(['/', '?']).next().unwrap_or(text);
     let (host, port) = match authority.rsplit_once(':') {
@@ -188,7 +189,7 @@ fn is_url_without_scheme(text: &str) -> bool {
             || address.parse::<std::net::IpAddr>().is_ok())
 }
 
-/// The body that `-d` asks for, as curl makes it.
+/// The body of `-d` options, with curl's rules.
 fn body(data: &[String]) -> Result<Option<String>, String> {
     let mut parts = Vec::new();
     for text in data {
@@ -207,7 +208,7 @@ fn weight(text: &str) -> Result<(String, f64), String> {
         text.rsplit_once('=').and_then(|(name, number)| Some((name.to_owned(), number.trim().parse().ok()?)));
     match parsed {
         Some((name, weight)) if f64::is_finite(weight) && weight >= 0.0 => Ok((name, weight)),
-        _ => Err(format!("--weight {text:?} is not of the form 'Name of the group=2'")),
+        _ => Err(format!("--weight {text:?} does not have the form 'Name of the group=2'")),
     }
 }
 
@@ -218,7 +219,7 @@ fn time_of_for(text: &str) -> Result<u64, String> {
 fn whole_seconds(text: &str) -> Result<u64, String> {
     let ns = time_of_for(text)?;
     if ns < 1_000_000_000 || ns % 1_000_000_000 != 0 {
-        return Err(format!("--for {text:?}: a run lasts whole seconds"));
+        return Err(format!("--for {text:?}: not a whole number of seconds"));
     }
     Ok(ns / 1_000_000_000)
 }

@@ -1,4 +1,4 @@
-//! The run's log, in the manner of JMeter's.
+//! The log of a run, in the format of JMeter's log.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -12,16 +12,16 @@ use busyhour_engine::run::{Level, LogSink};
 
 use crate::system::is_pipe;
 
-/// Lines longer than this are cut: a response body in an error message must not fill the disk.
+/// Maximum length of a line, so that response bodies in error messages do not fill the disk.
 const LINE_BYTES_MAX: usize = 16 * 1024;
 
-/// After so many bytes the log says so and ends.
+/// Maximum size of the log.
 const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Lines that wait to be written; later ones are lost, and counted.
+/// Maximum number of lines that wait to be written; further lines are lost and counted.
 const WAITING_MAX: usize = 32 * 1024;
 
-/// How long the end of the run waits for the log to be written.
+/// Maximum time that the end of the run waits for the log.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 struct Shared {
@@ -31,12 +31,12 @@ struct Shared {
     lost: AtomicU64,
 }
 
-/// An open log file. A thread of its own writes it: neither a core nor the end of the run waits for a disk or a pipe.
+/// An open log file. A thread of its own writes it, so that neither a core nor the end of the run waits for a disk or a pipe.
 #[derive(Clone)]
 pub(crate) struct LogFile(Arc<Shared>);
 
 impl LogFile {
-    /// Makes the file anew. A pipe is opened when it has a reader.
+    /// Creates or overwrites the file. A pipe is opened when it has a reader.
     pub(crate) fn create(path: &Path) -> std::io::Result<Self> {
         let opened = if is_pipe(path) { None } else { Some(File::create(path)?) };
         let (lines, inbox) = sync_channel(WAITING_MAX);
@@ -53,13 +53,13 @@ impl LogFile {
         Ok(Self(shared))
     }
 
-    /// Where the engine writes to.
+    /// The sink for the engine.
     pub(crate) fn sink(&self) -> LogSink {
         let own = self.clone();
         Box::new(move |level, line| own.write(level, line))
     }
 
-    /// Writes one line; a full disk is no reason to end a run.
+    /// Writes one line. Errors are ignored: a full disk must not end a run.
     pub(crate) fn write(&self, level: Level, line: &str) {
         if level < Level::Info || self.0.written.load(Ordering::Relaxed) > LOG_BYTES_MAX {
             return;
@@ -78,7 +78,7 @@ impl LogFile {
         let mut text = format!("{now} {word} busyhour: {}\n", &line[..end]);
         if self.0.written.fetch_add(text.len() as u64, Ordering::Relaxed) + text.len() as u64 > LOG_BYTES_MAX
         {
-            text.push_str("the log has grown too long and ends here\n");
+            text.push_str("the log has reached its maximum size and ends here\n");
         }
         self.0.waiting.fetch_add(1, Ordering::SeqCst);
         if self.0.lines.try_send(text).is_err() {
@@ -87,7 +87,7 @@ impl LogFile {
         }
     }
 
-    /// Waits until the lines are with the system, for at most a second; how many lines the log lacks.
+    /// Waits at most a second until all lines are written; returns the number of lost lines.
     pub(crate) fn flush(&self) -> u64 {
         let began = Instant::now();
         while self.0.waiting.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE {
@@ -98,7 +98,7 @@ impl LogFile {
 }
 
 fn write_lines(opened: Option<File>, path: &PathBuf, inbox: &Receiver<String>, shared: &Shared) {
-    // Opening a pipe lasts until it has a reader; the lines wait meanwhile.
+    // Opening a pipe blocks until it has a reader; the lines are queued meanwhile.
     let file = match opened {
         Some(file) => Ok(file),
         None => File::options().write(true).open(path),

@@ -25,6 +25,7 @@ mod outcome;
 mod own_args;
 mod page_map;
 mod plan_load;
+mod plan_source;
 mod probe;
 mod progress;
 mod quantities;

@@ -1,10 +1,10 @@
-//! What of a plan and of its run puts the results in doubt, as the manifest keeps it.
+//! Notes in the manifest: properties of a plan and its run that make the results doubtful.
 
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_engine::run::{RunShared, ScriptDoubt};
 use busyhour_record::PlanNote;
 
-/// What the compilation warned of.
+/// Warnings of the compilation.
 pub(crate) fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
     let note = |finding: &Diagnostic| PlanNote {
         code: finding.code.into(),
@@ -17,13 +17,13 @@ pub(crate) fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
     findings.iter().filter(|finding| finding.severity == Severity::Warning).map(note).collect()
 }
 
-/// What puts results of scripts in doubt: known after the run only.
+/// Doubts about the results of scripts, known only after the run.
 pub(crate) fn script_doubts(shared: &RunShared) -> impl Iterator<Item = PlanNote> {
     shared.script_doubts().into_iter().map(|(element, doubt, count)| match doubt {
         ScriptDoubt::Unsupported(what) => PlanNote {
             code: "unsupported-in-script".into(),
-            message: format!("{element}: {what} is not supported in scripts; the script met it {count} times"),
-            hint: Some("it fails where JMeter goes on; change the script".into()),
+            message: format!("{element}: {what} is not supported in scripts; the script used it {count} times"),
+            hint: Some("the script fails here but not in JMeter; change it".into()),
         },
         ScriptDoubt::CachedText => PlanNote {
             code: "script-cached-text".into(),
@@ -38,11 +38,11 @@ pub(crate) fn script_doubts(shared: &RunShared) -> impl Iterator<Item = PlanNote
     })
 }
 
-/// Starts that timers had to give up: known after the run only.
+/// Starts that timers had to skip, known only after the run.
 pub(crate) fn missed_starts(shared: &RunShared) -> impl Iterator<Item = PlanNote> {
     shared.missed_starts().into_iter().map(|(timer, starts)| PlanNote {
         code: "missed-starts".into(),
-        message: format!("{timer}: no user was free for {starts} of its starts, which were given up"),
+        message: format!("{timer}: skipped {starts} starts because no user was free"),
         hint: Some("give the thread group more users".into()),
     })
 }

@@ -1,4 +1,4 @@
-//! How a run ended, for its manifest and for the exit code.
+//! The outcome of a run for its manifest, and its exit code.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use busyhour_record::{ArrivalCounts, CoreFacts, GeneratorFacts, OpenFacts, Outco
 use crate::exit::Exit;
 use crate::system;
 
-/// What became of a run's results.
+/// Facts about a run's results that decide its exit code.
 pub(crate) struct Results {
-    /// Some could not be written.
+    /// Some results could not be written.
     pub(crate) lost: bool,
-    /// A threshold was not kept.
+    /// A threshold failed.
     pub(crate) failed: bool,
     /// No request was sent.
     pub(crate) nothing_sent: bool,
 }
 
-/// The exit code of a run. `failed_by_stop`: the threshold that stopped it says that this is a failure.
+/// The exit code of a run. `failed_by_stop`: the threshold that stopped the run has the action "stop as failed".
 pub(crate) fn exit_code(end: RunEnd, failed_by_stop: bool, results: &Results) -> Exit {
     match end {
         RunEnd::Failed => Exit::Internal,
@@ -33,7 +33,7 @@ pub(crate) fn exit_code(end: RunEnd, failed_by_stop: bool, results: &Results) ->
     }
 }
 
-/// How a run ended. `asked`: how far someone outside asked it to stop before it had ended.
+/// The outcome of a run. `asked` is the stop request from outside the plan before the run ended.
 pub(crate) fn outcome(
     report: &RunReport,
     started: &Started,
@@ -95,7 +95,7 @@ pub(crate) fn outcome(
     }
 }
 
-/// Users that made no part of the load: of setUp and tearDown thread groups, and of groups that sent nothing.
+/// Users that generated no load: those of setUp and tearDown thread groups, and of groups that sent nothing.
 fn users_apart(started: &Started, totals: &RunTotals) -> u64 {
     let groups = started.shared.groups.iter().zip(0..);
     let is_apart = |number: &u32| {
@@ -114,10 +114,10 @@ fn exceeded_limits(cores: &[runner::CoreReport]) -> BTreeMap<String, u64> {
     counts
 }
 
-/// The open workloads that began.
+/// The open workloads that were started.
 fn open_facts(report: &RunReport, started: &Started) -> Vec<OpenFacts> {
-    let begun = started.program.open.iter().zip(&report.open).zip(0..);
-    begun
+    let workloads = started.program.open.iter().zip(&report.open).zip(0..);
+    workloads
         .filter_map(|((open, first), number)| {
             Some(OpenFacts {
                 seed: open.schedule_seed(started.shared.seed, number),

@@ -1,4 +1,4 @@
-//! What a run can be told beyond JMeter's flags: in `busyhour run`, and behind JMeter's own command line.
+//! Options of a run that JMeter does not have, for `busyhour run` and for JMeter's command line.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,30 +20,30 @@ pub(crate) struct OwnArgs {
     /// Directory for the run's files (default: a new one in busyhour-runs).
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Seed of every random choice (default: a new one, which the run directory tells).
+    /// Seed of all random choices (default: a new one, stored in the run directory).
     #[arg(long)]
     seed: Option<u64>,
-    /// Cores that make load (default: all this process may use).
+    /// Number of cores that generate load (default: all that this process may use).
     #[arg(long)]
     cores: Option<usize>,
-    /// Leave out what is not supported instead of refusing the plan.
+    /// Skip unsupported elements instead of refusing the plan.
     #[arg(long)]
     allow_unsupported: bool,
-    /// Accept only servers whose certificates the usual roots vouch for (JMeter accepts all).
+    /// Verify server certificates against Mozilla's root certificates (JMeter accepts all certificates).
     #[arg(long)]
     verify_tls: bool,
     /// Store passwords, tokens, keys, cookies and Authorization headers of the command line and the properties in the run
     /// directory instead of "[redacted]".
     #[arg(long)]
     keep_secrets: bool,
-    /// How long users may take to finish their samples after a stop request (default: 30s); then they are given up.
+    /// Time for users to finish their samples after a stop request (default: 30s).
     #[arg(long, value_name = "TIME")]
     grace: Option<String>,
-    /// At the end, show a table for each thread group and one of all groups.
+    /// Also show a table of results for each thread group.
     #[arg(long)]
     by_group: bool,
-    /// Longest time of one HTTP request: connecting, sending and the whole response, e.g. 30s; 'none' for no limit
-    /// (default: 60s for a URL, none for a plan).
+    /// Maximum time of one HTTP request from connecting to the end of the response, e.g. 30s, or 'none' (default: 60s for a
+    /// URL, none for a plan).
     #[arg(long, value_name = "TIME")]
     request_deadline: Option<String>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) struct OwnArgs {
 }
 
 impl OwnArgs {
-    /// Puts them into a request, whose plan, or URL with what `url` says of it, is there already.
+    /// Applies these options to a request that has its plan or URL already.
     pub(crate) fn apply(self, url: UrlArgs, request: &mut RunRequest) -> Result<(), String> {
         if self.cores == Some(0) {
             return Err("--cores must be at least 1".into());
@@ -85,7 +85,7 @@ impl OwnArgs {
     }
 }
 
-/// Longest time of a request to a URL when nothing is said.
+/// Default of `--request-deadline` for a URL.
 const URL_REQUEST_DEADLINE: Duration = Duration::from_secs(60);
 
 fn deadline(text: &str) -> Result<Duration, String> {

@@ -1,4 +1,4 @@
-//! `busyhour plan-load`: which users and think times to take for a wanted rate.
+//! `busyhour plan-load`: numbers of users and think times for a target rate.
 
 use busyhour_queueing::cycle::{Cycle, Think, ThinkLaw};
 use busyhour_queueing::planning::{
@@ -16,21 +16,21 @@ use crate::quantities::{rate_per_s, seconds};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A closed load of N users with think time Z offers λ = N/Z − Q/Z requests per second, Q = λR the \
-    requests in the system. N and Z that grow together keep N/Z; Q/Z shrinks, and with it what the system under test \
-    can do to the rate at which it is asked (Principle A of Brady & Gunther, arXiv 1607.05356).\n\n\
+    after_help = "N users with think time Z generate λ = N/Z − Q/Z requests per second, where Q = λR is the number of \
+    requests in the system. If N and Z grow together, N/Z stays constant and Q/Z shrinks, so the system under test has less \
+    influence on the rate (Principle A of Brady & Gunther, arXiv 1607.05356).\n\n\
     Examples:\n  busyhour plan-load --rate 20 --response 0.05\n  busyhour plan-load --rate 20 --response 50ms --think 10\n  \
     busyhour plan-load --rate 1200/min --response 50ms --think-law exponential\n  \
     busyhour plan-load --rate 20 --demands 0.05,0.04,0.03 --users 100,200,400,800"
 )]
 pub(crate) struct PlanLoadArgs {
-    /// Wanted rate: requests per second, or with /s, /min, /h.
+    /// Target rate: requests per second, or with the unit /s, /min or /h.
     #[arg(long, value_parser = rate_per_s)]
     rate: f64,
-    /// Mean response time R at that rate: seconds, or with us, ms, s, min.
+    /// Mean response time R at that rate: seconds, or with the unit us, ms, s or min.
     #[arg(long, value_name = "TIME", value_parser = seconds, required_unless_present = "demands")]
     response: Option<f64>,
-    /// Instead of R: the service demands of the system's stations; waiting is then calculated and simulated.
+    /// Service demands of the system's stations, instead of R; waiting times are then computed and simulated.
     #[arg(long, value_name = "TIME,…", value_parser = seconds, value_delimiter = ',', conflicts_with = "response")]
     demands: Vec<f64>,
     /// Show the pairs for these think times Z.
@@ -39,7 +39,7 @@ pub(crate) struct PlanLoadArgs {
     /// Show the pairs for these numbers of users N.
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     users: Vec<u64>,
-    /// How think times vary: uniform on [0, 2Z], exponential, or constant.
+    /// Distribution of think times: uniform on [0, 2Z], exponential, or constant.
     #[arg(long, value_enum, default_value_t = Law::Uniform)]
     think_law: Law,
     /// Seed of the simulations.
@@ -89,14 +89,11 @@ pub(crate) fn main(args: &PlanLoadArgs) -> Exit {
 fn with_hint(error: &PlanError, args: &PlanLoadArgs) -> String {
     let hint = match error {
         PlanError::Saturated { saturation_per_s, .. } => {
-            format!(
-                "; ask for --rate {:.2} or less, or see what a faster station would do",
-                floor(*saturation_per_s)
-            )
+            format!("; use --rate {:.2} or less, or try a faster station", floor(*saturation_per_s))
         }
         PlanError::TooFew { in_system, .. } => {
             format!(
-                "; take --users {:.0} or more, far more for an open load",
+                "; use --users {:.0} or more, far more to approximate an open load",
                 (in_system - 1e-9).ceil().max(1.0)
             )
         }
@@ -115,12 +112,12 @@ fn floor(value: f64) -> f64 {
     (value * 100.0 + 1e-6).floor() / 100.0
 }
 
-/// The pairs to show, and the one to take.
+/// The pairs to show, and the recommended one.
 struct Answer {
     wish: LoadWish,
     pairs: Vec<Pair>,
     take: Option<Pair>,
-    /// The users asked for what is shown; otherwise it is a ladder of ours.
+    /// Whether the user selected the pairs; otherwise they are a default series.
     asked: bool,
 }
 
@@ -132,7 +129,7 @@ impl Answer {
         };
         let wish = LoadWish { rate_per_s: args.rate, system, think: args.think_law.law() };
         let mut pairs = Vec::new();
-        // Each pair has a stream of its own, so that it does not depend on which others are shown.
+        // A random stream per pair keeps its result independent of the other pairs.
         let random = |pair: u64| {
             Xoshiro256PlusPlus::seed_from_u64(args.seed.wrapping_mul(0x9E37_79B9).wrapping_add(pair))
         };
@@ -145,7 +142,7 @@ impl Answer {
         let asked = !pairs.is_empty();
         let mut take = choose(&pairs).copied();
         if take.is_none() {
-            // With pairs of their own people still want to know what is enough.
+            // Recommends a pair even if none of the selected ones is good enough.
             let ladder = wish.ladder(&mut random(0))?;
             take = choose(&ladder).copied();
             if !asked {
@@ -228,10 +225,9 @@ impl Answer {
                  order of arrival, seed {}),\nand its standard error.\n",
                 args.seed
             ),
-            (false, System::Demands(_)) => "who are answered after R.\n".to_owned(),
+            (false, System::Demands(_)) => "with response time R.\n".to_owned(),
             (false, System::Response(_)) => {
-                "who are answered after R;\nhow they wait for each other is unknown (--demands tells).\n"
-                    .to_owned()
+                "with response time R;\nwaiting between users is unknown (use --demands).\n".to_owned()
             }
         };
         out
@@ -240,7 +236,7 @@ impl Answer {
     fn advice(&self, args: &PlanLoadArgs) -> String {
         let Some(take) = &self.take else {
             return format!(
-                "Take none of these: at none is R/Z at most {FEEDBACK_MAX} and the CoV within {COV_BAND} of 1.\n{}",
+                "None of these is recommended: none has R/Z of at most {FEEDBACK_MAX} and a CoV within {COV_BAND} of 1.\n{}",
                 self.open_load()
             );
         };
@@ -249,15 +245,15 @@ impl Answer {
             (true, true) => "the fewest of these",
             _ => "the fewest users",
         };
-        let none = if self.asked && !shown { "None of these is near to an open load. " } else { "" };
+        let none = if self.asked && !shown { "None of these is close to an open load. " } else { "" };
         let cov = match take.cov.value() {
             Some(_) => format!("the CoV is within {COV_BAND} of 1"),
             None => "the CoV is unknown".to_owned(),
         };
         let mut out = format!(
-            "{none}Take N = {} and Z = {} s, {why} for which Q/Z is small.\n\
+            "{none}Recommended: N = {} and Z = {} s, {why} for which Q/Z is small.\n\
              R/Z is at most {FEEDBACK_MAX}: a system twice as slow lowers the rate by no more than {:.0} %; {cov}.\n\
-             More users with a longer Z are as good.\n",
+             More users with a longer Z are also suitable.\n",
             take.users,
             // To the millisecond, as in the table.
             (take.think_s * 1e3).round() / 1e3,
@@ -268,8 +264,8 @@ impl Answer {
         let dispersion = Cycle { think, response_s: take.response_s }.cov().powi(2);
         if dispersion < 0.8 {
             out += &format!(
-                "Over times much longer than Z the counts stay evener than Poisson's, whatever N: their dispersion\n\
-                 tends to {dispersion:.2} (with --think-law exponential to 1).\n"
+                "Over times much longer than Z, counts vary less than those of a Poisson process for every N: their dispersion\n\
+                 approaches {dispersion:.2} (with --think-law exponential: 1).\n"
             );
         }
         out + &self.open_load()
@@ -279,8 +275,8 @@ impl Answer {
         let rate = self.wish.rate_per_s;
         let (first, narrow) = forecast::ARRIVALS_FOR_VERDICT;
         format!(
-            "Arrivals that heed no answer at all: busyhour run PLAN --arrivals 'poisson({rate}/s) for 10min'\n\
-             A verdict on their process needs about {first} arrivals ({:.0} s), {narrow} ({:.0} s) to know the CoV to ±0.05.\n",
+            "For an open load: busyhour run PLAN --arrivals 'poisson({rate}/s) for 10min'\n\
+             A verdict on its arrivals needs about {first} arrivals ({:.0} s); {narrow} arrivals ({:.0} s) determine the CoV to ±0.05.\n",
             (f64::from(first) / rate).ceil(),
             (f64::from(narrow) / rate).ceil(),
         )
@@ -325,7 +321,7 @@ impl Answer {
     }
 }
 
-/// How JMeter is told the pair.
+/// The settings for the pair in JMeter.
 fn jmeter(law: Law, pair: &Pair) -> String {
     let ms = |seconds: f64| (seconds * 1_000.0).round();
     let timer = match law {
@@ -348,7 +344,7 @@ fn jmeter(law: Law, pair: &Pair) -> String {
     )
 }
 
-/// The value with its error; room is left for errors that other rows have.
+/// The value with its error, padded to align with rows that have an error.
 fn cov(expected: &ExpectedCov, simulated: bool) -> String {
     match expected {
         ExpectedCov::Superposition(cov) if simulated => format!("{cov:.2}      "),
@@ -360,7 +356,7 @@ fn cov(expected: &ExpectedCov, simulated: bool) -> String {
     }
 }
 
-/// A standard error is never shown as none.
+/// Rounds up, so that a standard error is never shown as 0.00.
 fn two_digits_up(value: f64) -> String {
     format!("{:.2}", ((value * 100.0).ceil() / 100.0).max(0.01))
 }

@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on.
+//! Progress of a run in the terminal.
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::Ordering;
@@ -15,10 +15,10 @@ use crate::exit::say;
 use crate::live::Live;
 use crate::terminal_view::{Key, Screen, Shown, draw};
 
-/// How often a line moves on a terminal.
+/// Interval between updates of the progress line.
 pub(crate) const STEP: Duration = Duration::from_millis(500);
 
-/// How the course of a run is shown.
+/// Shows the progress of a run.
 pub(crate) struct Display {
     on_terminal: bool,
     /// JMeter prints these lines to standard output.
@@ -31,19 +31,19 @@ pub(crate) struct Display {
     screen: Option<ScreenShown>,
 }
 
-/// The screen, and what is on it beside the run.
+/// The full-screen view and its messages.
 struct ScreenShown {
     screen: Screen,
     keys: Option<UnboundedReceiver<Key>>,
     title: String,
     help: bool,
-    /// What was said while it was there; said again when it is gone.
-    said: Vec<String>,
-    /// When the last of it was said.
-    said_at: Instant,
+    /// Messages shown on the screen, printed again after the screen is closed.
+    messages: Vec<String>,
+    /// Time of the last message.
+    last_message: Instant,
 }
 
-/// How long the screen shows what was said last.
+/// How long the screen shows a message.
 const MESSAGE: Duration = Duration::from_secs(8);
 
 impl Display {
@@ -61,7 +61,7 @@ impl Display {
         }
     }
 
-    /// Shows the run on a screen from now on; on a line where that fails.
+    /// Switches to the full screen, or stays with the progress line if that fails.
     pub(crate) fn take_screen(&mut self, manifest: &Manifest) {
         match Screen::take() {
             Ok((screen, keys)) => {
@@ -72,32 +72,32 @@ impl Display {
                     keys: Some(keys),
                     title,
                     help: false,
-                    said: Vec::new(),
-                    said_at: Instant::now(),
+                    messages: Vec::new(),
+                    last_message: Instant::now(),
                 });
             }
             Err(error) => say(&format!("warning: the terminal cannot show a screen: {error}")),
         }
     }
 
-    /// The keys that are pressed while the screen is there.
+    /// The keys pressed while the screen is shown.
     pub(crate) fn take_keys(&mut self) -> Option<UnboundedReceiver<Key>> {
         self.screen.as_mut().and_then(|shown| shown.keys.take())
     }
 
-    /// Shows what the keys do, or no longer.
+    /// Shows or hides the help on keys.
     pub(crate) fn switch_help(&mut self) {
         if let Some(shown) = &mut self.screen {
             shown.help = !shown.help;
         }
     }
 
-    /// Says something to the person at the terminal.
+    /// Shows a message to the user.
     pub(crate) fn say(&mut self, message: &str) {
         match &mut self.screen {
             Some(shown) => {
-                shown.said.push(message.to_owned());
-                shown.said_at = Instant::now();
+                shown.messages.push(message.to_owned());
+                shown.last_message = Instant::now();
             }
             None => {
                 self.clear();
@@ -106,15 +106,15 @@ impl Display {
         }
     }
 
-    /// Gives the terminal back, and says what was said on the screen.
+    /// Closes the screen and prints its messages.
     fn leave_screen(&mut self) {
         if let Some(shown) = self.screen.take() {
             drop(shown.screen);
-            shown.said.iter().for_each(|message| say(message));
+            shown.messages.iter().for_each(|message| say(message));
         }
     }
 
-    /// Shows how far the run is.
+    /// Updates the progress.
     pub(crate) fn step(&mut self, shared: &RunShared, recorder: &Recorder, live: Option<&Live>) {
         let unwritten = recorder.live().events;
         if let Some(live) = live {
@@ -141,7 +141,7 @@ impl Display {
         }
     }
 
-    /// Says how far the run is, because somebody asked.
+    /// Prints the progress on request (SIGUSR1).
     pub(crate) fn say_progress(&mut self, shared: &RunShared, recorder: &Recorder) {
         let elapsed = Duration::from_nanos(shared.clock.now().0);
         let live = recorder.live();
@@ -150,18 +150,18 @@ impl Display {
         self.say(&line);
     }
 
-    /// The last words: the numbers of the last interval, and all.
+    /// Prints the counts of the last interval and of the whole run.
     pub(crate) fn end(&mut self, shared: &RunShared, delta: &IntervalCounts, total: &IntervalCounts) {
         self.clear();
         if !self.on_terminal {
-            // JMeter prints its line of impossible numbers when there was nothing to sum up.
+            // JMeter prints a line of meaningless numbers for a run without samples.
             if self.to_stdout || total.samples > 0 {
                 self.put(&summariser_end(&self.name, delta, total, users(shared)));
             }
         }
     }
 
-    /// Takes the moving line or the screen away, so that something else can be said.
+    /// Removes the progress line or closes the screen, so that other text can be printed.
     pub(crate) fn clear(&mut self) {
         self.leave_screen();
         if std::mem::take(&mut self.line_shown) {
@@ -182,10 +182,10 @@ impl Display {
 }
 
 impl ScreenShown {
-    /// Draws the run; false when that cannot be done any more.
+    /// Draws the screen; returns false if the terminal is gone.
     fn draw(&mut self, live: &Live, unwritten: usize) -> bool {
         let state = live.steered.state();
-        let message = self.said.last().filter(|_| self.said_at.elapsed() < MESSAGE);
+        let message = self.messages.last().filter(|_| self.last_message.elapsed() < MESSAGE);
         let course = live.follower.course();
         let shown = Shown {
             title: &self.title,
@@ -210,7 +210,7 @@ fn users(shared: &RunShared) -> UserCounts {
     }
 }
 
-/// Columns of the terminal that standard error, or standard output, is.
+/// Width of the terminal at standard error or standard output.
 pub(crate) fn columns() -> Option<usize> {
     #[cfg(unix)]
     {

@@ -1,14 +1,14 @@
-//! How far reading is, for whoever waits for it.
+//! Progress of reading large inputs.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use crate::progress::columns;
 
-/// How often the line of progress moves.
+/// Interval between updates of the progress line.
 const STEP: Duration = Duration::from_millis(200);
 
-/// A line that tells how far reading is, on a terminal.
+/// A progress line on a terminal.
 pub(crate) struct ReadingProgress<'n> {
     name: &'n str,
     next: Instant,
@@ -19,11 +19,11 @@ pub(crate) struct ReadingProgress<'n> {
 impl<'n> ReadingProgress<'n> {
     pub(crate) fn new(name: &'n str) -> ReadingProgress<'n> {
         let on_terminal = std::io::stderr().is_terminal();
-        // Short files are read before anybody has read a line about them.
+        // Delayed, so that short files show no progress.
         ReadingProgress { name, next: Instant::now() + STEP, shown: false, on_terminal }
     }
 
-    /// Shows that so many bytes were read, of so many when that is known.
+    /// Shows the number of bytes read, and their share if the total is known.
     pub(crate) fn show(&mut self, bytes: u64, of: Option<u64>) {
         if !self.on_terminal || Instant::now() < self.next {
             return;

@@ -1,4 +1,4 @@
-//! The arrival times of a log, for arrivals that repeat what was seen.
+//! Reads the arrival times of a log for `replay(…)`.
 
 use std::io::BufRead as _;
 use std::path::Path;
@@ -8,25 +8,25 @@ use busyhour_record::{Log, LogError, RunDir, SampleFlags, SamplesReader};
 
 use crate::exit::say;
 
-/// Reads the files that a process replays.
+/// Reads the files of the `replay(…)` stages of a process.
 ///
 /// # Errors
-/// What cannot be read, and why.
+/// If a file cannot be read.
 pub(crate) fn resolved(mut process: ArrivalProcess) -> Result<ArrivalProcess, String> {
     process.resolve(|file| read(Path::new(file)).map_err(|error| format!("replay({file}): {error}")))?;
     Ok(process)
 }
 
-/// Stamps of a run directory, a JTL file or an access log in nanoseconds from some origin.
+/// Arrival times of a run directory, a JTL file or an access log in nanoseconds from an arbitrary origin.
 fn read(path: &Path) -> Result<Vec<u64>, String> {
     let stamps = if path.is_dir() { of_run(path) } else { of_file(path) }?;
-    if stamps.is_empty() { Err("it holds no arrivals".into()) } else { Ok(stamps) }
+    if stamps.is_empty() { Err("the file contains no arrivals".into()) } else { Ok(stamps) }
 }
 
-/// The arrivals of an open run, or the requests of another.
+/// The arrivals of an open run, or the requests of a closed one.
 fn of_run(path: &Path) -> Result<Vec<u64>, String> {
-    let reader =
-        SamplesReader::open(&RunDir::open(path).samples_path()).map_err(|error| crate::run::chain(&error))?;
+    let reader = SamplesReader::open(&RunDir::open(path).samples_path())
+        .map_err(|error| crate::io_hints::chain(&error))?;
     let (mut requests, mut arrivals) = (Vec::new(), Vec::new());
     let beside = SampleFlags::TRANSACTION | SampleFlags::SUB_RESULT;
     reader
@@ -38,7 +38,7 @@ fn of_run(path: &Path) -> Result<Vec<u64>, String> {
             },
             |_, arrival| arrivals.push(arrival.scheduled.0),
         )
-        .map_err(|error| crate::run::chain(&error))?;
+        .map_err(|error| crate::io_hints::chain(&error))?;
     Ok(if arrivals.is_empty() { requests } else { arrivals })
 }
 
@@ -52,24 +52,23 @@ fn of_file(path: &Path) -> Result<Vec<u64>, String> {
         return of_access_log(path);
     }
     let neither = |error: LogError| {
-        format!("{}; it is no access log of the common kind either", crate::run::chain(&error))
+        format!(
+            "{}; the file is not an access log in the common format either",
+            crate::io_hints::chain(&error)
+        )
     };
     let mut stamps = Vec::new();
-    // Rows of transactions and sub-results are no arrivals, and are not shown.
+    // The scan skips rows of transactions and sub-results, which are not arrivals.
     let facts = Log::open(path)
         .and_then(|log| log.scan(|row, _| stamps.extend(u64::try_from(row.start_ns)), &mut |_| {}))
         .map_err(neither)?;
     if facts.bad_rows > 0 {
-        say(&format!(
-            "warning: {} rows of {} cannot be read and are left out",
-            facts.bad_rows,
-            path.display()
-        ));
+        say(&format!("warning: skipped {} rows of {} that cannot be read", facts.bad_rows, path.display()));
     }
     Ok(stamps)
 }
 
-/// The stamp of a line of an access log in seconds since 1970: `… [10/Oct/2000:13:55:36 -0700] …`.
+/// The time of a line in an access log in seconds since 1970: `… [10/Oct/2000:13:55:36 -0700] …`.
 fn in_brackets(line: &str) -> Option<i64> {
     // The client before it may be an IPv6 address in brackets.
     line.match_indices('[').find_map(|(at, bracket)| {
@@ -79,8 +78,8 @@ fn in_brackets(line: &str) -> Option<i64> {
     })
 }
 
-/// An access log has whole seconds. Its requests are put at random points of their seconds, always the same ones: all at
-/// once would be bunches that nobody has seen.
+/// Reads an access log, which has whole seconds. Requests are spread at random (with a fixed seed) within their second,
+/// because all at once would be a burst that did not happen.
 fn of_access_log(path: &Path) -> Result<Vec<u64>, String> {
     use rand::{Rng as _, SeedableRng as _};
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(0);
@@ -99,11 +98,11 @@ fn of_access_log(path: &Path) -> Result<Vec<u64>, String> {
         }
     }
     say(&format!(
-        "warning: {} has stamps in whole seconds; its arrivals are spread at random inside each second",
+        "warning: {} has times in whole seconds; its arrivals are spread at random within each second",
         path.display()
     ));
     if odd > 0 {
-        say(&format!("warning: {odd} lines of {} have no stamp and are left out", path.display()));
+        say(&format!("warning: skipped {odd} lines of {} without a time", path.display()));
     }
     Ok(stamps)
 }

@@ -1,4 +1,4 @@
-//! `busyhour report`: what came of a test, from any result files of it.
+//! `busyhour report`: tables and a page from run directories and result files.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use clap::Args;
 
 use crate::exit::{Exit, complain, print, say};
 use crate::inputs::{Inputs, is_stdin};
+use crate::io_hints::chain;
 use crate::progress::columns;
 use crate::reading::ReadingProgress;
 use crate::results_args::ResultsArgs;
-use crate::run::chain;
 
 /// JMeter's properties for the limits of its Application Performance Index, in ms.
 pub(crate) const APDEX_PROPERTIES: [&str; 2] =
@@ -25,34 +25,34 @@ pub(crate) const APDEX_PROPERTIES: [&str; 2] =
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Results are run directories, and JTL files as JMeter writes them: CSV with or without names of columns, XML, \
-    packed with gzip or Zstandard or not; what a file is, its bytes tell. Several are those of several generators of one \
-    test: their samples are put together, label by label. Percentiles are of all samples, within 0.1 %.\n\n\
+    after_help = "Inputs are run directories and JTL files: CSV with or without a header line, or XML, also compressed with \
+    gzip or Zstandard. The format is detected from the content. Several inputs count as results of several generators in one \
+    test; their samples are merged by label. Percentiles are computed from all samples, with an error of at most 0.1 %.\n\n\
     Examples:\n  busyhour report results.jtl -o report.html\n  busyhour report busyhour-runs/plan-20260101-120000\n  \
     busyhour report --steady auto generator-*.jtl.gz -o report.html\n  \
     busyhour report --window 60,660 --apdex 300,1200 results.jtl\n  zstdcat results.jtl.zst | busyhour report -\n\n\
-    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 an input cannot be read"
+    Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 an input cannot be read"
 )]
 pub(crate) struct ReportArgs {
     /// JTL files and run directories; - is standard input.
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
-    /// Write the page into this file.
+    /// Write the HTML report to this file.
     #[arg(short = 'o', long = "output", value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// Write the summary as JSON into this file; - is standard output, without the table.
+    /// Write the summary as JSON to this file; - is standard output and replaces the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
     results: ResultsArgs,
-    /// Show a table for each thread group, as the names of threads tell them, and one of all groups.
+    /// Also show a table for each thread group (derived from the thread names).
     #[arg(long)]
     by_group: bool,
-    /// Response times that satisfy, and that are tolerated, in ms (default: 500,1500, or JMeter's properties).
+    /// APDEX limits in ms (default: 500,1500, or JMeter's properties).
     #[arg(long, value_name = "SATISFIED,TOLERATED", value_parser = apdex)]
     apdex: Option<ApdexLimits>,
-    /// The load was an open workload: compare its arrivals with Poisson arrivals. Without this, threads are taken to wait
-    /// for each response, as JMeter's do; a run directory tells itself.
+    /// Treat a JTL as the result of an open workload (default: threads wait for each response, as in JMeter). A run directory
+    /// contains this information.
     #[arg(long)]
     open: bool,
 }
@@ -63,10 +63,10 @@ pub(crate) fn main(args: &ReportArgs) -> Exit {
         Err(message) => return complain(Exit::Usage, &message),
     };
     if let Some(folder) = args.output.iter().chain(&args.json).find(|path| path.is_dir()) {
-        let text = format!("{} is a directory: name the file to write", folder.display());
+        let text = format!("{} is a directory; give the name of a file", folder.display());
         return complain(Exit::Usage, &text);
     }
-    // A part of the time may take a second reading.
+    // A time window may need a second pass over the input.
     let once = options.part == ResultsPart::Whole;
     let inputs = match if once { Inputs::once(&args.inputs) } else { Inputs::kept(&args.inputs) } {
         Ok(inputs) => inputs,
@@ -108,16 +108,16 @@ impl ReportArgs {
     }
 }
 
-/// What JMeter's properties say of reading results.
+/// The options for reading results that JMeter's properties set.
 pub(crate) fn options(properties: &HashMap<String, String>) -> Result<ResultsOptions, String> {
     let get = |name: &str| properties.get(name).map(String::as_str);
     let save = SaveConfig::from_properties(get).map_err(|error| error.to_string())?;
-    // Without a word about columns those that JMeter writes by default are tried, of several releases.
-    let told = properties.keys().any(|name| name.starts_with("jmeter.save.saveservice."));
+    // Without such properties, the default columns of several JMeter releases are tried.
+    let has_columns = properties.keys().any(|name| name.starts_with("jmeter.save.saveservice."));
     Ok(ResultsOptions {
         read: ReadSettings {
             stamps_are_ends: !save.timestamp_is_start,
-            unnamed: told.then_some(save),
+            unnamed: has_columns.then_some(save),
             ..ReadSettings::default()
         },
         apdex: apdex_limits(properties)?,
@@ -131,7 +131,7 @@ pub(crate) fn apdex_limits(properties: &HashMap<String, String>) -> Result<Apdex
     let [satisfied, tolerated] = APDEX_PROPERTIES.map(|name| {
         let Some(text) = properties.get(name) else { return Ok(None) };
         let ms: Option<f64> = text.trim().parse().ok().filter(|ms| (0.0..1e12).contains(ms));
-        ms.map(Some).ok_or_else(|| format!("{name}={text}: this is no number of ms"))
+        ms.map(Some).ok_or_else(|| format!("{name}={text}: not a number of milliseconds"))
     });
     let ns = |ms: f64| (ms * 1e6).round() as u64;
     if let Some(ms) = satisfied? {
@@ -143,12 +143,12 @@ pub(crate) fn apdex_limits(properties: &HashMap<String, String>) -> Result<Apdex
     Ok(limits)
 }
 
-/// Reads the inputs, and shows how far that is.
+/// Reads the inputs and shows the progress.
 pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReportError> {
     with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
 }
 
-/// Reads `inputs` by `summarise`, and shows how far that is.
+/// Reads `inputs` with `summarise` and shows the progress.
 pub(crate) fn with_progress<T>(
     inputs: Vec<ResultsInput>,
     summarise: impl FnOnce(Vec<ResultsInput>, &mut dyn FnMut(u64, Option<u64>)) -> T,
@@ -163,7 +163,7 @@ pub(crate) fn with_progress<T>(
     summary
 }
 
-/// Says why results cannot be read.
+/// Prints why results cannot be read.
 pub(crate) fn refuse(error: &ReportError) -> Exit {
     let mut diagnostic = Diagnostic::error("results", error.to_string());
     if let Some(cause) = std::error::Error::source(error) {
@@ -176,7 +176,7 @@ pub(crate) fn refuse(error: &ReportError) -> Exit {
     Exit::Refused
 }
 
-/// How standard output looks.
+/// The width and colours of standard output.
 fn look() -> Look {
     let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -187,7 +187,7 @@ fn apdex(text: &str) -> Result<ApdexLimits, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
     let two = text.split_once(',').and_then(|(from, to)| Some((number(from)?, number(to)?)));
     let (satisfied, tolerated) = two.filter(|(satisfied, tolerated)| tolerated > satisfied).ok_or(
-        "two numbers of ms are needed, as in 500,1500: up to which a user is satisfied, and up to which it is tolerated",
+        "expected two increasing numbers of milliseconds, e.g. 500,1500: the limits of satisfied and tolerated responses",
     )?;
     let ns = |ms: f64| (ms * 1e6).round() as u64;
     Ok(ApdexLimits { satisfied_ns: ns(satisfied), tolerated_ns: ns(tolerated) })

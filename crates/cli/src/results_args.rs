@@ -1,4 +1,4 @@
-//! What `report`, `judge`, `export`, `compare` and `trend` are told about results: which part of them counts, how files are read, which clock.
+//! Options of `report`, `judge`, `export`, `compare` and `trend` on reading results: time window, file format, clock.
 
 use std::path::PathBuf;
 
@@ -11,19 +11,19 @@ use crate::report;
 use crate::run_request::FlagSettings;
 use crate::settings;
 
-/// Which part of results counts, and how files are read.
+/// Time window and file format of results.
 #[derive(Debug, Args)]
 pub(crate) struct ResultsArgs {
-    /// Count what starts from FROM until TO, in seconds from the start (each run's own).
+    /// Use only samples that start between FROM and TO, in seconds from the start of each run.
     #[arg(long, value_name = "FROM,TO", value_parser = span, conflicts_with = "steady")]
     window: Option<RunWindow>,
-    /// Look for ramps at the beginning and the end (of each run), and leave them out.
+    /// Detect the ramps at the start and the end of each run and exclude them.
     #[arg(long, value_name = "HOW")]
     steady: Option<SteadyHow>,
-    /// Time stamps are the ends of samples (sampleresult.timestamp.start=false), not their starts.
+    /// Time stamps are the ends of samples, not their starts (sampleresult.timestamp.start=false).
     #[arg(long)]
     end_stamps: bool,
-    /// Set a JMeter property, such as those with which a CSV without names of columns was written.
+    /// Set a JMeter property, e.g. for the columns of a CSV file without a header line.
     #[arg(short = 'J', value_name = "NAME=VALUE")]
     jmeter_property: Vec<String>,
     /// JMeter properties file; may be given several times.
@@ -31,10 +31,10 @@ pub(crate) struct ResultsArgs {
     additional: Vec<PathBuf>,
 }
 
-/// How ramps are found.
+/// Method of ramp detection.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum SteadyHow {
-    /// By the number of users where it is known, by rate and response times.
+    /// By the number of users if known, else by rate and response times.
     Auto,
 }
 
@@ -44,7 +44,7 @@ impl ResultsArgs {
         self.window
     }
 
-    /// Whether ramps are looked for.
+    /// Whether ramps are excluded.
     pub(crate) const fn is_steady(&self) -> bool {
         self.steady.is_some()
     }
@@ -57,7 +57,7 @@ impl ResultsArgs {
         }
     }
 
-    /// All of it, with what properties say besides.
+    /// The options for reading, with those set by properties.
     pub(crate) fn options(&self) -> Result<ResultsOptions, String> {
         let mut flags = FlagSettings { additional: self.additional.clone(), ..FlagSettings::default() };
         for text in &self.jmeter_property {
@@ -71,12 +71,12 @@ impl ResultsArgs {
     }
 }
 
-/// How runs are read that are compared.
+/// Options on reading runs for a comparison.
 #[derive(Debug, Args)]
 pub(crate) struct ComparedArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
-    /// The clock: from the intended or from the actual start. A JTL has the latter only.
+    /// Measure times from the intended or from the actual start. A JTL has only the latter.
     #[arg(long, value_enum, default_value_t = Clock::Response)]
     clock: Clock,
 }
@@ -84,9 +84,9 @@ pub(crate) struct ComparedArgs {
 /// The clock on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Clock {
-    /// End − intended start.
+    /// From the intended start to the end.
     Response,
-    /// End − actual start.
+    /// From the actual start to the end.
     Service,
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of a run, whichever form of the command line it came from.
+//! The settings of a run, from either form of the command line.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use crate::thresholds::Thresholds;
 pub(crate) struct RunRequest {
     /// The plan.
     pub(crate) plan: PathBuf,
-    /// The plan's text when it is no file (the demo's, that of a URL).
+    /// The plan's text if it is not a file (for the demo and for a URL).
     pub(crate) plan_text: Option<Cow<'static, str>>,
     /// Main results file.
     pub(crate) results: Option<PathBuf>,
-    /// Begin it anew when it exists.
+    /// Overwrite an existing results file.
     pub(crate) force: bool,
     /// Properties.
     pub(crate) flags: FlagSettings,
@@ -28,7 +28,7 @@ pub(crate) struct RunRequest {
     pub(crate) seed: Option<u64>,
     /// Cores.
     pub(crate) cores: Option<usize>,
-    /// Leave out what is not supported.
+    /// Skip unsupported elements.
     pub(crate) allow_unsupported: bool,
     /// Verify certificates.
     pub(crate) verify_tls: bool,
@@ -36,34 +36,34 @@ pub(crate) struct RunRequest {
     pub(crate) log: Option<PathBuf>,
     /// Directory for JMeter's dashboard files.
     pub(crate) dashboard: Option<PathBuf>,
-    /// The command line was JMeter's: talk as JMeter does, and listen to its stop port.
+    /// The command line was JMeter's: print JMeter's lines and listen on its stop port.
     pub(crate) as_jmeter: bool,
     /// Proxy of the command line.
     pub(crate) proxy: Option<ProxyOption>,
-    /// Longest time of one HTTP request.
+    /// Maximum time of one HTTP request.
     pub(crate) request_deadline: Option<Duration>,
-    /// Sessions that begin by schedule.
+    /// Schedule of arrivals.
     pub(crate) open: Option<OpenOptions>,
-    /// Watch the clock instead of sleeping just before a start.
+    /// Poll the clock instead of sleeping just before a start.
     pub(crate) spin: bool,
-    /// Where it is sent while it goes on.
+    /// Exports during the run.
     pub(crate) exports: crate::export::LiveExportArgs,
-    /// What it is judged by.
+    /// Thresholds.
     pub(crate) thresholds: Thresholds,
-    /// What of its results is shown at the end.
+    /// Tables to show at the end.
     pub(crate) show: RunShow,
-    /// How it is watched and changed while it goes on.
+    /// Live view and control.
     pub(crate) live: crate::live::LiveArgs,
     /// Store secrets of the command line and the properties in the run directory.
     pub(crate) keep_secrets: bool,
-    /// How long the run will take, if the caller knows.
+    /// Expected duration in seconds, if known.
     pub(crate) length_s: Option<u64>,
-    /// How long users may take to finish their samples after a stop request, if that was said.
+    /// Time for users to finish their samples after a stop request, if given.
     pub(crate) grace: Option<std::time::Duration>,
 }
 
 impl RunRequest {
-    /// Whether the plan is a URL that stands in its place.
+    /// Whether the run is for a URL instead of a plan.
     pub(crate) fn is_for_url(&self) -> bool {
         let target = self.plan.to_string_lossy();
         target.split_once("://").is_some_and(|(scheme, _)| {
@@ -72,7 +72,7 @@ impl RunRequest {
     }
 }
 
-/// Properties as the command line gives them, in the order they override one another.
+/// Properties from the command line, in the order in which they override one another.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlagSettings {
     /// `-p`

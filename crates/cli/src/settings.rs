@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use busyhour_engine::run::Properties;
+
 use crate::exit::say;
 use crate::java_properties;
 use crate::run_request::FlagSettings;
 
-/// `name=value` behind a flag; `name` alone means the empty value, as in JMeter.
+/// Parses `name=value` after a flag; `name` alone sets the empty value, as in JMeter.
 pub(crate) fn assignment(flag: &str, text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     if name.is_empty() {
@@ -16,12 +18,12 @@ pub(crate) fn assignment(flag: &str, text: &str) -> Result<(String, String), Str
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// What the files and flags set.
+/// Properties set by files and flags.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     /// JMeter properties.
     pub(crate) jmeter: HashMap<String, String>,
-    /// What was set for this run by files and flags, for the manifest.
+    /// JMeter properties set by files and flags, for the manifest.
     pub(crate) given: BTreeMap<String, String>,
     /// System properties.
     pub(crate) system: BTreeMap<String, String>,
@@ -37,7 +39,7 @@ pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, St
         settings.given.extend(read_additional(file, flags)?);
     }
     for (name, value) in &flags.jmeter {
-        // A flag without a value takes the property away, as in JMeter.
+        // A flag without a value removes the property, as in JMeter.
         if value.is_empty() {
             settings.given.remove(name);
         } else {
@@ -57,7 +59,13 @@ pub(crate) fn load(flags: &FlagSettings, started_ms: u64) -> Result<Settings, St
     Ok(settings)
 }
 
-/// Reads a file of `-q` or `-S`. JMeter logs a warning when it is missing and starts the test all the same.
+/// A JMeter property that the program itself uses. Marks it as read, so that it does not count as misspelt.
+pub(crate) fn used<'s>(settings: &'s Settings, properties: &Properties, name: &str) -> Option<&'s str> {
+    properties.with(name, |_| ());
+    settings.jmeter.get(name).map(String::as_str)
+}
+
+/// Reads a file of `-q` or `-S`. If it is missing, JMeter logs a warning and starts the test anyway.
 fn read_additional(file: &Path, flags: &FlagSettings) -> Result<Vec<(String, String)>, String> {
     if flags.as_jmeter && !file.exists() {
         say(&format!(
@@ -84,7 +92,7 @@ fn read(file: &Path) -> Result<Vec<(String, String)>, String> {
     }
 }
 
-/// The properties that say when the program and the test began.
+/// The properties with the start times of the program and the test.
 fn start_times(started_ms: u64) -> [(&'static str, String); 4] {
     let at = jiff::Timestamp::from_millisecond(i64::try_from(started_ms).unwrap_or(0)).unwrap_or_default();
     let local = at.to_zoned(jiff::tz::TimeZone::system());

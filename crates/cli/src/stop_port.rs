@@ -3,17 +3,17 @@
 use busyhour_engine::run::Properties;
 use tokio::net::UdpSocket;
 
-/// What a packet asks for.
+/// A request in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Let samples finish.
+    /// Finish the current samples, then end.
     Shutdown,
     /// End at once.
     StopTestNow,
 }
 
-/// Listens where JMeter does: `jmeterengine.nongui.port`, and the ports after it as far as `jmeterengine.nongui.maxport`
-/// when it is taken. `None` when the port is 0 or all are taken.
+/// Listens on JMeter's stop port: the first free port from `jmeterengine.nongui.port` to `jmeterengine.nongui.maxport`.
+/// Returns `None` if the first port is 0 or none is free.
 pub(crate) async fn listen(properties: &Properties) -> Option<UdpSocket> {
     let first: u16 = properties.number("jmeterengine.nongui.port", 4445);
     let last: u16 = properties.number("jmeterengine.nongui.maxport", 4455);
@@ -28,7 +28,7 @@ pub(crate) async fn listen(properties: &Properties) -> Option<UdpSocket> {
     None
 }
 
-/// The next order; packets that say something else are passed over.
+/// Waits for the next request; ignores other packets.
 pub(crate) async fn next(socket: &UdpSocket) -> Order {
     let mut packet = [0; 64];
     loop {

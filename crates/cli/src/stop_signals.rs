@@ -1,7 +1,7 @@
-//! Being asked to stop: by signals, and by whoever else may ask.
+//! Stop requests from signals, the terminal, the live page and JMeter's stop port.
 //!
-//! Signals are handled by a thread of their own, which never writes, never waits for a core and never waits for the
-//! thread that shows the run: the stop works whatever these do.
+//! A thread of its own handles signals. It never writes, never waits for a core and never waits for the thread that shows
+//! progress, so a stop works even if these are blocked.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,22 +14,22 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::exit::Exit;
 use crate::terminal_view;
 
-/// How long users may take to finish their samples after a stop request when nothing else is said.
+/// Default time for users to finish their samples after a stop request.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
-/// A run that has not begun ends this long after it was asked to, whatever it waits for.
+/// A run that has not started yet ends this long after a stop request.
 const BEFORE_BEGIN: Duration = Duration::from_secs(1);
 
-/// How often the thread looks whether a time has come.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which the signal thread checks for deadlines.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How far someone outside of the plan asked the run to stop.
+/// The stop requests of a run from outside of its plan.
 #[derive(Clone)]
-pub(crate) struct Asked(Arc<State>);
+pub(crate) struct StopRequests(Arc<State>);
 
 struct State {
     grace: Duration,
-    /// How often the stop was asked for.
+    /// Number of requests.
     times: AtomicU8,
     first: Mutex<Option<Instant>>,
     run: OnceLock<Arc<RunShared>>,
@@ -37,7 +37,7 @@ struct State {
     is_forced: AtomicBool,
 }
 
-impl Asked {
+impl StopRequests {
     pub(crate) fn new(grace: Duration) -> Self {
         Self(Arc::new(State {
             grace,
@@ -49,18 +49,18 @@ impl Asked {
         }))
     }
 
-    /// For the recorder: nobody waits for the readers of pipes after a forced stop.
+    /// For the recorder: after a forced stop it does not wait for the readers of pipes.
     pub(crate) fn pipes(&self) -> PipeRelease {
         self.0.pipes.clone()
     }
 
-    /// How long users may take after the first request.
+    /// Time for users to finish their samples after the first request.
     pub(crate) fn grace(&self) -> Duration {
         self.0.grace
     }
 
-    /// The run is about to begin: what was asked before applies to it.
-    pub(crate) fn begin(&self, shared: &Arc<RunShared>) {
+    /// Attaches the run that is about to start. Earlier requests apply to it.
+    pub(crate) fn attach(&self, shared: &Arc<RunShared>) {
         let _ = self.0.run.set(Arc::clone(shared));
         match self.stop() {
             Stop::No => {}
@@ -68,8 +68,8 @@ impl Asked {
         }
     }
 
-    /// Someone asks (again); the second time means at once.
-    pub(crate) fn ask(&self) -> Stop {
+    /// Requests a stop: graceful the first time, at once the second time.
+    pub(crate) fn request(&self) -> Stop {
         let count_up = |times: u8| Some(times.saturating_add(1));
         let before =
             self.0.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count_up).unwrap_or(u8::MAX);
@@ -79,8 +79,8 @@ impl Asked {
         stop
     }
 
-    /// A program asks for the end at once. TearDown groups run all the same, as in JMeter, within the grace period.
-    pub(crate) fn ask_now(&self) -> Stop {
+    /// Requests an immediate stop. TearDown groups still run within the grace period, as in JMeter.
+    pub(crate) fn request_now(&self) -> Stop {
         self.0.times.fetch_max(2, Ordering::SeqCst);
         self.0.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
         if let Some(run) = self.0.run.get() {
@@ -89,7 +89,7 @@ impl Asked {
         Stop::Now
     }
 
-    /// Has users finish their samples within the grace period, for a reason of the program's own.
+    /// Lets users finish their samples within the grace period, without a request from outside.
     pub(crate) fn stop_gracefully(&self) {
         if let Some(run) = self.0.run.get() {
             run.stop_within(Stop::Graceful, nanos(self.0.grace));
@@ -98,7 +98,7 @@ impl Asked {
 
     fn stop_run(&self, stop: Stop) {
         let Some(run) = self.0.run.get() else {
-            // It is not there yet, and what is waited for before it must not keep it from ending.
+            // Preparation may be waiting for the reader of a pipe.
             self.0.pipes.release();
             return;
         };
@@ -109,7 +109,7 @@ impl Asked {
         }
     }
 
-    /// How far it was asked.
+    /// The strongest request so far.
     pub(crate) fn stop(&self) -> Stop {
         match self.0.times.load(Ordering::SeqCst) {
             0 => Stop::No,
@@ -118,18 +118,18 @@ impl Asked {
         }
     }
 
-    /// Whether the end is forced: nothing is to be waited for any more.
+    /// Whether the end is forced, so that nothing may wait any longer.
     pub(crate) fn is_forced(&self) -> bool {
         self.0.is_forced.load(Ordering::SeqCst)
     }
 
-    /// Whether anybody asked.
-    pub(crate) fn is_asked(&self) -> bool {
+    /// Whether there was a request.
+    pub(crate) fn is_requested(&self) -> bool {
         self.stop() != Stop::No
     }
 
-    /// Looks whether a time has come; true when that of the grace period just has.
-    fn look(&self) -> bool {
+    /// Checks the deadlines; returns true if the grace period has just ended.
+    fn check_deadlines(&self) -> bool {
         match self.0.run.get() {
             Some(run) => {
                 if !run.is_forced(run.clock.now()) || self.0.is_forced.swap(true, Ordering::SeqCst) {
@@ -153,61 +153,61 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Ends the process. What the recorder has written stays.
+/// Ends the process. The data that the recorder has written remains.
 fn leave() -> ! {
     terminal_view::give_back();
     #[allow(clippy::exit, reason = "the thread that would return from main does not respond")]
     std::process::exit(Exit::Stopped as i32)
 }
 
-/// What the thread tells the one that shows the run.
+/// An event of the signal thread for the thread that shows progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
-    /// A signal asked for a stop, which was carried out.
+pub(crate) enum SignalEvent {
+    /// A signal requested a stop, which the signal thread has already passed on.
     Stop(Stop),
     /// The grace period is over.
     GraceOver,
-    /// A signal asked how far the run is.
+    /// A signal requested a progress line.
     Progress,
 }
 
-/// Starts to listen to signals.
+/// Starts the signal thread.
 ///
-/// SIGINT, SIGTERM and SIGHUP: the first lets users finish their samples, the second ends the run at once, the third
-/// the process. SIGUSR1 asks for a line of progress; SIGUSR2 is ignored.
-pub(crate) fn listen(asked: &Asked) -> std::io::Result<UnboundedReceiver<Heard>> {
+/// SIGINT, SIGTERM and SIGHUP: the first lets users finish their samples, the second ends the run at once, the third ends
+/// the process. SIGUSR1 requests a progress line; SIGUSR2 is ignored.
+pub(crate) fn listen(stops: &StopRequests) -> std::io::Result<UnboundedReceiver<SignalEvent>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Registered here: from the return of this function on no signal ends the process by itself.
+    // Registered here, so that after this function returns no signal ends the process by default.
     let mut signals = runtime.block_on(async { Signals::new() })?;
-    let (send, heard) = unbounded_channel();
-    let asked = asked.clone();
+    let (send, events) = unbounded_channel();
+    let stops = stops.clone();
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         runtime.block_on(async {
-            let mut look = tokio::time::interval(LOOK);
+            let mut checks = tokio::time::interval(CHECK_INTERVAL);
             loop {
                 tokio::select! {
-                    signal = signals.next() => act_on(signal, &asked, &send),
-                    _ = look.tick() => {}
+                    signal = signals.next() => act_on(signal, &stops, &send),
+                    _ = checks.tick() => {}
                 }
-                if asked.look() {
-                    let _ = send.send(Heard::GraceOver);
+                if stops.check_deadlines() {
+                    let _ = send.send(SignalEvent::GraceOver);
                 }
             }
         });
     })?;
-    Ok(heard)
+    Ok(events)
 }
 
-fn act_on(signal: Signal, asked: &Asked, send: &UnboundedSender<Heard>) {
-    let heard = match signal {
-        Signal::Stop if asked.stop() == Stop::Now => leave(),
-        Signal::Stop => Heard::Stop(asked.ask()),
-        Signal::Progress => Heard::Progress,
+fn act_on(signal: Signal, stops: &StopRequests, send: &UnboundedSender<SignalEvent>) {
+    let event = match signal {
+        Signal::Stop if stops.stop() == Stop::Now => leave(),
+        Signal::Stop => SignalEvent::Stop(stops.request()),
+        Signal::Progress => SignalEvent::Progress,
     };
-    let _ = send.send(heard);
+    let _ = send.send(event);
 }
 
-/// What a signal means.
+/// The meaning of a signal.
 #[derive(Clone, Copy, Debug)]
 enum Signal {
     Stop,
@@ -244,12 +244,12 @@ impl Signals {
         Ok(Self {})
     }
 
-    /// The next one that asks for a stop.
+    /// Waits for the next signal that requests a stop.
     pub(crate) async fn next_stop(&mut self) {
         while !matches!(self.next().await, Signal::Stop) {}
     }
 
-    /// The next one.
+    /// Waits for the next signal.
     async fn next(&mut self) -> Signal {
         #[cfg(unix)]
         {

@@ -1,4 +1,4 @@
-//! Thresholds: from the command line and from files, beside a run while it goes on, and to the files of a CI job.
+//! Thresholds: reads them from the command line and from files, evaluates them during a run, and writes files for CI.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,39 +15,39 @@ use clap::Args;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::run::chain;
+use crate::io_hints::chain;
 
-/// Seconds that the judge may be behind; a judgement takes microseconds.
+/// Maximum seconds queued for the evaluation of thresholds, which takes microseconds per second.
 const BEHIND_MAX: usize = 64;
 
-/// GitHub names the file of a step's summary so.
+/// Environment variable with the file of a GitHub step summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Thresholds")]
 pub(crate) struct ThresholdArgs {
-    /// What must hold: 'p95 of checkout < 800ms over 30s', 'errors < 1%'; or in Taurus's words with what to do:
+    /// Condition that must hold: 'p95 of checkout < 800ms over 30s', 'errors < 1%'; or a Taurus criterion with its action:
     /// 'avg-rt>150ms for 10s, stop as failed'. May be given several times; see docs/thresholds.md.
     #[arg(long, value_name = "CRITERION")]
     threshold: Vec<String>,
-    /// What must not come true, in Taurus's words: 'rc5xx>20 for 5s'. May be given several times.
+    /// Condition that must not occur, as a Taurus criterion: 'rc5xx>20 for 5s'. May be given several times.
     #[arg(long, value_name = "CRITERION")]
     fail_if: Vec<String>,
-    /// File of thresholds (TOML); may be given several times.
+    /// File with thresholds (TOML); may be given several times.
     #[arg(long, value_name = "FILE")]
     thresholds: Vec<PathBuf>,
-    /// Write the thresholds as JUnit XML.
+    /// Write the outcome of the thresholds as JUnit XML.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Append the result in Markdown to a file (default: where GITHUB_STEP_SUMMARY says).
+    /// Append a summary in Markdown to this file (default: the file in GITHUB_STEP_SUMMARY).
     #[arg(long, value_name = "FILE")]
     summary_md: Option<PathBuf>,
-    /// Write the thresholds as JSON, by docs/thresholds.schema.json.
+    /// Write the outcome of the thresholds as JSON (schema: docs/thresholds.schema.json).
     #[arg(long, value_name = "FILE")]
     thresholds_json: Option<PathBuf>,
 }
 
-/// The thresholds of a run and where their outcome goes.
+/// The thresholds of a run and the files for their outcome.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Thresholds {
     pub(crate) criteria: Vec<Criterion>,
@@ -57,7 +57,7 @@ pub(crate) struct Thresholds {
 }
 
 impl ThresholdArgs {
-    /// Reads the criteria; what is wrong with them otherwise, all of it.
+    /// Reads the criteria, or returns all errors in them.
     pub(crate) fn read(self) -> Result<Thresholds, String> {
         let (mut criteria, mut wrong) = (Vec::new(), Vec::new());
         for path in &self.thresholds {
@@ -95,7 +95,7 @@ impl ThresholdArgs {
     }
 }
 
-/// What is wrong with a criterion, with a mark under its place.
+/// The error in a criterion, with a marker below its position.
 fn pointed(flag: &str, error: &CriterionError) -> String {
     let marked =
         error.text.get(error.offset..error.offset + error.len).unwrap_or_default().chars().count().max(1);
@@ -111,22 +111,22 @@ fn pointed(flag: &str, error: &CriterionError) -> String {
     text
 }
 
-/// A file of thresholds.
+/// Content of a thresholds file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
-    /// What must hold.
+    /// Conditions that must hold.
     #[serde(default)]
     require: Vec<Spanned<String>>,
-    /// What must not come true.
+    /// Conditions that must not occur.
     #[serde(default)]
     fail_if: Vec<Spanned<String>>,
-    /// Criteria with names; they hold or say what to do.
+    /// Criteria with names.
     #[serde(default)]
     named: std::collections::BTreeMap<String, Spanned<String>>,
 }
 
-/// Reads a file of thresholds, in the order in which they stand there.
+/// Reads a file of thresholds in its order.
 fn read_file(text: &str, name: &str) -> Result<Vec<Criterion>, Vec<Diagnostic>> {
     let file: File = toml::from_str(text).map_err(|error| {
         let at = error.span().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `busyhour trend`: where a history of runs changed.
+//! `busyhour trend`: finds lasting changes in a history of runs.
 
 use std::path::PathBuf;
 
@@ -15,30 +15,30 @@ use crate::run_paths::runs_of;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Runs are put in the order of their starts. A change is reported once enough runs after it show it: 4 to 8 runs \
-    after 30 to 60 earlier ones for a change of five standard deviations of a run. To judge a single change at once, compare \
-    runs before and after it: busyhour compare.\n\n\
+    after_help = "Runs are ordered by their start times. A change is reported when enough runs after it confirm it: after 30 to 60 \
+    runs without a change, a change of five standard deviations needs 4 or 5 more runs. To check a single change at once, use \
+    busyhour compare.\n\n\
     Examples:\n  busyhour trend busyhour-runs\n  busyhour trend nightly/*.jtl --fail-on regression\n\n\
-    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a run cannot be \
-    read; with --fail-on regression also 8 the last change of a measure is a regression, 11 too few runs to judge"
+    Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 a run cannot be read; with \
+    --fail-on regression also 8 the last change of a measure is a regression, 11 too few runs"
 )]
 pub(crate) struct TrendArgs {
-    /// Runs (run directories, JTL files), or directories that hold them.
+    /// Runs (run directories, JTL files), or directories that contain runs.
     #[arg(required = true, value_name = "RUN|DIR")]
     runs: Vec<PathBuf>,
-    /// A change of times and throughput up to this is small.
+    /// Changes of times and throughput up to this size are small.
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "5%")]
     margin: f64,
-    /// A change of the share of errors up to this, in percentage points, is small.
+    /// Changes of the error rate up to this size, in percentage points, are small.
     #[arg(long, value_name = "POINTS", value_parser = share, default_value = "0.1%")]
     error_margin: f64,
-    /// Probability of a false alarm in 100 runs, over all measures and labels together.
+    /// Maximum probability of a false alarm in 100 runs, for all measures and labels together.
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "5%")]
     false_alarms: f64,
-    /// Fewest runs between two changes, and at either end.
+    /// Minimum number of runs between two changes, and at both ends.
     #[arg(long, value_name = "RUNS", default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..))]
     least: u16,
-    /// When to end with exit code 8, or with 11 if there are too few runs to judge.
+    /// When to exit with code 8, or with 11 if there are too few runs.
     #[arg(long, value_enum, default_value_t = FailOn::None)]
     fail_on: FailOn,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(crate) struct TrendArgs {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
-    /// Seed of the order of equal values.
+    /// Seed of the random order of equal values.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -54,7 +54,7 @@ pub(crate) struct TrendArgs {
 /// When a history ends with [`Exit::Worse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// The last change of some measure is one for the worse by more than the margin.
+    /// The last change of a measure is for the worse and exceeds the margin.
     Regression,
     /// Never.
     None,
@@ -66,7 +66,7 @@ pub(crate) fn main(args: &TrendArgs) -> Exit {
         Err(exit) => return exit,
     };
     if args.false_alarms <= 0.0 || args.false_alarms >= 1.0 {
-        return complain(Exit::Usage, "--false-alarms must be between 0 and 100 %, such as 5%");
+        return complain(Exit::Usage, "--false-alarms must be between 0 and 100 %, e.g. 5%");
     }
     let reading = match args.compared.reading(None) {
         Ok(reading) => reading,
@@ -83,7 +83,7 @@ pub(crate) fn main(args: &TrendArgs) -> Exit {
         seed: args.seed,
     };
     let Some(trend) = Trend::new(runs, settings) else {
-        return complain(Exit::Internal, "there are no runs");
+        return complain(Exit::Internal, "no runs found");
     };
     print(&if args.json { trend.to_json() } else { trend_table(&trend, look()) });
     match (args.fail_on, trend.outcome) {

@@ -1,4 +1,4 @@
-//! `busyhour users`: how many real users of a web site a measured load stands for.
+//! `busyhour users`: the number of real web users that generate the same load as a measured one.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,31 +16,31 @@ use crate::quantities::{log_span, seconds, window};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The threads of a load test think little, so that few of them make much load. Real users think for Z' between \
-    pages; N' = λ(R + Z') of them make the same load, λ in pages per second (equation 15 of Brady & Gunther, arXiv \
-    1607.05356). The mapping says which objects make up a page:\n\n  \
-    [[page]]\n  name = \"Home\"\n  objects = [\"010_Home\", \"012_Home_jpg\"]\n  visits = 4    # optional: how often one pass of the script visits it\n\n\
-    Without visits pages are counted in the log. Labels that belong to no page: ignore = [\"Login\"].\n\n\
+    after_help = "The threads of a load test have short think times, so a few of them generate a high load. Real users think for \
+    Z' between pages; N' = λ(R + Z') of them generate the same load, with λ in pages per second (equation 15 of Brady & \
+    Gunther, arXiv 1607.05356). The mapping file defines the objects of each page:\n\n  \
+    [[page]]\n  name = \"Home\"\n  objects = [\"010_Home\", \"012_Home_jpg\"]\n  visits = 4    # optional: visits per iteration of the script\n\n\
+    Without visits, pages are counted in the log. List labels outside of pages as ignore = [\"Login\"].\n\n\
     Examples:\n  busyhour users --jtl results.jtl --pages map.toml\n  \
     busyhour users --jtl 1800.csv 1830.csv --pages map.toml --window 120,1320"
 )]
 pub(crate) struct UsersArgs {
-    /// Result files (JTL in CSV or XML) or run directories.
+    /// JTL files or run directories.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     jtl: Vec<PathBuf>,
     /// Think times Z' of real users, in seconds or with a unit.
     #[arg(long, value_name = "TIME,…", value_parser = seconds, value_delimiter = ',', default_value = "10,20,30,40,50")]
     think: Vec<f64>,
-    /// Which objects make up which page (TOML).
+    /// Mapping of objects to pages (TOML).
     #[arg(long, value_name = "FILE")]
     pages: PathBuf,
-    /// Count what starts from FROM until TO, in seconds from the first start of the log.
+    /// Use only requests that start between FROM and TO, in seconds from the first start in the log.
     #[arg(long, value_name = "FROM,TO", value_parser = log_span, conflicts_with = "window_for")]
     window: Option<LogWindow>,
-    /// The same with the length of the part: from BEFORE seconds after the first start, for DURATION seconds.
+    /// Like --window, but with a duration: skip BEFORE seconds, then use DURATION seconds.
     #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
     window_for: Option<LogWindow>,
-    /// Round λ and R to two digits before calculating, as the published tables do.
+    /// Round λ and R to two digits first, as the published tables do.
     #[arg(long)]
     compat_rounding: bool,
     /// Print the result as JSON.
@@ -49,13 +49,13 @@ pub(crate) struct UsersArgs {
 }
 
 impl UsersArgs {
-    /// The part of each log that counts; `None` for all.
+    /// The window on each log; `None` for all of it.
     fn part(&self) -> Option<LogWindow> {
         self.window.or(self.window_for)
     }
 }
 
-/// What one log says.
+/// The measurements of one log.
 struct Measured {
     path: PathBuf,
     requests: u64,
@@ -80,9 +80,9 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
 }
 
 fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, String> {
-    let log = Log::open(path).map_err(|error| crate::run::chain(&error))?;
+    let log = Log::open(path).map_err(|error| crate::io_hints::chain(&error))?;
     let options = WebLogOptions { window: args.part(), ..WebLogOptions::default() };
-    // Labels have numbers; whether they count is found once for each.
+    // Cached per label number: whether the label belongs to a page.
     let mut wanted: Vec<Option<bool>> = Vec::new();
     let (found, facts) = log
         .scan_in_order(
@@ -97,12 +97,12 @@ fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, Str
             },
             &mut |_| {},
         )
-        .map_err(|error| crate::run::chain(&error))?;
+        .map_err(|error| crate::io_hints::chain(&error))?;
     complete(&facts, map, path)?;
     let tables = found.finish(&facts.labels);
     let total = tables.response_time.last().filter(|row| row.label == TOTAL && row.n > 0);
     let total = total.ok_or("no request of any page starts in the window")?;
-    let rate_per_s = total.per_s.ok_or("its requests take no time, so they have no rate")?;
+    let rate_per_s = total.per_s.ok_or("all requests have a duration of 0, so the rate is unknown")?;
     let rows: HashMap<&str, &LogTableRow> = tables
         .response_time
         .iter()
@@ -128,7 +128,7 @@ fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, Str
             .filter(|name| !rows.contains_key(name))
             .collect();
         say(&format!(
-            "warning: {}: never requested: {}; the response time of a page is unknown",
+            "warning: {}: the log has no requests for {}; the response time of a page is unknown",
             path.display(),
             never.join(", ")
         ));
@@ -137,35 +137,35 @@ fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, Str
     Ok(Measured { path: path.to_owned(), requests: total.n, load })
 }
 
-/// Nothing of a log is left out in silence.
+/// Refuses labels that are not mapped, and warns about rows that were skipped.
 fn complete(facts: &LogFacts, map: &PageMap, path: &Path) -> Result<(), String> {
     let unknown = map.unknown(&facts.labels);
     if !unknown.is_empty() {
         let some: Vec<String> = unknown.iter().take(8).map(|label| format!("{label:?}")).collect();
         let more = if unknown.len() > 8 { format!(" and {} more", unknown.len() - 8) } else { String::new() };
         return Err(format!(
-            "the mapping does not say to which page these objects belong: {}{more}; name them in a page, or in ignore = […]",
+            "these objects belong to no page of the mapping: {}{more}; add them to a page, or to ignore = […]",
             some.join(", ")
         ));
     }
     if facts.bad_rows > 0 {
-        say(&format!("warning: {}: {} rows cannot be read and are left out", path.display(), facts.bad_rows));
+        say(&format!("warning: {}: skipped {} rows that cannot be read", path.display(), facts.bad_rows));
     }
     if facts.cut_off {
-        say(&format!("warning: {}: the last row is cut off and left out", path.display()));
+        say(&format!("warning: {}: skipped the last row, which is cut off", path.display()));
     }
     Ok(())
 }
 
 fn as_text(all: &[Measured], map: &PageMap, args: &UsersArgs) -> String {
     let mut out = format!(
-        "Real users N' = λ(R + Z') that make the measured load, λ in pages/s{}\n",
+        "Real users N' = λ(R + Z') that generate the measured load, λ in pages/s{}\n",
         if args.compat_rounding { "; λ and R rounded to two digits" } else { "" }
     );
     out += if map.pages.iter().all(|page| page.visits.is_some()) {
-        "Pages for each object: by the visits of the script\n"
+        "Pages per object: from the visits of the script\n"
     } else {
-        "Pages for each object: counted in the log, an object of a page with n objects as 1/n of it\n"
+        "Pages per object: counted in the log; each object of a page with n objects counts as 1/n page\n"
     };
     out += "\nR of an object, as equation (15) was published:\n\n";
     out += &table(

@@ -1,4 +1,4 @@
-//! While a run goes on: what is shown of it, and who may end or change it.
+//! The main thread during a run: shows progress and handles signals, keys, thresholds and the stop port.
 
 use std::sync::Arc;
 
@@ -12,29 +12,29 @@ use crate::exit;
 use crate::live::Live;
 use crate::progress::{self, Display};
 use crate::stop_port;
-use crate::stop_signals::{Asked, Heard};
+use crate::stop_signals::{SignalEvent, StopRequests};
 use crate::terminal_view::Key;
 use crate::thresholds::StopOrders;
 
-/// By how much a key changes the rate; four fifths take a step back.
+/// Factor by which a key changes the rate.
 const RATE_STEP: f64 = 1.25;
 
-/// A run that goes on.
+/// A running test.
 pub(crate) struct Watched<'r> {
     pub(crate) shared: &'r Arc<RunShared>,
     pub(crate) recorder: &'r Recorder,
-    pub(crate) asked: &'r Asked,
+    pub(crate) stops: &'r StopRequests,
     pub(crate) live: Option<&'r Live>,
-    /// JMeter's stop port is listened to.
+    /// Whether to listen on JMeter's stop port.
     pub(crate) has_stop_port: bool,
 }
 
 impl Watched<'_> {
-    /// Shows progress and takes orders until the engine has finished; the threshold that stopped the run.
+    /// Shows progress and handles stop requests until the engine has finished. Returns the threshold that stopped the run.
     pub(crate) fn until_it_ends(
         &self,
         display: &mut Display,
-        mut heard: UnboundedReceiver<Heard>,
+        mut events: UnboundedReceiver<SignalEvent>,
         mut finished: tokio::sync::oneshot::Receiver<()>,
         mut orders: Option<StopOrders>,
     ) -> std::io::Result<Option<StopOrder>> {
@@ -59,80 +59,79 @@ impl Watched<'_> {
             loop {
                 tokio::select! {
                     _ = &mut finished => break,
-                    Some(heard) = heard.recv() => self.tell_heard(display, heard),
+                    Some(event) = events.recv() => self.on_event(display, event),
                     packet = packet() => self.stop(display, match packet {
-                        stop_port::Order::Shutdown => self.asked.ask(),
-                        stop_port::Order::StopTestNow => self.asked.ask_now(),
+                        stop_port::Order::Shutdown => self.stops.request(),
+                        stop_port::Order::StopTestNow => self.stops.request_now(),
                     }),
-                    // Without thresholds, and once they have spoken, there is nothing to wait for.
-                    Some(order) = broken(&mut orders) => {
+                    Some(order) = next_stop_order(&mut orders) => {
                         display.say(&format!(
-                            "stopping: the threshold `{}` was broken at {} s; users finish the sample they are in",
+                            "stopping: the threshold `{}` failed at {} s; users finish their current sample",
                             order.text,
                             order.second + 1
                         ));
-                        self.asked.stop_gracefully();
+                        self.stops.stop_gracefully();
                         stopped_by = Some(order);
                     }
-                    Some(key) = pressed(&mut keys) => {
+                    Some(key) = next_key(&mut keys) => {
                         self.act_on(display, key);
                         self.step(display);
                     }
                     _ = steps.tick() => self.step(display),
                 }
             }
-            self.tell(display);
-            while let Ok(heard) = heard.try_recv() {
-                self.tell_heard(display, heard);
+            self.show_messages(display);
+            while let Ok(event) = events.try_recv() {
+                self.on_event(display, event);
             }
             display.clear();
         });
         Ok(stopped_by)
     }
 
-    /// Says what the thread that hears signals has done.
-    fn tell_heard(&self, display: &mut Display, heard: Heard) {
-        match heard {
-            Heard::Stop(stop) => self.stop(display, stop),
-            Heard::GraceOver => display.say(&format!(
-                "the grace period of {} has passed: stopping now; samples under way are given up",
-                seconds(self.asked.grace())
+    /// Shows what the signal thread has done.
+    fn on_event(&self, display: &mut Display, event: SignalEvent) {
+        match event {
+            SignalEvent::Stop(stop) => self.stop(display, stop),
+            SignalEvent::GraceOver => display.say(&format!(
+                "the grace period of {} is over: stopping now; requests in flight are discarded",
+                seconds(self.stops.grace())
             )),
-            Heard::Progress => display.say_progress(self.shared, self.recorder),
+            SignalEvent::Progress => display.say_progress(self.shared, self.recorder),
         }
     }
 
     fn step(&self, display: &mut Display) {
-        self.tell(display);
+        self.show_messages(display);
         display.step(self.shared, self.recorder, self.live);
     }
 
-    /// Says what the page and the terminal have changed.
-    fn tell(&self, display: &mut Display) {
-        let told = self.live.map(|live| live.steered.take_told()).unwrap_or_default();
-        told.iter().for_each(|line| display.say(line));
+    /// Shows the changes made from the page and the terminal.
+    fn show_messages(&self, display: &mut Display) {
+        let messages = self.live.map(|live| live.steered.take_messages()).unwrap_or_default();
+        messages.iter().for_each(|line| display.say(line));
     }
 
     fn stop(&self, display: &mut Display, stop: Stop) {
         match stop {
-            Stop::Now => display.say("stopping now; samples under way are given up"),
+            Stop::Now => display.say("stopping now; requests in flight are discarded"),
             Stop::Graceful | Stop::No => display.say(&format!(
-                "stopping: users finish the sample they are in, for at most {} (once more: stop now)",
-                seconds(self.asked.grace())
+                "stopping: users finish their current sample, for at most {} (repeat to stop now)",
+                seconds(self.stops.grace())
             )),
         }
         if let Some(live) = self.live {
-            live.tell_state();
+            live.publish_state();
         }
     }
 
     fn act_on(&self, display: &mut Display, key: Key) {
         let Some(live) = self.live else { return };
         let state = live.steered.state();
-        // Two digits after the point are what a person means.
+        // Rounded, so that the factor is shown as it is.
         let times = |factor: f64| Order::Rate { factor: (state.factor * factor * 100.0).round() / 100.0 };
         let order = match key {
-            Key::Interrupt => return self.stop(display, self.asked.ask()),
+            Key::Interrupt => return self.stop(display, self.stops.request()),
             Key::Help => return display.switch_help(),
             Key::Resized => return,
             Key::Pause if state.phase == RunPhase::Paused => Order::Resume,
@@ -153,8 +152,8 @@ fn seconds(time: std::time::Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-/// Waits for a threshold's order to stop; `None` when none can come any more.
-async fn broken(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
+/// Waits for a threshold to stop the run. Never returns if there are no thresholds; returns `None` once when their thread ends.
+async fn next_stop_order(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
     match orders {
         Some(waiting) => {
             let order = waiting.await.ok();
@@ -165,8 +164,8 @@ async fn broken(orders: &mut Option<StopOrders>) -> Option<StopOrder> {
     }
 }
 
-/// Waits for a key; for ever where nobody reads keys.
-async fn pressed(keys: &mut Option<UnboundedReceiver<Key>>) -> Option<Key> {
+/// Waits for a key. Never returns if keys are not read.
+async fn next_key(keys: &mut Option<UnboundedReceiver<Key>>) -> Option<Key> {
     match keys {
         Some(waiting) => {
             let key = waiting.recv().await;

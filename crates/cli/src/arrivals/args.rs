@@ -8,57 +8,58 @@ use clap::Args;
 
 use crate::quantities::{log_span, window};
 
-/// Most thread-group sizes that are looked at.
+/// Maximum number of thread-group sizes.
 const SIZES_MAX: usize = 10_000;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A log is a JTL (CSV with or without a line of column names, or XML) or a run directory. Rows count by \
-    their start stamps; rows of transactions and results inside other ones (redirects, embedded resources) never do.\n\n\
-    tps = n / dt, dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
-    mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are linear between neighbours \
+    after_help = "A log is a JTL (CSV with or without a header line, or XML) or a run directory. Each request counts as an \
+    arrival at its start time. Rows of transactions, redirects and embedded resources do not count.\n\n\
+    tps = n / dt, with dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
+    mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are interpolated linearly \
     (type 7 of Hyndman and Fan).\n\n\
-    The verdict compares arrivals with a Poisson process. It needs 500 arrivals at least; about 1,000 are recognised in eight \
-    logs of ten, and 5,200 tell the CoV to ±0.05. Poisson arrivals are called something else in at most 3 logs of 100.\n\n\
+    The verdict compares arrivals with a Poisson process. It needs more than 500 arrivals. With 1,000 arrivals it recognizes a \
+    Poisson process in eight of ten logs; 5,200 determine the CoV to ±0.05. It rejects a Poisson process in at most 3 of 100 \
+    logs.\n\n\
     Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1320 1800.csv 1830.csv 1900.csv\n  \
     busyhour arrivals --by-threads 1,2,...,200 --plot plots 1830.csv\n  \
     busyhour arrivals --json busyhour-runs/plan-20260101-120000\n\n\
-    Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 a log cannot be \
-    read or has nothing that counts (the others are shown)"
+    Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 a log cannot be read or \
+    has no arrivals (the other logs are shown)"
 )]
 pub(crate) struct ArrivalsArgs {
     /// Logs: JTL files or run directories.
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<PathBuf>,
-    /// Count what starts from FROM until TO, in seconds from the first start of the log.
+    /// Use only requests that start between FROM and TO, in seconds from the first start in the log.
     #[arg(long, value_name = "FROM,TO", value_parser = log_span, conflicts_with = "window_for")]
     window: Option<LogWindow>,
-    /// The same with the length of the part: from BEFORE seconds after the first start, for DURATION seconds.
+    /// Like --window, but with a duration: skip BEFORE seconds, then use DURATION seconds.
     #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
     window_for: Option<LogWindow>,
-    /// Also show the gaps of the first k threads alone, for each k; "1,2,...,200" counts on in equal steps.
+    /// Also show the gaps of only the first k threads, for each k in the list; "1,2,...,200" is a range.
     #[arg(long, value_name = "LIST", value_parser = sizes)]
     by_threads: Option<Sizes>,
-    /// Count samples with this label only; may be given several times.
+    /// Use only samples with this label; may be given several times.
     #[arg(long, value_name = "LABEL")]
     pub(crate) label: Vec<String>,
-    /// With several logs: show the labels of each, not only its total.
+    /// Also show each label if there are several logs.
     #[arg(long)]
     by_label: bool,
-    /// Also show histograms of gaps and response times, in cells of this many ms.
+    /// Also show histograms of gaps and response times, with bins of this many ms.
     #[arg(long, value_name = "MS", value_parser = cell)]
     histogram: Option<f64>,
-    /// Time stamps are the ends of samples (sampleresult.timestamp.start=false), not their starts.
+    /// Time stamps are the ends of samples, not their starts (sampleresult.timestamp.start=false).
     #[arg(long)]
     pub(crate) end_stamps: bool,
-    /// The log is of an open workload: compare its arrivals with Poisson arrivals over all times. Without this, threads
-    /// are taken to wait for each response, as JMeter's do.
+    /// Treat the log as the result of an open workload and compare its arrivals with a Poisson process on all time scales
+    /// (default: threads wait for each response, as in JMeter).
     #[arg(long)]
     open: bool,
-    /// Also show what the verdict on the arrivals rests on.
+    /// Also show the tests behind the verdict.
     #[arg(long)]
     details: bool,
-    /// Read percentiles off as the web-generator-toolkit does.
+    /// Compute percentiles as the web-generator-toolkit does.
     #[arg(long)]
     compat_percentiles: bool,
     /// Print the result as JSON.
@@ -67,7 +68,7 @@ pub(crate) struct ArrivalsArgs {
     /// Print the result as one CSV table.
     #[arg(long)]
     pub(crate) csv: bool,
-    /// Write plots into this directory: SVG files, and arrivals.html with all of them.
+    /// Write plots to this directory: SVG files, and arrivals.html with all of them.
     #[arg(long, value_name = "DIR")]
     pub(crate) plot: Option<PathBuf>,
 }
@@ -103,7 +104,7 @@ pub(crate) struct Sizes(Vec<u32>);
 
 fn cell(text: &str) -> Result<f64, String> {
     let cell: Option<f64> = text.parse().ok();
-    cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "a number of ms above 0 is needed".into())
+    cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "expected a positive number of ms".into())
 }
 
 fn sizes(text: &str) -> Result<Sizes, String> {
@@ -112,20 +113,20 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     while let Some(item) = items.next() {
         let number = |item: &str| match item.parse::<u32>() {
             Ok(size) if size > 0 => Ok(size),
-            _ => Err(format!("{item:?} is no number of threads")),
+            _ => Err(format!("{item:?} is not a number of threads")),
         };
         if !matches!(item, "..." | "…") {
             sizes.push(number(item)?);
         } else {
             let to = number(items.next().unwrap_or_default())?;
             let [.., before, last] = sizes[..] else {
-                return Err("two sizes are needed before the dots: they tell the step".into());
+                return Err("expected two sizes before the dots, which define the step".into());
             };
             let step = last.checked_sub(before).filter(|step| *step > 0);
-            let step = step.ok_or("sizes must grow before the dots")?;
+            let step = step.ok_or("the sizes before the dots must increase")?;
             sizes.extend((last..=to).skip(step as usize).step_by(step as usize).take(SIZES_MAX));
             if sizes.last() != Some(&to) {
-                return Err(format!("steps of {step} from {last} do not meet {to}"));
+                return Err(format!("steps of {step} from {last} do not reach {to}"));
             }
         }
         if sizes.len() > SIZES_MAX {

@@ -17,8 +17,8 @@ use super::measurements::{MeasurementArgs, Measurements};
 use super::numbers::figure;
 use crate::arrivals::look;
 use crate::exit::{Exit, complain, print, say};
+use crate::io_hints::chain;
 use crate::quantities::seconds;
-use crate::run::chain;
 
 /// Significant digits of the think time and of a coefficient of variation in a model file.
 const THINK_DIGITS: i32 = 6;

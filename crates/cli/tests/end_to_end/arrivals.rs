@@ -149,7 +149,9 @@ fn many_logs_have_a_line_each_and_the_bad_ones_are_said() {
     room.type_in("arrivals a.jtl --label Gone").expect(3).says(&["no sample has the label \"Gone\"", "Home"]);
     room.type_in("arrivals a.jtl --window 100,105").expect(3).says(&["no sample starts in the window"]);
     room.type_in("arrivals a.jtl --window 5").expect(2).says(&["FROM,TO"]);
-    room.type_in("arrivals a.jtl --by-threads 1,...,5").expect(2).says(&["two sizes are needed"]);
+    room.type_in("arrivals a.jtl --by-threads 1,...,5")
+        .expect(2)
+        .says(&["expected two sizes before the dots"]);
     room.type_in("arrivals").expect(2);
 }
 

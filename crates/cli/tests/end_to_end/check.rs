@@ -159,7 +159,7 @@ fn the_outline_says_which_groups_are_open() {
     assert!(lines[0].ends_with("\"Visitors\"  open: rate(5/sec) random_arrivals(2 s)"), "{outline}");
     assert!(lines[1].ends_with("\"Group\"  open: poisson(7/s) for 1s"), "{outline}");
     assert!(lines[2].ends_with("ThreadGroup \"Group\""), "{outline}");
-    assert!(outline.contains("open: sessions begin by a schedule"), "{outline}");
+    assert!(outline.contains("open: sessions start on a schedule"), "{outline}");
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn a_url_without_its_scheme_is_told() {
     let room = Room::new();
     for target in ["127.0.0.1:8971", "localhost/a", "127.0.0.1:8971 --for 5s"] {
         let url = target.split(' ').next().unwrap();
-        let hint = format!("a URL begins with its scheme: http://{url}");
+        let hint = format!("for a URL, add the scheme: http://{url}");
         room.type_in(&format!("run {target}")).expect(2).says(&[&hint]);
     }
     assert!(!room.has_run_dir());

@@ -280,7 +280,7 @@ fn rows_that_cannot_be_read_are_told() {
     room.file("after.jtl", log(&Made { seed: 2, ..MADE }) + "what,is,this\nnot a row at all\n");
     room.type_in("compare --fail-on none before.jtl after.jtl")
         .expect(0)
-        .says(&["warning: 2 rows of after.jtl cannot be read and are left out; the first: line 3602"]);
+        .says(&["warning: skipped 2 rows of after.jtl that cannot be read; the first: line 3602"]);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn unlike_runs_are_refused_unless_allowed() {
     room.file("labels.jtl", log(&Made { labels: &["Home", "Search", "Pay"], ..MADE }));
     room.file("users.jtl", log(&Made { users: 40, ..MADE }));
     room.type_in("compare before.jtl labels.jtl").expect(3).says(&[
-        "too unlike",
+        "too different",
         "only before: \"Book\"",
         "only after: \"Pay\"",
         "--allow-unlike",
@@ -308,11 +308,11 @@ fn what_cannot_be_compared_is_said() {
     room.file("empty.jtl", "timeStamp,elapsed,label\n");
     for (line, code, said) in [
         ("compare before.jtl", 2, "busyhour compare BASE NEW"),
-        ("compare before.jtl before.jtl before.jtl", 2, "Put -- between them"),
+        ("compare before.jtl before.jtl before.jtl", 2, "with --: busyhour compare"),
         (
             "compare before.jtl -- before.jtl -o page.html",
             2,
-            "an option must stand before the runs: busyhour compare -o",
+            "options go before the runs: busyhour compare -o",
         ),
         ("compare before.jtl ./before.jtl -- before.jtl", 2, "named twice"),
         ("compare before.jtl none.jtl", 3, "none.jtl"),

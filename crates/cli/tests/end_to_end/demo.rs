@@ -12,10 +12,9 @@ use crate::program::{Room, wait_for};
 fn the_demo_runs_and_leaves_nothing_running() {
     let room = Room::new();
     let ended = room.type_in("demo --seconds 2 --users 5 --rate 50 --seed 1").expect(0);
-    let ended = ended.says(&["a ticket shop is open at http://127.0.0.1:", "5 users"]);
-    let ended =
-        ended.prints(&["Add booking", "Total", "no errors", "report.html", "Three things to try next:"]);
-    let things = ended.stdout.split("Three things to try next:").nth(1).unwrap();
+    let ended = ended.says(&["started a ticket shop at http://127.0.0.1:", "5 users"]);
+    let ended = ended.prints(&["Add booking", "Total", "no errors", "report.html", "Next steps:"]);
+    let things = ended.stdout.split("Next steps:").nth(1).unwrap();
     assert_eq!(
         things.lines().filter(|line| line.trim_start().starts_with("busyhour ")).count(),
         3,
@@ -35,7 +34,7 @@ fn the_demo_runs_and_leaves_nothing_running() {
 fn cut_short(signal: Signal, code: Option<i32>) -> u16 {
     let room = Room::new();
     let running = room.start(["demo", "--seconds", "1000", "--users", "3", "--rate", "30"]);
-    running.wait_for_stderr("users will arrive");
+    running.wait_for_stderr("users start within");
     let port = {
         let said = running.stderr();
         said.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap().parse().unwrap()

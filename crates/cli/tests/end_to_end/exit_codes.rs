@@ -93,9 +93,8 @@ fn a_property_that_nothing_reads_is_told() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("${__P(USERS,1)}", "1", &get("a", "/"))));
     let ended = room.run(["run", "plan.jmx", "-JUSER=3", "-JUSERS=2", &port(&server)]).expect(0);
-    let told: Vec<&str> =
-        ended.stderr.lines().filter(|line| line.contains("has read the property")).collect();
-    assert!(matches!(told[..], [line] if line.contains("property USER,")), "{}", ended.all());
+    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("was never used")).collect();
+    assert!(matches!(told[..], [line] if line.contains("property USER of -J")), "{}", ended.all());
 }
 
 #[test]

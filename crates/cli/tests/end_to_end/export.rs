@@ -250,7 +250,5 @@ fn a_run_directory_and_its_log_become_files() {
     room.run(["export", &dir, "--to", "csv", "-o", "http://127.0.0.1/"])
         .expect(2)
         .says(&["only influx and graphite"]);
-    room.run(["export", "nothing", "--to", "csv"])
-        .expect(3)
-        .says(&["there is no run directory and no result file"]);
+    room.run(["export", "nothing", "--to", "csv"]).expect(3).says(&["no such file or run directory"]);
 }

@@ -83,7 +83,7 @@ fn the_page_of_a_run_shows_and_changes_it_and_all_of_that_is_recorded() {
             "the rate became 2.5 times what was asked for (from the page)",
             "left out while the run was paused",
         ])
-        .says(&["stopping: the page asked for it"]);
+        .says(&["stopping (from the page)"]);
     let manifest = room.manifest();
     let changes: Vec<LoadChange> = manifest.events.iter().map(|event| event.change).collect();
     let rate = LoadChange::Rate { factor: 2.5 };

@@ -243,7 +243,7 @@ fn few_users_serve_a_slow_load_on_one_core() {
         assert_eq!(threads, 1, "one user serves them all");
     }
     let (fast, _, threads) = run("even(5000/s) for 100ms", "2");
-    fast.says(&["warning: 2 users serve the arrivals instead of 1", "--cores 1"]);
+    fast.says(&["warning: using 2 users instead of 1", "--cores 1"]);
     assert_eq!(threads, 2);
 }
 
@@ -277,10 +277,7 @@ fn mistakes_are_pointed_at() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("get", "/"))));
     let cases: [(&[&str], &[&str]); 11] = [
-        (
-            &["run", "http://a/", "--arrivals", "even(1/s) for 1s", "--for", "3s"],
-            &["--for has no part in it"],
-        ),
+        (&["run", "http://a/", "--arrivals", "even(1/s) for 1s", "--for", "3s"], &["--for has no effect"]),
         (
             &["run", "http://a/", "--arrivals", "poison(1/s) for 1s"],
             &["  poison(1/s) for 1s\n  ^", "did you mean `poisson`?"],

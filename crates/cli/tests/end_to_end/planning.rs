@@ -28,18 +28,18 @@ fn a_rate_is_planned() {
     1001  50.000   20.02  20.00  0.0500  1.00    0.02    0.001  1.00
 
     CoV: expected coefficient of variation of the gaps between arrivals (Poisson: 1), with think times
-    uniform on [0, 2Z]. Found as the superposition of N independent users who are answered after R;
-    how they wait for each other is unknown (--demands tells).
+    uniform on [0, 2Z]. Found as the superposition of N independent users with response time R;
+    waiting between users is unknown (use --demands).
 
-    Take N = 101 and Z = 5 s, the fewest users for which Q/Z is small.
+    Recommended: N = 101 and Z = 5 s, the fewest users for which Q/Z is small.
     R/Z is at most 0.01: a system twice as slow lowers the rate by no more than 1 %; the CoV is within 0.05 of 1.
-    More users with a longer Z are as good.
+    More users with a longer Z are also suitable.
     In JMeter: 101 threads, a ramp-up of at least 5 s, and for each request a
       Uniform Random Timer with Random Delay Maximum 10000 ms and Constant Delay Offset 0 ms.
-    Over times much longer than Z the counts stay evener than Poisson's, whatever N: their dispersion
-    tends to 0.33 (with --think-law exponential to 1).
-    Arrivals that heed no answer at all: busyhour run PLAN --arrivals 'poisson(20/s) for 10min'
-    A verdict on their process needs about 1000 arrivals (50 s), 5200 (260 s) to know the CoV to ±0.05.
+    Over times much longer than Z, counts vary less than those of a Poisson process for every N: their dispersion
+    approaches 0.33 (with --think-law exponential: 1).
+    For an open load: busyhour run PLAN --arrivals 'poisson(20/s) for 10min'
+    A verdict on its arrivals needs about 1000 arrivals (50 s); 5200 arrivals (260 s) determine the CoV to ±0.05.
     ");
 }
 
@@ -60,15 +60,15 @@ fn the_published_pairs_are_planned() {
     with ±, by simulation of the closed network (exponential service in order of arrival, seed 1),
     and its standard error.
 
-    None of these is near to an open load. Take N = 12000 and Z = 600 s, the fewest users for which Q/Z is small.
+    None of these is close to an open load. Recommended: N = 12000 and Z = 600 s, the fewest users for which Q/Z is small.
     R/Z is at most 0.01: a system twice as slow lowers the rate by no more than 1 %; the CoV is within 0.05 of 1.
-    More users with a longer Z are as good.
+    More users with a longer Z are also suitable.
     In JMeter: 12000 threads, a ramp-up of at least 600 s, and for each request a
       Uniform Random Timer with Random Delay Maximum 1200000 ms and Constant Delay Offset 0 ms.
-    Over times much longer than Z the counts stay evener than Poisson's, whatever N: their dispersion
-    tends to 0.33 (with --think-law exponential to 1).
-    Arrivals that heed no answer at all: busyhour run PLAN --arrivals 'poisson(20/s) for 10min'
-    A verdict on their process needs about 1000 arrivals (50 s), 5200 (260 s) to know the CoV to ±0.05.
+    Over times much longer than Z, counts vary less than those of a Poisson process for every N: their dispersion
+    approaches 0.33 (with --think-law exponential: 1).
+    For an open load: busyhour run PLAN --arrivals 'poisson(20/s) for 10min'
+    A verdict on its arrivals needs about 1000 arrivals (50 s); 5200 arrivals (260 s) determine the CoV to ±0.05.
     ");
 }
 
@@ -97,8 +97,8 @@ fn what_cannot_be_planned_is_refused_with_the_way_out() {
         ("plan-load --rate 20", "--response"),
         ("plan-load --rate 20/year --response 1", "no unit of a rate"),
         ("plan-load --rate 0 --response 1", "the rate must be greater than 0"),
-        ("plan-load --rate 30 --demands 0.05", "ask for --rate 20.00 or less"),
-        ("plan-load --rate 100 --response 0.5 --users 10", "take --users 50 or more"),
+        ("plan-load --rate 30 --demands 0.05", "use --rate 20.00 or less"),
+        ("plan-load --rate 100 --response 0.5 --users 10", "use --users 50 or more"),
         ("plan-load --rate 20 --response 1 --demands 1", "cannot be used with"),
         ("plan-load --rate 1000000 --response 1 --think 100", "an open load needs no users"),
     ] {
@@ -129,8 +129,8 @@ fn real_users_are_told() {
     room.file("run.jtl", log());
     let ended = room.type_in("users --jtl run.jtl run.jtl --think 9.5,30 --pages map.toml").expect(0);
     assert_snapshot!(ended.stdout, @r"
-    Real users N' = λ(R + Z') that make the measured load, λ in pages/s
-    Pages for each object: counted in the log, an object of a page with n objects as 1/n of it
+    Real users N' = λ(R + Z') that generate the measured load, λ in pages/s
+    Pages per object: counted in the log; each object of a page with n objects counts as 1/n page
 
     R of an object, as equation (15) was published:
 
@@ -185,7 +185,7 @@ fn real_users_of_what_is_not_known_are_not_made_up() {
     room.file("rubbish.toml", "pages are\n");
     room.type_in("users --jtl run.jtl --pages map.toml --think 10")
         .expect(0)
-        .says(&["never requested: help"])
+        .says(&["the log has no requests for help"])
         .prints(&["unknown"]);
     room.type_in("users --jtl run.jtl --pages half.toml").expect(1).says(&[
         "run.jtl",
@@ -227,8 +227,8 @@ fn run_1830_has_the_published_users() {
         .type_in("users --jtl 1830.csv --pages map.toml --window-for 120,1200 --compat-rounding")
         .expect(0);
     assert_snapshot!(ended.stdout, @r"
-    Real users N' = λ(R + Z') that make the measured load, λ in pages/s; λ and R rounded to two digits
-    Pages for each object: by the visits of the script
+    Real users N' = λ(R + Z') that generate the measured load, λ in pages/s; λ and R rounded to two digits
+    Pages per object: from the visits of the script
 
     R of an object, as equation (15) was published:
 

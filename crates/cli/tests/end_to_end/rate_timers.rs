@@ -85,7 +85,7 @@ fn starts_that_no_user_was_free_for_are_counted_and_shown() {
     let port = format!("-JPORT={}", server.port());
     // One start in the first second, and one in the second one at most.
     let ended = room.run(["run", "plan.jmx", &port]).expect(0);
-    ended.prints(&["shape: no user was free for ", "Give the thread group more users"]);
+    ended.prints(&["shape: skipped ", "Give the thread group more users"]);
     let notes = room.manifest().notes;
     assert!(notes.iter().any(|note| note.code == "missed-starts"), "{notes:?}");
 }

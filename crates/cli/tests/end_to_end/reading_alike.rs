@@ -118,7 +118,7 @@ fn a_part_of_the_time_is_the_same_part_for_all() {
         let hits = format!("hits = {reported}");
         room.run([&["judge"], &reading[..], &["--threshold", &hits]].concat())
             .expect(0)
-            .says(&["judged is a part of the run: "]);
+            .says(&["evaluated only a part of the run: "]);
         let parquet = ["--to", "parquet", "-o", "part.parquet"];
         room.run([&["export"], &reading[..], &parquet].concat())
             .expect(0)
@@ -144,7 +144,7 @@ fn standard_input_and_pipes_are_read_like_files() {
         .output()
         .unwrap();
     assert!(named.status.success(), "{}", String::from_utf8_lossy(&named.stderr));
-    room.type_in("judge - - --threshold errors<1%").expect(2).says(&["say - once"]);
+    room.type_in("judge - - --threshold errors<1%").expect(2).says(&["give - once"]);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_run_that_was_cut_off_is_judged_with_a_warning() {
     assert!(manifest.as_object_mut().unwrap().remove("outcome").is_some());
     room.file("here/run.json", manifest.to_string());
     for (verb, done) in [("judge here", "judged"), ("export here --to csv", "exported")] {
-        let words = format!("the run here was cut off, or goes on; {done} is what its record has so far");
+        let words = format!("the run here was cut off or is still running; the recorded part was {done}");
         room.type_in(verb).expect(0).says(&[&words]);
     }
 }

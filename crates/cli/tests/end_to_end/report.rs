@@ -177,7 +177,7 @@ fn what_cannot_be_read_is_said_with_its_place() {
         format!("{NAMES}1,2,a,200,OK,T 1-1,true,,1,1,1\n3,x,a,200,OK,T 1-1,true,,1,1,1\n5,6,cu"),
     );
     for (line, words) in [
-        ("report missing", "no result file missing"),
+        ("report missing", "no such file or run directory: missing"),
         ("report empty", "the file is empty"),
         ("report page", "it begins with <html>"),
         ("report text", "neither names of JMeter's columns"),

@@ -55,7 +55,7 @@ fn is_whole(room: &Room, server: &Server) {
 fn gracefully(signal: Signal) {
     let Held { room, server, gate, running } = held(10, &RUN);
     running.signal(signal);
-    running.wait_for_stderr("stopping: users finish the sample they are in");
+    running.wait_for_stderr("stopping: users finish their current sample");
     gate.open();
     running.end().expect(4).prints(&["stopped early", "report.html"]);
     is_whole(&room, &server);
@@ -88,7 +88,7 @@ fn sigterm_does_the_same() {
     gracefully(Signal::TERM);
 }
 
-/// After a stop at once: what was done before is there, and what was given up is counted.
+/// After a stop at once: what was done before is there, and what was discarded is counted.
 fn is_cut(room: &Room, done: usize) {
     let outcome = room.manifest().outcome.unwrap();
     assert_eq!(outcome.end, RunEnd::Aborted);
@@ -106,7 +106,7 @@ fn is_cut(room: &Room, done: usize) {
 fn ctrl_c_twice_ends_at_once() {
     let Held { room, running, .. } = held(10, &RUN);
     running.signal(Signal::INT);
-    running.wait_for_stderr("once more: stop now");
+    running.wait_for_stderr("repeat to stop now");
     running.signal(Signal::INT);
     running.end().expect(4).says(&["stopping now"]).prints(&["stopped early"]);
     is_cut(&room, 10);

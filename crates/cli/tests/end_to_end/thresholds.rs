@@ -98,7 +98,7 @@ fn a_broken_threshold_stops_a_run_that_would_last_for_ever() {
     room.file("plan.jmx", plan(&group("2", "-1", &get("home", "/"))));
     run(&room, &server, &["--fail-if", "rc5xx of home>0 for 1s", "--threshold", "errors of home < 1%"])
         .expect(7)
-        .says(&["stopping: the threshold `fail if rc5?? of 'home' > 0 for 1s, stop as failed` was broken at"])
+        .says(&["stopping: the threshold `fail if rc5?? of 'home' > 0 for 1s, stop as failed` failed at"])
         .prints(&["stopped early", "it stopped the run", "Thresholds: 2 of 2 not kept"]);
     let manifest = room.manifest();
     let outcome = manifest.outcome.unwrap();
@@ -234,7 +234,7 @@ fn arrivals_of_a_result_file_are_judged_as_far_as_its_stamps_tell() {
     room.file("busy.jtl", poisson(2_000.0));
     let ended = room.run(["judge", "busy.jtl"].iter().chain(&near_one[2..])).expect(6);
     let ended = ended.prints(&["✗ arrivals-cov < 1.07  nothing to measure"]);
-    ended.says(&["note: arrivals-cov cannot be told here: stamps are whole milliseconds"]);
+    ended.says(&["note: arrivals-cov is unavailable: the time stamps are whole milliseconds"]);
 }
 
 #[test]
@@ -251,10 +251,10 @@ fn mistakes_are_told_before_the_first_request() {
     ]);
     assert_eq!(server.requests(), 0);
     assert!(!room.has_run_dir());
-    room.run(["judge", "nothing"]).expect(3).says(&["there is no run directory and no result file nothing"]);
+    room.run(["judge", "nothing"]).expect(3).says(&["no such file or run directory: nothing"]);
     room.file("plan.jtl", "no log\n");
     room.run(["judge", "plan.jtl", "--threshold", "errors = 0"]).expect(3);
-    room.run(["judge", "plan.jtl"]).expect(2).says(&["there are no thresholds to judge by"]);
+    room.run(["judge", "plan.jtl"]).expect(2).says(&["no thresholds; add --threshold"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn blocking_data() -> String {
 /// Sends the stop signal, and again once the first has been answered.
 fn stop_twice(running: &Running) {
     running.signal(Signal::INT);
-    running.wait_for_stderr("once more: stop now");
+    running.wait_for_stderr("repeat to stop now");
     running.signal(Signal::INT);
 }
 
@@ -76,7 +76,7 @@ fn a_grace_period_ends_by_itself() {
     let running = room.start(["run", "plan.jmx", "--grace", "100ms", &port(&server)]);
     wait_for("the user waits at the server", || (server.requests() == 1).then_some(()));
     running.signal(Signal::TERM);
-    running.end().expect(4).says(&["for at most 0.1 s", "the grace period of 0.1 s has passed"]);
+    running.end().expect(4).says(&["for at most 0.1 s", "the grace period of 0.1 s is over"]);
     assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Aborted);
     gate.open();
 }

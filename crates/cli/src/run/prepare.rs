@@ -1,0 +1,200 @@
+//! Prepares a run: settings, plan, run directory, log and manifest.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use busyhour_analysis::thresholds::Criterion;
+use busyhour_compile::{Compiled, Options, Started};
+use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_engine::clock::Clock;
+use busyhour_engine::run::Properties;
+use busyhour_http::TlsPolicy;
+use busyhour_record::{
+    CsvOutput, MANIFEST_VERSION, Machine, Manifest, PlanFile, RunDir, SaveConfig, Which, plan_hash,
+};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::exit::{Exit, say};
+use crate::forecast;
+use crate::io_hints::{self, chain};
+use crate::log_file::LogFile;
+use crate::notes::notes;
+use crate::plan_source::parse_and_compile;
+use crate::redaction;
+use crate::run::files;
+use crate::run::refusal::Refusal;
+use crate::run_request::RunRequest;
+use crate::settings::{self, Settings};
+use crate::stop_signals::{SignalEvent, StopRequests, listen};
+use crate::system;
+
+/// With `--spin`, how long before a start a core polls the clock, in nanoseconds. A little more than the time in which the
+/// kernel wakes a thread.
+const SPIN_NS: u64 = 50_000;
+
+/// A run that is ready to start.
+pub(crate) struct Prepared {
+    pub(crate) settings: Settings,
+    pub(crate) started: Started,
+    pub(crate) manifest: Manifest,
+    pub(crate) dir: RunDir,
+    pub(crate) main: CsvOutput,
+    pub(crate) log: LogFile,
+    pub(crate) log_path: PathBuf,
+    pub(crate) cores: usize,
+    pub(crate) events: UnboundedReceiver<SignalEvent>,
+}
+
+/// Reads the plan and the settings, and creates the run directory.
+///
+/// # Errors
+/// If the plan is refused, a setting is wrong or a file cannot be written.
+pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prepared, Refusal> {
+    let clock = Clock::start();
+    let wall_anchor_ms = i64::try_from(clock.wall_start_ms()).unwrap_or(0);
+    let settings = settings::load(&request.flags, clock.wall_start_ms()).map_err(Refusal::usage)?;
+    let bytes = plan_bytes(request)?;
+    let properties = Arc::new(Properties::new(settings.jmeter.clone()));
+    let (compiled, findings) = compile(request, &bytes, &properties)?;
+    if let Some(results) = &request.results {
+        files::check_results_file(request, results)?;
+    }
+    let save = save_config(request, &settings, &properties, &compiled)?;
+    // Before the run directory exists, so that a signal cannot leave it without an outcome.
+    let events = listen(stops).map_err(Refusal::internal)?;
+    let dir = create_dir(request, wall_anchor_ms)?;
+    let log_path = request.log.clone().unwrap_or_else(|| dir.path().join("run.log"));
+    let log = LogFile::create(&log_path).map_err(|error| {
+        Refusal::internal(format!(
+            "cannot write the log {}: {}",
+            log_path.display(),
+            io_hints::with_hint(&error)
+        ))
+    })?;
+    let main_path = request.results.clone().unwrap_or_else(|| dir.jtl_path());
+    let main = CsvOutput { path: main_path, config: save, which: Which::All };
+    let seed = request.seed.unwrap_or_else(system::new_seed);
+    let plan = PlanFile {
+        path: stored_plan_name(request),
+        name: compiled.plan_name().to_owned(),
+        sha256: plan_hash(&bytes),
+    };
+    let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
+    if request.spin {
+        started.shared.spin_ns.store(SPIN_NS, std::sync::atomic::Ordering::Relaxed);
+    }
+    let cores = request.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    forecast::limits(&started, cores);
+    forecast::verdicts(&started);
+    let manifest = Manifest {
+        version: MANIFEST_VERSION,
+        busyhour: env!("CARGO_PKG_VERSION").into(),
+        plan,
+        seed,
+        command_line: stored_command_line(request),
+        properties: settings
+            .given
+            .iter()
+            .map(|(name, value)| (name.clone(), stored_value(request, name, value)))
+            .collect(),
+        machine: Machine::this(started.names.hostname.clone()),
+        wall_anchor_ms,
+        notes: notes(&findings),
+        thresholds: request.thresholds.criteria.iter().map(Criterion::portable).collect(),
+        events: Vec::new(),
+        outcome: None,
+    };
+    dir.write_manifest(&manifest).map_err(|error| Refusal::internal(chain(&error)))?;
+    // A copy of the plan next to its results makes the run repeatable.
+    if let Err(error) = RunDir::write_whole(&dir.plan_path(), &bytes) {
+        say(&format!("warning: {}", chain(&error)));
+    }
+    Ok(Prepared { settings, started, manifest, dir, main, log, log_path, cores, events })
+}
+
+fn plan_bytes(request: &RunRequest) -> Result<Vec<u8>, Refusal> {
+    match &request.plan_text {
+        Some(text) => Ok(text.as_bytes().to_vec()),
+        None => std::fs::read(&request.plan).map_err(|error| {
+            let why = io_hints::with_hint(&error);
+            Refusal(Exit::Refused, format!("cannot read the plan {}: {why}", request.plan.display()))
+        }),
+    }
+}
+
+/// Compiles the plan and prints its errors and warnings.
+fn compile(
+    request: &RunRequest,
+    bytes: &[u8],
+    properties: &Arc<Properties>,
+) -> Result<(Compiled, Vec<Diagnostic>), Refusal> {
+    let plan_name = request.plan.display().to_string();
+    let file_name =
+        request.plan.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    properties.set(busyhour_compile::PLAN_NAME_PROPERTY, &file_name);
+    let directory = busyhour_compile::plan_directory(&plan_name);
+    properties.set(busyhour_compile::PLAN_DIRECTORY_PROPERTY, &directory);
+    properties.set(busyhour_compile::ALLOW_UNSUPPORTED_PROPERTY, &request.allow_unsupported.to_string());
+    let options = Options {
+        properties: Arc::clone(properties),
+        base_dir: request.plan.parent().map(Path::to_owned).unwrap_or_default(),
+        allow_unsupported: request.allow_unsupported,
+        tls: if request.verify_tls { TlsPolicy::Verify } else { TlsPolicy::AcceptAny },
+        proxy: request.proxy.clone(),
+        request_deadline: request.request_deadline,
+        open: request.open.clone(),
+    };
+    let (_, compiled, findings) = parse_and_compile(bytes, &plan_name, &options);
+    for finding in findings.iter().filter(|finding| finding.severity != Severity::Note) {
+        say(&format!("{finding}\n"));
+    }
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    match compiled.filter(|_| errors == 0) {
+        Some(compiled) => Ok((compiled, findings)),
+        None => {
+            let count = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
+            let text = format!("{plan_name} is refused because of {count}; no request was sent");
+            Err(Refusal(Exit::Refused, text))
+        }
+    }
+}
+
+fn save_config(
+    request: &RunRequest,
+    settings: &Settings,
+    properties: &Properties,
+    compiled: &Compiled,
+) -> Result<SaveConfig, Refusal> {
+    let mut save = SaveConfig::from_properties(|name| settings::used(settings, properties, name))
+        .map_err(Refusal::usage)?;
+    if save.xml && request.results.is_none() {
+        // The property is for a results file of `-l` and for listeners without a format of their own.
+        save.xml = false;
+    }
+    save.in_functional_mode(compiled.functional_mode());
+    Ok(save)
+}
+
+fn create_dir(request: &RunRequest, wall_anchor_ms: i64) -> Result<RunDir, Refusal> {
+    let stem =
+        request.plan.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
+    let dir = match &request.dir {
+        Some(dir) => RunDir::create(dir),
+        None => RunDir::create_in(Path::new("busyhour-runs"), &stem, wall_anchor_ms),
+    };
+    dir.map_err(|error| Refusal::internal(chain(&error)))
+}
+
+fn stored_plan_name(request: &RunRequest) -> String {
+    let name = request.plan.display().to_string();
+    if request.keep_secrets { name } else { redaction::url(&name) }
+}
+
+fn stored_command_line(request: &RunRequest) -> Vec<String> {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    if request.keep_secrets { arguments.collect() } else { redaction::command_line(arguments) }
+}
+
+fn stored_value(request: &RunRequest, name: &str, value: &str) -> String {
+    if request.keep_secrets { value.to_owned() } else { redaction::property(name, value) }
+}
