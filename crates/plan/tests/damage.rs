@@ -196,6 +196,22 @@ fn damaged_xml() {
     "#);
 }
 
+/// Found by coverage-guided fuzzing. XStream, which reads plans for JMeter, resolves the empty text as a class and fails.
+#[test]
+fn an_empty_class_is_an_error_and_the_tag_is_the_class() {
+    let text = "<jmeterTestPlan version=\"1.2\"><hashTree>\n<TestPlan class=\"\" guiclass=\"TestPlanGui\" testname=\"Shop\"/>\n\
+                <hashTree/></hashTree></jmeterTestPlan>";
+    let (plan, findings) = busyhour_plan::parse(text.as_bytes(), "plan.jmx");
+    assert!(plan.roots().all(|root| root.kind() == "TestPlan"));
+    let errors: Vec<String> =
+        findings.iter().filter(|finding| finding.is_error()).map(ToString::to_string).collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(
+        errors[0].contains("the attribute `class` is empty") && errors[0].contains("plan.jmx:2:1"),
+        "{errors:?}"
+    );
+}
+
 #[test]
 fn files_that_end_early() {
     let whole = plan("<stringProp name=\"a\">x</stringProp>", LEAF);

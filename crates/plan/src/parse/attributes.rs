@@ -106,6 +106,15 @@ impl Builder<'_> {
                     .with_hint("delete one of the two")
             });
         }
+        if read.class.as_ref().is_some_and(|class| class.get(self.text).is_empty()) {
+            // The tag is the class then, as for elements without the attribute.
+            read.class = None;
+            self.findings.error(tag.start, tag.len(), Some(id), || {
+                Diagnostic::error("jmx-xml", "the attribute `class` is empty")
+                    .with_cause("JMeter would not load the plan")
+                    .with_hint("delete the attribute")
+            });
+        }
         if self.is_url_encoded {
             read.name = read.name.map(|name| xml::url_decoded(name, self.text));
         }
