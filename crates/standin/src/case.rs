@@ -61,6 +61,9 @@ pub struct Mask {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
+    /// The group of cases that it belongs to; `conformance/README.md` lists them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
     /// The elements (`LoopController`) and functions (`__P`) that the case is there for.
     #[serde(default)]
     pub covers: Vec<String>,
