@@ -17,7 +17,8 @@ usage: cargo xtask CHORE
   bench capacity [OPTION…]          whether a fitted capacity model foresees a load that was not measured
   bench pacing [OPTION…]            what loads are as a server sees them, beside JMeter, k6, vegeta and wrk2
   bench simulate [OPTION…]          how fast queueing networks are simulated
-  conformance plans|record|verify [NAME…]  write the conformance plans; record them with JMeter; compare again
+  conformance new-case NAME [OPTION…]  create a conformance case and record it with JMeter
+  conformance record|verify [NAME…]    record conformance cases with JMeter; run them again and compare
   conformance ticket [OPTION…]      run the ticket workload in JMeter and in Busyhour and compare; --help names the options
   conformance peer [PLAN…]          run JMeter's own batch tests and compare the files they write
   conformance corpus [OPTION…]      look at real plans of others: which are supported, what the rest miss; --help names the options

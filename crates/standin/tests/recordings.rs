@@ -30,3 +30,21 @@ fn recordings_hold_no_trace_of_the_machine() {
         }
     }
 }
+
+#[test]
+fn every_folder_is_a_case_and_every_group_is_documented() {
+    let conformance = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let readme = std::fs::read_to_string(conformance.join("README.md")).unwrap();
+    let dir = conformance.join("cases");
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        let folder = entry.unwrap().path();
+        for file in ["plan.jmx", "case.json", "expected.json"] {
+            assert!(folder.join(file).is_file(), "{} has no {file}", folder.display());
+        }
+    }
+    for case in cases(&dir).unwrap() {
+        let group = &case.settings.group;
+        let row = format!("\n| `{group}` | ");
+        assert!(group.is_empty() || readme.contains(&row), "{}: no group {group} in README.md", case.name);
+    }
+}

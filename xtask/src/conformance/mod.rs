@@ -1,21 +1,19 @@
 //! `cargo xtask conformance`: the plans under `conformance/cases` and their recordings by Apache JMeter.
 //!
-//! `plans` writes the plans from their description in this crate, `record` runs them in JMeter against the
-//! stand-in server and writes down what came, `verify` runs them again and compares. Names (or parts of names)
-//! choose among the cases. `ticket` runs the ticket workload in both and compares; `peer` runs JMeter's own batch tests.
-//! `corpus` looks at real plans of others.
+//! `new-case` creates a case, `record` runs cases in JMeter against the stand-in server and writes the recordings, `verify`
+//! runs them again and compares. `ticket` runs the ticket workload in JMeter and in Busyhour and compares, `peer` runs
+//! JMeter's own batch tests, `corpus` checks plans of public repositories.
 
 mod corpus;
-mod elements;
-mod jmx;
 mod launch;
+mod new_case;
 mod peer;
-mod plans;
 mod record;
 mod ticket;
 mod workers;
 
 use anyhow::{Result, bail};
+use record::{Purpose, Selection};
 
 /// Runs the subcommand in `args`.
 ///
@@ -25,18 +23,27 @@ pub fn run(args: &[String]) -> Result<()> {
     let cases = crate::workspace_root().join("conformance/cases");
     let Some((verb, names)) = args.split_first() else {
         bail!(
-            "conformance plans|record|verify [NAME…], conformance ticket|corpus [OPTION…], conformance differences, conformance peer [PLAN…]"
+            "conformance new-case NAME [OPTION…], conformance record|verify [OPTION…] [NAME…], conformance ticket|corpus [OPTION…], conformance differences, conformance peer [PLAN…]"
         )
     };
     match verb.as_str() {
-        "plans" => plans::write(&cases, names),
-        "record" => record::run(&cases, names, record::Purpose::Record),
-        "verify" => record::run(&cases, names, record::Purpose::Verify),
+        "new-case" => new_case::run(&cases, &parse(args)?),
+        "record" => record::run(parse::<Selection>(args)?.cases(&cases)?, Purpose::Record),
+        "verify" => record::run(parse::<Selection>(args)?.cases(&cases)?, Purpose::Verify),
         "corpus" => corpus::run(names),
         "differences" => write_differences(),
         "ticket" => ticket::run(names),
         "peer" => peer::run(names),
         other => bail!("unknown: conformance {other}"),
+    }
+}
+
+/// Reads the options of the verb that `args` begins with; `--help` prints them.
+fn parse<T: clap::Args>(args: &[String]) -> Result<T> {
+    let command = T::augment_args(clap::Command::new("cargo xtask conformance VERB"));
+    match command.try_get_matches_from(args) {
+        Ok(matches) => Ok(T::from_arg_matches(&matches)?),
+        Err(error) => error.exit(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use busyhour_standin::{Case, StandIn, cases, compare};
 
 use super::{launch, workers};
@@ -23,18 +23,46 @@ pub enum Purpose {
     Verify,
 }
 
-/// Runs the cases whose names contain one of `names` (all, if there are none). Those whose plugins cannot be had are
-/// left out, and named at the end.
+/// Which cases to run; all by default.
+#[derive(Debug, Default, clap::Args)]
+pub struct Selection {
+    /// Parts of names; a case is chosen if its name contains one of them
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Choose only cases of this group
+    #[arg(long)]
+    group: Option<String>,
+}
+
+impl Selection {
+    /// The chosen cases of the folder `dir`.
+    ///
+    /// # Errors
+    /// Fails when a case cannot be read or none is chosen.
+    pub fn cases(&self, dir: &Path) -> Result<Vec<Case>> {
+        let mut cases = cases(dir)?;
+        cases.retain(|case| self.includes(case));
+        ensure!(!cases.is_empty(), "no case has such a name and group");
+        Ok(cases)
+    }
+
+    fn includes(&self, case: &Case) -> bool {
+        let by_name = self.names.is_empty() || self.names.iter().any(|part| case.name.contains(part));
+        by_name && self.group.as_ref().is_none_or(|group| case.settings.group == *group)
+    }
+}
+
+/// Runs the cases in JMeter. Cases whose plugins cannot be fetched are skipped and listed at the end.
 ///
 /// # Errors
-/// Fails when JMeter cannot be had, or when a case could not be run or differs; the others are dealt with.
-pub fn run(dir: &Path, names: &[String], purpose: Purpose) -> Result<()> {
+/// Fails when there is no JMeter, or when a case could not be run or differs from its recording; the other cases are
+/// run nevertheless.
+pub fn run(cases: Vec<Case>, purpose: Purpose) -> Result<()> {
     let jmeter = JMeter::obtain()?;
-    let chosen = cases(dir)?.into_iter().filter(|case| super::plans::chosen(&case.name, names));
     let mut plugins = JMeterPlugins::default();
     let mut skipped = Vec::new();
     let mut ready = Vec::new();
-    for case in chosen {
+    for case in cases {
         match plugins.obtain(&case.settings.plugins) {
             Ok(jars) => ready.push((case, jars)),
             Err(error) => skipped.push(format!("{}: SKIPPED, {error:#}", case.name)),
@@ -83,4 +111,30 @@ fn run_one(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) 
         (line.contains(" ERROR ") || line.contains(" WARN ")) && !line.contains("Removing JMeter property")
     });
     Ok(complaints.fold(String::new(), |said, line| said + "\n    " + line))
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_standin::Settings;
+
+    use super::*;
+
+    fn case(name: &str, group: &str) -> Case {
+        let settings = Settings { group: group.into(), ..Settings::default() };
+        Case { name: name.into(), dir: PathBuf::new(), settings }
+    }
+
+    #[test]
+    fn cases_are_chosen_by_parts_of_names_and_by_group() {
+        let selection = |names: &[&str], group: Option<&str>| Selection {
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            group: group.map(str::to_owned),
+        };
+        let case = case("loop-forever", "controllers");
+        assert!(Selection::default().includes(&case));
+        assert!(selection(&["if", "forever"], None).includes(&case));
+        assert!(!selection(&["if"], None).includes(&case));
+        assert!(selection(&[], Some("controllers")).includes(&case));
+        assert!(!selection(&["loop"], Some("control")).includes(&case));
+    }
 }
