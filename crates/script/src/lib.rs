@@ -13,6 +13,7 @@
 
 mod error;
 mod evaluate;
+mod identifiers;
 pub mod java_like;
 pub mod javascript;
 pub mod jexl;
@@ -25,6 +26,7 @@ mod unbound;
 mod value;
 
 pub use error::{Place, ScriptError};
+pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
 pub use request::{RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText};
 pub use scope::{Level, SampleFacts, Scope, StopRequest, UserCounts, Verdict};

@@ -6,7 +6,7 @@ pub(crate) mod groovy;
 
 pub use decimal::Decimal;
 
-use crate::{Binding, Memory, Scope, ScriptError, Value, Warning, jvm};
+use crate::{Binding, Identifiers, Memory, Scope, ScriptError, Value, Warning, jvm};
 
 /// Which of the two languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,6 +42,12 @@ impl Script {
     #[must_use]
     pub fn opens_request(&self) -> bool {
         self.script.opens_request()
+    }
+
+    /// The names that the script refers to.
+    #[must_use]
+    pub fn identifiers(&self) -> Identifiers {
+        self.script.identifiers()
     }
 
     /// Runs the script as JMeter's functions do; its value is that of the last statement.

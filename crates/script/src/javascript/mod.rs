@@ -11,8 +11,9 @@ mod screen;
 use std::sync::Arc;
 
 use crate::jvm::bridge::{self, Passed};
-use crate::{Binding, Place, Scope, ScriptError, Value};
+use crate::{Binding, Identifiers, Place, Scope, ScriptError, Value};
 use engine::{Key, Stop, Worth};
+use screen::Word;
 
 /// The engine whose ways a script's are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -99,7 +100,7 @@ pub fn compile_element(text: &str, imitated: Imitated) -> Result<Script, ScriptE
 }
 
 fn parsed(text: &str, imitated: Imitated, is_element: bool) -> Result<Script, ScriptError> {
-    let screened = screen::screen(text, imitated, is_element)?;
+    let screened = screen::screen(text, imitated, is_element, &mut |_| {})?;
     let text = screened.text;
     engine::parses(&text, false).map_err(|stop| match stop {
         Stop::Thrown { message, line } => {
@@ -119,6 +120,19 @@ fn parsed(text: &str, imitated: Imitated, is_element: bool) -> Result<Script, Sc
 }
 
 impl Script {
+    /// The names that the script refers to.
+    #[must_use]
+    pub fn identifiers(&self) -> Identifiers {
+        let mut found = Identifiers::default();
+        let mut see = |word: Word<'_>| match word {
+            Word::Name(name) => found.add(name),
+            Word::Literal(text) => found.add_literal(text),
+        };
+        // The script has passed this screen before; an error has no more names.
+        let _ = screen::screen(&self.text, self.imitated, self.is_element, &mut see);
+        found
+    }
+
     fn key(&self, sight: Sight) -> Key {
         Key { text: self.text.clone(), is_expression: self.is_expression, imitated: self.imitated, sight }
     }

@@ -140,8 +140,22 @@ const OBJECTS: &[&str] = &[
 /// First words of the names of Java's classes; those that are known may be used in an element.
 const PACKAGES: &[&str] = &["Packages", "java", "javax", "org", "com"];
 
-/// Looks through the words of the script.
-pub(super) fn screen(text: &str, imitated: Imitated, is_element: bool) -> Result<Screened, ScriptError> {
+/// A word of a script that has a meaning to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Word<'t> {
+    /// The name of an object, a member or a function, or a keyword.
+    Name(&'t str),
+    /// The text between quotes, as it is written.
+    Literal(&'t str),
+}
+
+/// Looks through the words of the script and calls `see` with each.
+pub(super) fn screen(
+    text: &str,
+    imitated: Imitated,
+    is_element: bool,
+    see: &mut dyn FnMut(Word<'_>),
+) -> Result<Screened, ScriptError> {
     let mut screened = Screened { text: text.to_owned(), ..Screened::default() };
     let nashorn = imitated == Imitated::Nashorn;
     let bytes = text.as_bytes();
@@ -165,6 +179,7 @@ pub(super) fn screen(text: &str, imitated: Imitated, is_element: bool) -> Result
             if rest[1..len].strip_suffix(c) == Some("use strict") {
                 return refuse(at, "use strict");
             }
+            see(Word::Literal(rest[1..len].trim_end_matches(c)));
             at += len;
             previous = "\"".into();
         } else if c == '`' {
@@ -178,6 +193,7 @@ pub(super) fn screen(text: &str, imitated: Imitated, is_element: bool) -> Result
             let len =
                 rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(rest.len());
             let word = &rest[..len];
+            see(Word::Name(word));
             let is_member = previous == ".";
             let after = rest[len..].trim_start();
             if is_element && !is_member && PACKAGES.contains(&word) {

@@ -5,8 +5,8 @@ pub(crate) mod arithmetic;
 use std::sync::Arc;
 
 use crate::syntax::ast::Tree;
-use crate::syntax::{Dialect, parse};
-use crate::{Scope, ScriptError, Value, evaluate};
+use crate::syntax::{Dialect, identifiers, parse};
+use crate::{Identifiers, Scope, ScriptError, Value, evaluate};
 
 /// Which version of the language: they differ in how texts are turned into numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,6 +36,12 @@ pub fn compile(text: &str, version: Version) -> Result<Script, ScriptError> {
 }
 
 impl Script {
+    /// The names that the script refers to.
+    #[must_use]
+    pub fn identifiers(&self) -> Identifiers {
+        identifiers(&self.tree.text, self.tree.dialect)
+    }
+
     /// Runs the script; its value is that of the last statement.
     ///
     /// # Errors

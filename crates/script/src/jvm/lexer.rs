@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Language, syntax, unsupported};
 use crate::java_like::Decimal;
-use crate::{ScriptError, Value};
+use crate::{Identifiers, ScriptError, Value};
 
 /// A piece of a Groovy text in double quotes.
 #[derive(Debug, Clone)]
@@ -71,6 +71,27 @@ pub(super) fn scan(
     };
     lexer.run()?;
     Ok(lexer.tokens)
+}
+
+/// The names in a script that has been parsed.
+pub(super) fn identifiers(text: &str, language: Language) -> Identifiers {
+    let mut found = Identifiers::default();
+    let mut ranges = vec![(0, text.len())];
+    while let Some((from, to)) = ranges.pop() {
+        // The script was cut into words before; an error has no more names.
+        for token in scan(text, from, to, language).unwrap_or_default() {
+            match token.word {
+                Word::Name(name) => found.add(&name),
+                Word::Literal(Value::Text(literal)) => found.add_literal(&literal),
+                Word::Join(pieces) => ranges.extend(pieces.iter().filter_map(|piece| match piece {
+                    Piece::Text(_) => None,
+                    Piece::Code(from, to) => Some((*from, *to)),
+                })),
+                Word::Literal(_) | Word::Sign(_) | Word::End => {}
+            }
+        }
+    }
+    found
 }
 
 fn starts_name(c: char) -> bool {

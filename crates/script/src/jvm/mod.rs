@@ -31,7 +31,7 @@ mod value;
 use std::sync::Arc;
 
 use crate::java_like::Language;
-use crate::{Place, Scope, ScriptError, Value};
+use crate::{Identifiers, Place, Scope, ScriptError, Value};
 
 pub use machine::{Binding, Memory};
 
@@ -71,6 +71,11 @@ impl Script {
     /// Whether the script may look at the sampler at hand beyond its name.
     pub(crate) fn opens_request(&self) -> bool {
         self.tree.opens_request
+    }
+
+    /// The names that the script refers to.
+    pub(crate) fn identifiers(&self) -> Identifiers {
+        lexer::identifiers(&self.tree.text, self.tree.language)
     }
 
     /// Runs the script with these names bound; gives its value and what the names in `back` hold afterwards. `memory`: what

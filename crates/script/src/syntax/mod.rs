@@ -9,6 +9,7 @@ mod postfix;
 mod token;
 
 pub(crate) use parser::parse;
+pub(crate) use token::identifiers;
 
 use crate::{Place, ScriptError};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Dialect, syntax_error, unsupported};
 use crate::number::java_parse_big;
-use crate::{ScriptError, Value};
+use crate::{Identifiers, ScriptError, Value};
 
 #[derive(Debug, Clone)]
 pub(crate) enum TokenKind {
@@ -54,6 +54,20 @@ pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Token>, ScriptErr
         Scanner { text, dialect, at: 0, tokens: Vec::new(), brackets: Vec::new(), newline: false };
     scanner.run()?;
     Ok(scanner.tokens)
+}
+
+/// The names in a script that has been parsed.
+pub(crate) fn identifiers(text: &str, dialect: Dialect) -> Identifiers {
+    let mut found = Identifiers::default();
+    // The script was cut into tokens before; an error has no more names.
+    for token in scan(text, dialect).unwrap_or_default() {
+        match token.kind {
+            TokenKind::Name(name) => found.add(&name),
+            TokenKind::Literal(Value::Text(literal)) => found.add_literal(&literal),
+            TokenKind::Literal(_) | TokenKind::Sign(_) | TokenKind::End => {}
+        }
+    }
+    found
 }
 
 impl Scanner<'_> {
