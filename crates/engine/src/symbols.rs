@@ -1,6 +1,7 @@
 //! What compiling hands out: slots for variable names and ids for elements' private state.
 
 use crate::control::LAST_SAMPLE_OK;
+use crate::result::Keep;
 use crate::user::StateId;
 use crate::variables::{Names, Slot};
 
@@ -9,7 +10,18 @@ use crate::variables::{Names, Slot};
 pub struct Symbols {
     /// Variable names.
     pub names: Names,
+    /// What the functions in the texts parsed so far may read.
+    pub reads: FunctionReads,
     states: u32,
+}
+
+/// What functions may read besides their arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FunctionReads {
+    /// Of the result of the sample before.
+    pub result: Keep,
+    /// Any variable, by a name that is computed.
+    pub any_variable: bool,
 }
 
 impl Default for Symbols {
@@ -17,7 +29,7 @@ impl Default for Symbols {
     fn default() -> Self {
         let mut names = Names::default();
         names.slot(LAST_SAMPLE_OK);
-        Self { names, states: 0 }
+        Self { names, reads: FunctionReads::default(), states: 0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::{Function, Template};
 use busyhour_engine::user::{StateId, UserState};
@@ -100,6 +101,11 @@ impl<'a, 'c> Arguments<'a, 'c> {
     /// A place for state in each user; `None` for a function that is used once.
     pub(crate) fn state(&mut self) -> Option<StateId> {
         self.context.state()
+    }
+
+    /// Notes what the function may read besides its arguments.
+    pub(crate) fn note_reads(&mut self, result: Keep, any_variable: bool) {
+        self.context.note_reads(result, any_variable);
     }
 
     /// Whether the function is made while the run goes on.

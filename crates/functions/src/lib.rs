@@ -47,7 +47,7 @@ pub use entities::unescape_html;
 pub use problem::{Problem, ProblemKind};
 pub use registry::{FunctionInfo, call_left_as_text, supported};
 pub use scope::UserScope;
-pub use script::{ALLOW_UNSUPPORTED_PROPERTY, end_user};
+pub use script::{ALLOW_UNSUPPORTED_PROPERTY, end_user, keep_of};
 pub use thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY, plan_directory};
 
 use parser::{Context, Place};

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use busyhour_engine::result::Keep;
 use busyhour_engine::symbols::Symbols;
 use busyhour_engine::template::{Function, Segment, Template};
 use busyhour_engine::user::{StateId, Thrown, UserState};
@@ -41,6 +42,15 @@ impl Context<'_> {
         match &mut self.place {
             Place::Program(symbols) => Some(symbols.state()),
             Place::Run(_) => None,
+        }
+    }
+
+    /// Notes what a function of the plan may read besides its arguments. A text made while the run goes on belongs to a
+    /// function that has been noted.
+    pub(crate) fn note_reads(&mut self, result: Keep, any_variable: bool) {
+        if let Place::Program(symbols) = &mut self.place {
+            symbols.reads.result = symbols.reads.result.union(result);
+            symbols.reads.any_variable |= any_variable;
         }
     }
 

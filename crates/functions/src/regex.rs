@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use busyhour_engine::result::Keep;
 use busyhour_engine::run::Level;
 use busyhour_engine::template::{Function, Template};
 use busyhour_engine::user::UserState;
@@ -33,6 +34,7 @@ pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> Made {
     let (which, between, default) = (optional(2), optional(3), optional(4));
     let (name, input) = (optional(5), optional(6));
     let (pattern, template) = (arguments.take(0), arguments.take(1));
+    arguments.note_reads(Keep { body: true, ..Keep::default() }, false);
     Ok(Arc::new(RegexFunction { pattern, template, which, between, default, name, input }))
 }
 

@@ -10,11 +10,12 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use busyhour_engine::result::Keep;
 use busyhour_engine::run::{Level, ScriptDoubt, Stop};
 use busyhour_engine::template::{Function, Segment, Template};
 use busyhour_engine::user::UserState;
 use busyhour_limits::{Limit, exceeded};
-use busyhour_script::{ScriptError, Value, java_like, javascript, jexl};
+use busyhour_script::{ResultReads, ScriptError, Value, java_like, javascript, jexl};
 
 use crate::arguments::{Arguments, Made, Target, with_text};
 use crate::problem::{Problem, ProblemKind};
@@ -138,7 +139,10 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
     let template = arguments.take(0);
     let text = match template.as_literal() {
         Some(text) => match language.compile(text) {
-            Ok(compiled) => Text::Constant(compiled),
+            Ok(compiled) => {
+                note_reads(arguments, &compiled);
+                Text::Constant(compiled)
+            }
             Err(error) if error.is_unsupported() => {
                 let hint = "scripts beyond plain expressions need JMeter's own interpreters";
                 return Err(Problem {
@@ -152,20 +156,47 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
         },
         None => {
             // A probe that is no sentence of the language says nothing: the real text may be one.
-            if let Err(error) = language.compile(&probe(&template))
-                && error.is_unsupported()
-                && !arguments.at_run_time()
-            {
-                let hint = "tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better";
-                return Err(Problem {
-                    kind: language.beyond(),
-                    ..arguments.unsupported(error.to_string(), hint)
-                });
+            match language.compile(&probe(&template)) {
+                Ok(compiled) => note_reads(arguments, &compiled),
+                Err(error) if error.is_unsupported() && !arguments.at_run_time() => {
+                    let hint = "tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better";
+                    return Err(Problem {
+                        kind: language.beyond(),
+                        ..arguments.unsupported(error.to_string(), hint)
+                    });
+                }
+                Err(_) => arguments.note_reads(Keep::ALL, true),
             }
             Text::Varying(template)
         }
     };
     Ok(Arc::new(Script { name: arguments.name, language, text, target: arguments.target(1) }))
+}
+
+/// Notes what a script of the plan may read. One that is made while the run goes on belongs to a function that has been
+/// noted.
+fn note_reads(arguments: &mut Arguments<'_, '_>, compiled: &Compiled) {
+    if arguments.at_run_time() {
+        return;
+    }
+    let identifiers = match compiled {
+        Compiled::Jexl(script) => script.identifiers(),
+        Compiled::JavaScript(script) => script.identifiers(),
+        Compiled::JavaLike(script) => script.identifiers(),
+    };
+    let reads_any_variable = identifiers.contains_any(&["vars", "ctx"]);
+    arguments.note_reads(keep_of(identifiers.reads_of_results()), reads_any_variable);
+}
+
+/// What has to be kept of a result for a script to read these parts of it.
+#[must_use]
+pub fn keep_of(reads: ResultReads) -> Keep {
+    Keep {
+        body: reads.body,
+        response_headers: reads.response_headers,
+        request: reads.request,
+        http: reads.http,
+    }
 }
 
 /// The script with `1` for everything that varies: it fits within quotes and without.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use busyhour_engine::result::Keep;
 use busyhour_engine::template::{Function, Template};
 use busyhour_engine::user::UserState;
 use rand::Rng as _;
@@ -31,6 +32,11 @@ impl Function for Variable {
     }
 }
 
+/// A text that is parsed while the run goes on may call any function.
+fn note_unknown_text(arguments: &mut Arguments<'_, '_>) {
+    arguments.note_reads(Keep::ALL, true);
+}
+
 #[derive(Debug)]
 struct Eval {
     text: Template,
@@ -38,6 +44,7 @@ struct Eval {
 
 /// `${__eval(text)}`
 pub(crate) fn eval(arguments: &mut Arguments<'_, '_>) -> Made {
+    note_unknown_text(arguments);
     Ok(Arc::new(Eval { text: arguments.take(0) }))
 }
 
@@ -54,6 +61,7 @@ struct EvalVariable {
 
 /// `${__evalVar(name)}`
 pub(crate) fn eval_var(arguments: &mut Arguments<'_, '_>) -> Made {
+    note_unknown_text(arguments);
     Ok(Arc::new(EvalVariable { name: arguments.take(0) }))
 }
 
