@@ -32,6 +32,18 @@ impl ScriptProcessor {
         &self.script.warnings
     }
 
+    /// What it may read of any result, such as that of the sample before.
+    #[must_use]
+    pub fn reads(&self) -> Keep {
+        self.script.reads
+    }
+
+    /// Whether it may ask for any variable by its name.
+    #[must_use]
+    pub fn reads_any_variable(&self) -> bool {
+        self.script.reads_any_variable
+    }
+
     /// A pre-processor.
     ///
     /// # Errors
@@ -97,6 +109,18 @@ impl ScriptAssertion {
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.script.warnings
+    }
+
+    /// What it may read of any result, such as that of the sample before.
+    #[must_use]
+    pub fn reads(&self) -> Keep {
+        self.script.reads
+    }
+
+    /// Whether it may ask for any variable by its name.
+    #[must_use]
+    pub fn reads_any_variable(&self) -> bool {
+        self.script.reads_any_variable
     }
 
     /// Takes an assertion out of the plan; `name` as it is rendered.
@@ -198,6 +222,18 @@ impl ScriptTimer {
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.script.warnings
+    }
+
+    /// What it may read of any result, such as that of the sample before.
+    #[must_use]
+    pub fn reads(&self) -> Keep {
+        self.script.reads
+    }
+
+    /// Whether it may ask for any variable by its name.
+    #[must_use]
+    pub fn reads_any_variable(&self) -> bool {
+        self.script.reads_any_variable
     }
 
     /// Takes a timer out of the plan.

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use busyhour_engine::result::Keep;
 use busyhour_engine::run::{Level, ScriptDoubt};
 use busyhour_engine::template::{Segment, Template};
 use busyhour_engine::user::{StateId, UserState};
@@ -17,7 +18,9 @@ use busyhour_functions::{UserScope, end_user};
 use busyhour_limits::{Limit, exceeded};
 use busyhour_script::java_like::{self, Language as JavaLike};
 use busyhour_script::javascript::Imitated;
-use busyhour_script::{Binding, Memory, ScriptError, Value, javascript, jexl, refuse_unbound};
+use busyhour_script::{
+    Binding, Identifiers, Memory, ResultReads, ScriptError, Value, javascript, jexl, refuse_unbound,
+};
 
 pub use elements::{ScriptAssertion, ScriptProcessor, ScriptTimer};
 pub use sampler::ScriptSampler;
@@ -181,35 +184,61 @@ struct ScriptText {
     looks_at_result: bool,
     /// It asks for the result before its own.
     looks_at_previous: bool,
+    /// What it may read of any result, such as that of the sample before.
+    reads: Keep,
+    /// It may ask for any variable by its name.
+    reads_any_variable: bool,
     /// It may look at the sampler at hand beyond its name.
     opens_request: bool,
     /// What JMeter stumbles over only when the script runs.
     warnings: Vec<String>,
 }
 
-/// What a look at a script tells before it runs.
-#[derive(Debug, Default)]
+/// What is known of a script before it runs.
+#[derive(Debug)]
 struct Seen {
     opens_request: bool,
     warnings: Vec<String>,
+    /// The names it refers to; `None`: not known before it runs.
+    identifiers: Option<Identifiers>,
 }
 
 impl Seen {
     /// Of a script that is known only when it runs.
     fn unknown() -> Seen {
-        Seen { opens_request: true, warnings: Vec::new() }
+        Seen { opens_request: true, warnings: Vec::new(), identifiers: None }
     }
 
-    fn of(parsed: &Parsed, text: &str) -> Seen {
-        match parsed {
+    fn of(parsed: &Parsed) -> Seen {
+        let (identifiers, opens_request, warnings) = match parsed {
             Parsed::JavaLike(script) => {
-                let told =
+                let warnings =
                     script.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.what));
-                Seen { opens_request: script.opens_request(), warnings: told.collect() }
+                (script.identifiers(), script.opens_request(), warnings.collect())
             }
-            Parsed::JavaScript(_) => Seen { opens_request: mentions(text, "sampler"), warnings: Vec::new() },
-            Parsed::Jexl(_) | Parsed::Missing(_) | Parsed::NoEngine(_) => Seen::default(),
-        }
+            Parsed::JavaScript(script) => {
+                let identifiers = script.identifiers();
+                let opens_request = identifiers.contains("sampler");
+                (identifiers, opens_request, Vec::new())
+            }
+            Parsed::Jexl(script) => (script.identifiers(), false, Vec::new()),
+            Parsed::Missing(_) | Parsed::NoEngine(_) => (Identifiers::default(), false, Vec::new()),
+        };
+        Seen { opens_request, warnings, identifiers: Some(identifiers) }
+    }
+
+    /// Whether the script may refer to one of these names.
+    fn may_refer_to(&self, names: &[&str]) -> bool {
+        self.identifiers.as_ref().is_none_or(|identifiers| identifiers.contains_any(names))
+    }
+
+    /// What the script may read of any result.
+    fn reads(&self) -> Keep {
+        let reads = match &self.identifiers {
+            Some(identifiers) => identifiers.reads_of_results(),
+            None => ResultReads::ALL,
+        };
+        busyhour_functions::keep_of(reads)
     }
 }
 
@@ -241,14 +270,6 @@ fn kept(language: &Language, text: &str) -> Kept {
     })
 }
 
-/// Whether a word stands in a text.
-fn mentions(text: &str, word: &str) -> bool {
-    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, _)| {
-        !text[..at].ends_with(part_of_word) && !text[at + word.len()..].starts_with(part_of_word)
-    })
-}
-
 /// A script's file: in the working directory, or beside the plan.
 fn read_file(name: &str, base_dir: &Path) -> Option<String> {
     let bytes = std::fs::read(name).or_else(|_| std::fs::read(base_dir.join(name))).ok()?;
@@ -276,9 +297,8 @@ fn refusal(error: &ScriptError, language: &Language) -> Refusal {
 
 impl ScriptText {
     fn new(settings: ScriptSettings) -> Result<Self, Refusal> {
-        let (text, source, seen) = Self::text(&settings)?;
-        let looks_at = |names: &[&str]| names.iter().any(|name| mentions(&source, name));
-        let looks_at_result = looks_at(&[
+        let (text, seen) = Self::text(&settings)?;
+        let looks_at_result = seen.may_refer_to(&[
             "prev",
             "SampleResult",
             "data",
@@ -290,8 +310,10 @@ impl ScriptText {
             "ResponseHeaders",
             "RequestHeaders",
             "SamplerData",
-        ]) || matches!(text, Text::File);
-        let looks_at_previous = looks_at(&["prev", "ctx"]) || matches!(text, Text::File);
+        ]);
+        let looks_at_previous = seen.may_refer_to(&["prev", "ctx"]);
+        let reads_any_variable = seen.may_refer_to(&["vars", "ctx"]);
+        let reads = seen.reads();
         let ScriptSettings {
             name,
             family,
@@ -317,25 +339,27 @@ impl ScriptText {
             state,
             looks_at_result,
             looks_at_previous,
+            reads,
+            reads_any_variable,
             opens_request: seen.opens_request,
             warnings: seen.warnings,
         })
     }
 
-    /// The text as far as it is known now, with `1` for what varies.
-    fn text(settings: &ScriptSettings) -> Result<(Text, String, Seen), Refusal> {
+    /// The text, parsed as far as it is known now, with `1` for what varies.
+    fn text(settings: &ScriptSettings) -> Result<(Text, Seen), Refusal> {
         let checked = |text: &str| parse(&settings.language, text);
         if !settings.filename.is_empty() {
             let Some(name) = settings.filename.as_literal() else {
-                return Ok((Text::File, String::new(), Seen::unknown()));
+                return Ok((Text::File, Seen::unknown()));
             };
             let Some(text) = read_file(name, &settings.base_dir) else {
                 return Err(Refusal::missing_file(format!("names the script {name}, which cannot be read"))
                     .with_hint("relative names are looked up in the working directory and beside the plan"));
             };
             let parsed = checked(&text).map_err(|error| refusal(&error, &settings.language))?;
-            let seen = Seen::of(&parsed, &text);
-            return Ok((Text::Fixed(parsed), text, seen));
+            let seen = Seen::of(&parsed);
+            return Ok((Text::Fixed(parsed), seen));
         }
         // With 1 for everything that varies the script fits within quotes and without.
         let probe: String = settings
@@ -346,15 +370,13 @@ impl ScriptText {
             .collect();
         if probe.is_empty() && settings.family == Family::Jsr223 {
             let message = format!("Both script file and script text are empty for element:{}", settings.name);
-            return Ok((
-                Text::Fixed(Parsed::Missing(format!("javax.script.ScriptException: {message}"))),
-                probe,
-                Seen::default(),
-            ));
+            let missing = Parsed::Missing(format!("javax.script.ScriptException: {message}"));
+            let seen = Seen::of(&missing);
+            return Ok((Text::Fixed(missing), seen));
         }
         let is_fixed = settings.script.as_literal().is_some();
         let checked = checked(&probe);
-        let seen = checked.as_ref().map_or_else(|_| Seen::unknown(), |parsed| Seen::of(parsed, &probe));
+        let seen = checked.as_ref().map_or_else(|_| Seen::unknown(), Seen::of);
         let text = match checked {
             Ok(parsed) if is_fixed => Text::Fixed(parsed),
             Err(error) if error.is_unsupported() || is_fixed => {
@@ -362,7 +384,7 @@ impl ScriptText {
             }
             _ => Text::Varying(settings.script.clone()),
         };
-        Ok((text, probe, seen))
+        Ok((text, seen))
     }
 
     /// Runs the script (`source`, where its text has been rendered already); gives its value and what the names in `back`

@@ -2,6 +2,7 @@
 
 use busyhour_engine::Nanos;
 use busyhour_engine::program::ImmediateSampler;
+use busyhour_engine::result::Keep;
 use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 use busyhour_record::DataType;
@@ -26,6 +27,18 @@ impl ScriptSampler {
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.script.warnings
+    }
+
+    /// What it may read of any result, such as that of the sample before.
+    #[must_use]
+    pub fn reads(&self) -> Keep {
+        self.script.reads
+    }
+
+    /// Whether it may ask for any variable by its name.
+    #[must_use]
+    pub fn reads_any_variable(&self) -> bool {
+        self.script.reads_any_variable
     }
 
     /// Takes a sampler out of the plan.
