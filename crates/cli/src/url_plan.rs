@@ -144,7 +144,7 @@ impl UrlPlan<'_> {
             line(4, "<hashTree/>");
         }
         if let Some(think) = &self.think {
-            let mean_ms = busyhour_compile::think_law(think)?.mean_ns() / 1e6;
+            let mean_ms = busyhour_compile::think_law(think).map_err(|error| error.message)?.mean_ns() / 1e6;
             line(4, &element("ConstantTimer", "ConstantTimerGui", "Think time"));
             // JMeter passes over the first and waits for the mean.
             line(5, &property("string", "busyhour.think", think));

@@ -87,7 +87,7 @@ pub(crate) fn if_condition<'p>(context: &mut Context<'p>, element: Element<'p>) 
         && let Some(property) = element.property(PROPERTY)
     {
         let finding = Diagnostic::error("invalid-condition", format!("the condition cannot be run: {error}"));
-        context.tell(property.locate(finding));
+        context.findings.add(property.locate(finding));
     }
     Box::new(Script(condition))
 }

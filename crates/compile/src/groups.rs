@@ -1,210 +1,298 @@
 //! The test plan and its thread groups.
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::program::{Controller, ControllerKind, Group, OnError, Phase, Schedule};
+use busyhour_engine::program::{Controller, ControllerId, ControllerKind, Group, OnError, Phase, Schedule};
+use busyhour_engine::result::Keep;
+use busyhour_engine::template::Template;
 use busyhour_plan::Element;
 use busyhour_samplers::AnySampler;
 
-use crate::config;
-use crate::context::Context;
-use crate::controllers::{Builder, Tree};
-use crate::crowds;
-use crate::known;
+use crate::builder::{Builder, Tree};
+use crate::compiled::{Compiled, GroupLabel};
+use crate::context::{Context, GroupContext};
+use crate::elements::config::ConfigClass;
+use crate::elements::groups::GroupClass;
+use crate::elements::others::{TEST_PLAN, WORK_BENCH};
+use crate::elements::processors::PreProcessorClass;
+use crate::elements::{Role, role};
+use crate::load_profiles::{self, LoadProfile};
 use crate::open::{self, Opened};
 use crate::scope::Stack;
-use crate::start::{VARIABLES_FROM_CSV, VariableSet};
-use crate::support::{Role, role};
-use crate::{Compiled, GroupLabel};
+use crate::variables::VariableSet;
+use crate::{backends, known, listeners, plan_variables, save_settings};
 
-/// Compiles the whole plan; what is wrong with it stands in the context.
-pub(crate) fn compile_plan<'p>(context: &mut Context<'p>) -> Option<Compiled> {
-    let plan = context.plan;
-    let Some(root) = plan.roots().find(|root| root.kind() == "TestPlan") else {
-        let finding = Diagnostic::error("no-test-plan", "the file holds no test plan");
-        // A template, or what was copied out of a plan: JMeter can paste it, not run it.
-        context.tell(match plan.roots().next() {
-            Some(first) => first
-                .locate(finding)
-                .with_cause(format!("what stands where the TestPlan should is a {}", first.kind()))
-                .with_hint("it is a part of a plan: in JMeter, merge it into a plan, and save that"),
-            None => finding
-                .in_file(plan.file().clone())
-                .with_hint("a JMX file of JMeter begins with jmeterTestPlan, hashTree, TestPlan"),
-        });
-        return None;
-    };
-    if let Err(error) = config::save_config(&context.options.properties) {
-        context.tell(Diagnostic::error("invalid-property", error.message));
-    }
-    let mut variables = Vec::new();
-    if let Some(defined) = root.element("TestPlan.user_defined_variables") {
-        variables.extend(VariableSet::of_property(context, defined));
-    }
-    if root.text("TestPlan.user_define_classpath").is_some_and(|path| !path.trim().is_empty()) {
-        context.warn(root, "classpath", "the plan adds Java classes to the classpath; none can be used here");
-    }
-    // What was parked on the workbench of an old plan is no part of it, but JMeter finds groups and variables there, too.
-    let benches: Vec<_> =
-        plan.roots().filter(|other| other.kind() == "WorkBench" && other.enabled()).collect();
-    // User Defined Variables count wherever they stand, in the order of the plan.
-    let everything = root.descendants().chain(benches.iter().flat_map(|bench| bench.descendants()));
-    for element in everything.filter(|element| element.is_active()) {
-        if element.kind() == "Arguments"
-            && let Some(list) = element.collection("Arguments.arguments")
-        {
-            variables.push(VariableSet::of_list(context, list));
-        }
-        if element.kind() == VARIABLES_FROM_CSV {
-            context.plan_variables.clone_from(&variables);
-            variables.push(VariableSet::of_file(context, element));
-        }
-    }
-    context.plan_variables.clone_from(&variables);
-    let beside_groups = |place: Element<'p>| -> Vec<Element<'p>> {
-        let beside = |child: &Element<'p>| !matches!(role(*child), Role::Group | Role::Fragment);
-        place.children().filter(|child| child.enabled() && beside(child)).collect()
-    };
-    let places: Vec<_> =
-        std::iter::once(root).chain(benches).map(|place| (place, beside_groups(place))).collect();
-    let enabled_groups = places.iter().flat_map(|(place, beside)| {
-        let is_group = |child: &Element<'p>| child.enabled() && role(*child) == Role::Group;
-        place.children().filter(is_group).map(move |group| (group, beside))
-    });
-    let mut groups = Vec::new();
-    let mut group_labels = Vec::new();
-    let mut opened = Vec::new();
-    let mut numbers = [0u32; 3];
-    for (element, beside) in enabled_groups {
-        let phase = match element.kind() {
-            "SetupThreadGroup" => Phase::SetUp,
-            "PostThreadGroup" => Phase::TearDown,
-            _ => Phase::Main,
-        };
-        numbers[phase as usize] += 1;
-        let name = context.name(element);
-        group_labels.push(GroupLabel {
-            name,
-            thread_suffix: crowds::thread_suffix(element),
-            number: numbers[phase as usize],
-        });
-        let index = u32::try_from(groups.len()).unwrap_or(u32::MAX);
-        let open = match phase {
-            Phase::Main => open::of_group(context, element, index),
-            Phase::SetUp | Phase::TearDown => Opened::Not,
-        };
-        context.in_open_group = open::sets_the_rate(&open, element);
-        groups.push(group(context, element, phase, beside, !matches!(open, Opened::Not)));
-        context.in_open_group = false;
-        opened.push((index, open));
-    }
-    let open = open::workloads(context, root, opened);
-    check_unused(context, root);
-    if groups.is_empty() {
-        context.warn(root, "no-thread-group", "the plan has no enabled thread group: nothing will be sent");
-    }
-    Some(Compiled {
-        groups,
-        open,
-        group_labels,
-        serialize_groups: context.flag(root, "TestPlan.serialize_threadgroups", false),
-        tear_down_on_stop: context.flag(root, "TestPlan.tearDown_on_shutdown", false),
-        sample_variables: config::sample_variables(&context.options.properties),
-        symbols: std::mem::take(&mut context.symbols),
-        labels: context.labels.clone(),
-        detail_wishes: context.detail_wishes(),
-        functional_mode: context.functional_mode,
-        base_dir: context.options.base_dir.clone(),
-        listeners: std::mem::take(&mut context.listeners),
-        listener_sets: std::mem::take(&mut context.listener_sets),
-        backends: std::mem::take(&mut context.backends),
-        variables,
-        plan_name: root.name().to_owned(),
-    })
+/// The groups of a plan while it is being compiled.
+#[derive(Default)]
+struct Groups {
+    groups: Vec<Group<AnySampler>>,
+    labels: Vec<GroupLabel>,
+    opened: Vec<(u32, Opened)>,
+    /// Loops that count their passes in a variable, with the numbers of their groups.
+    counting: Vec<(usize, ControllerId)>,
+    /// Groups of each phase.
+    numbers: [u32; 3],
 }
 
-/// Complains about enabled elements nobody asked for, such as those of other protocols.
-fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
-    for element in root.descendants().filter(|element| element.is_active()) {
-        // A fragment that a module of a group refers to has a copy there.
-        let in_fragment = element.ancestors().any(|above| role(above) == Role::Fragment)
-            && !element.ancestors().any(|above| role(above) == Role::Group);
+/// Compiles the whole plan; its mistakes are in the context afterwards.
+pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, Vec<Diagnostic>) {
+    let Some(root) = context.plan.roots().find(|root| root.kind() == TEST_PLAN) else {
+        report_no_plan(&mut context);
+        return (None, context.findings.into_diagnostics());
+    };
+    if let Err(error) = save_settings::save_config(&context.options.properties) {
+        context.findings.add(Diagnostic::error("invalid-property", error.message));
+    }
+    // JMeter finds groups and variables on the workbench of an old plan, too.
+    let benches: Vec<_> =
+        context.plan.roots().filter(|other| other.kind() == WORK_BENCH && other.enabled()).collect();
+    let variables = variables(&mut context, root, &benches);
+    let mut groups = Groups::default();
+    for place in std::iter::once(root).chain(benches) {
+        add_groups(&mut context, place, &mut groups);
+    }
+    let open = open::workloads(&mut context, root, std::mem::take(&mut groups.opened));
+    check_unused(&mut context, root);
+    if groups.groups.is_empty() {
+        let message = "the plan has no enabled thread group: nothing will be sent";
+        context.findings.warn(root, "no-thread-group", message);
+    }
+    keep_for_others(&context, &mut groups.groups);
+    count_passes(&mut context, &mut groups);
+    let compiled = Compiled {
+        groups: groups.groups,
+        open,
+        group_labels: groups.labels,
+        serialize_groups: context.flag(root, "TestPlan.serialize_threadgroups", false),
+        tear_down_on_stop: context.flag(root, "TestPlan.tearDown_on_shutdown", false),
+        sample_variables: save_settings::sample_variables(&context.options.properties),
+        symbols: context.symbols,
+        labels: context.labels,
+        outputs: context.outputs.finish(),
+        base_dir: context.options.base_dir.clone(),
+        variables,
+        plan_name: root.name().to_owned(),
+    };
+    (Some(compiled), context.findings.into_diagnostics())
+}
+
+/// Reports a file that has no test plan: a template, or a part of a plan, which JMeter can paste and not run.
+fn report_no_plan(context: &mut Context<'_>) {
+    let finding = Diagnostic::error("no-test-plan", "the file holds no test plan");
+    context.findings.add(match context.plan.roots().next() {
+        Some(first) => first
+            .locate(finding)
+            .with_cause(format!("what stands where the TestPlan should is a {}", first.kind()))
+            .with_hint("it is a part of a plan: in JMeter, merge it into a plan, and save that"),
+        None => finding
+            .in_file(context.plan.file().clone())
+            .with_hint("a JMX file of JMeter begins with jmeterTestPlan, hashTree, TestPlan"),
+    });
+}
+
+/// The user defined variables, which count wherever they are, in the order of the plan.
+fn variables<'p>(context: &mut Context<'p>, root: Element<'p>, benches: &[Element<'p>]) -> Vec<VariableSet> {
+    let mut variables = Vec::new();
+    if let Some(defined) = root.element("TestPlan.user_defined_variables") {
+        variables.extend(plan_variables::of_property(context, defined));
+    }
+    if root.text("TestPlan.user_define_classpath").is_some_and(|path| !path.trim().is_empty()) {
+        let message = "the plan adds Java classes to the classpath; none can be used here";
+        context.findings.warn(root, "classpath", message);
+    }
+    let everything = root.descendants().chain(benches.iter().flat_map(|bench| bench.descendants()));
+    for element in everything.filter(|element| element.is_active()) {
         match role(element) {
-            // Files are opened at the start, whoever hears samples.
-            Role::Listener => {
-                crate::listeners::file(context, element);
-            }
-            Role::Unsupported if !in_fragment => context.unsupported_element(element),
-            Role::SilentListener => {
-                if element.kind() == "BackendListener"
-                    && let Some(backend) = crate::backends::listener(context, element)
-                {
-                    context.backends.push(backend);
-                    continue;
+            Role::Config(ConfigClass::UserVariables) => {
+                if let Some(list) = element.collection("Arguments.arguments") {
+                    variables.push(plan_variables::of_list(context, list));
                 }
-                let message = format!(
-                    "the listener {} is accepted; what it would show or send is left out",
-                    element.kind()
-                );
-                context.warn(element, "silent-listener", message);
             }
-            Role::Inert(why) => {
-                context.warn(element, "inert-element", format!("the element {} {why}", element.kind()))
+            Role::Config(ConfigClass::VariablesFromCsv) => {
+                context.plan_variables.clone_from(&variables);
+                variables.push(plan_variables::of_file(context, element));
             }
             _ => {}
         }
     }
+    context.plan_variables.clone_from(&variables);
+    variables
 }
 
-fn group<'p>(
+/// Compiles the groups directly below a test plan or workbench.
+fn add_groups<'p>(context: &mut Context<'p>, place: Element<'p>, groups: &mut Groups) {
+    let enabled = || place.children().filter(|child| child.enabled());
+    let beside: Vec<_> =
+        enabled().filter(|child| !matches!(role(*child), Role::Group(_) | Role::Fragment)).collect();
+    for element in enabled() {
+        if let Role::Group(class) = role(element) {
+            add_group(context, element, class, &beside, groups);
+        }
+    }
+}
+
+fn add_group<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
-    phase: Phase,
+    class: GroupClass,
     plan_level: &[Element<'p>],
-    is_open: bool,
-) -> Group<AnySampler> {
-    let stack = Stack::of_group(element, plan_level);
-    // A session is one pass, whatever the group's own users would make.
-    let main = element.element("ThreadGroup.main_controller").filter(|_| !is_open);
-    let crowd = crowds::of_group(context, element, is_open);
-    let passes = crowd.as_ref().and_then(|crowd| crowd.passes.clone());
-    let main = main.filter(|_| passes.is_none());
-    let count = match (passes, main) {
-        (Some(passes), _) => passes,
-        (None, Some(main)) => context.item(main, "LoopController.loops"),
-        (None, None) => busyhour_engine::template::Template::literal("1"),
+    groups: &mut Groups,
+) {
+    let phase = match class {
+        GroupClass::SetUp => Phase::SetUp,
+        GroupClass::TearDown => Phase::TearDown,
+        GroupClass::Main
+        | GroupClass::OpenModel
+        | GroupClass::Ultimate
+        | GroupClass::Stepping
+        | GroupClass::Concurrency
+        | GroupClass::Arrivals
+        | GroupClass::FreeFormArrivals => Phase::Main,
     };
-    // As in JMeter, a main controller that does not say goes on for ever.
-    let forever =
-        main.is_some_and(|main| main.item_boolean("LoopController.continue_forever").unwrap_or(true));
-    context.sample_timeouts = sample_timeouts(context, element, plan_level);
+    let number = &mut groups.numbers[phase as usize];
+    *number += 1;
+    let name = context.name(element);
+    let thread_suffix = load_profiles::thread_suffix(class);
+    groups.labels.push(GroupLabel { name, thread_suffix, number: *number });
+    let index = groups.groups.len();
+    let index_u32 = u32::try_from(index).unwrap_or(u32::MAX);
+    let open = match phase {
+        Phase::Main => open::of_group(context, element, class, index_u32),
+        Phase::SetUp | Phase::TearDown => Opened::Not,
+    };
+    context.group = GroupContext {
+        is_open: open::sets_the_rate(&open, class),
+        sample_timeouts: sample_timeouts(context, element, plan_level),
+    };
+    let planned = PlannedGroup { element, class, phase, is_open: !matches!(open, Opened::Not) };
+    let (group, counting) = group(context, &planned, plan_level);
+    groups.groups.push(group);
+    groups.counting.extend(counting.into_iter().map(|id| (index, id)));
+    context.group = GroupContext::default();
+    groups.opened.push((index_u32, open));
+}
+
+/// Complains about enabled elements that no sampler used, such as those of other protocols.
+fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
+    for element in root.descendants().filter(|element| element.is_active()) {
+        match role(element) {
+            // Files are opened at the start, even if no sampler is in the listener's scope.
+            Role::ResultFile(class) => {
+                listeners::result_file(context, element, class);
+            }
+            Role::Unsupported(refused) => {
+                // A fragment that a module of a group refers to has a copy there.
+                let is_in = |is: fn(Role) -> bool| element.ancestors().any(|above| is(role(above)));
+                let in_fragment = is_in(|role| role == Role::Fragment);
+                if !in_fragment || is_in(|role| matches!(role, Role::Group(_))) {
+                    context.findings.unsupported_element(element, refused);
+                }
+            }
+            Role::BackendListener => match backends::listener(context, element) {
+                Some(backend) => context.outputs.backends.push(backend),
+                None => warn_of_display(context, element),
+            },
+            Role::DisplayListener => warn_of_display(context, element),
+            Role::Inert(why) => {
+                let message = format!("the element {} {why}", element.kind());
+                context.findings.warn(element, "inert-element", message);
+            }
+            Role::Group(_)
+            | Role::Fragment
+            | Role::Controller(_)
+            | Role::Sampler(_)
+            | Role::Timer(_)
+            | Role::Config(_)
+            | Role::Step(_)
+            | Role::PreProcessor(_)
+            | Role::PostProcessor(_)
+            | Role::Assertion(_)
+            | Role::SampleListener(_) => {}
+        }
+    }
+}
+
+fn warn_of_display(context: &mut Context<'_>, element: Element<'_>) {
+    let message =
+        format!("the listener {} is accepted; what it would show or send is left out", element.kind());
+    context.findings.warn(element, "silent-listener", message);
+}
+
+/// Makes all samplers keep what scripts anywhere in the plan may read of the result of the sample before.
+fn keep_for_others(context: &Context<'_>, groups: &mut [Group<AnySampler>]) {
+    let keep = context.reads.previous_result.union(context.symbols.reads.result);
+    if keep == Keep::default() {
+        return;
+    }
+    for sampler in groups.iter_mut().flat_map(|group| &mut group.samplers) {
+        sampler.keep = sampler.keep.union(keep);
+    }
+}
+
+/// What the names of the variables begin with in which loops count their passes.
+const PASSES_PREFIX: &str = "__jm__";
+
+/// Makes loops count their passes in variables, if something may read these. The plan or a property may name one: a
+/// reference, `sample_variables`, or a text that `__eval` evaluates.
+fn count_passes(context: &mut Context<'_>, groups: &mut Groups) {
+    let is_named = || {
+        let properties = context.options.properties.all();
+        context.plan.source().contains(PASSES_PREFIX)
+            || properties.iter().any(|(_, value)| value.contains(PASSES_PREFIX))
+    };
+    if !(context.reads.any_variable || context.symbols.reads.any_variable || is_named()) {
+        return;
+    }
+    for (group, id) in &groups.counting {
+        let controller: &mut Controller = &mut groups.groups[*group].controllers[id.0 as usize];
+        if let Some(name) = controller.name.as_literal() {
+            controller.index_slot = Some(context.symbols.slot(&format!("{PASSES_PREFIX}{name}__idx")));
+        }
+    }
+}
+
+/// A thread group to be compiled.
+struct PlannedGroup<'p> {
+    element: Element<'p>,
+    class: GroupClass,
+    phase: Phase,
+    /// Sessions that start by a schedule walk it.
+    is_open: bool,
+}
+
+/// Compiles a group; returns the loops in it, too.
+fn group<'p>(
+    context: &mut Context<'p>,
+    planned: &PlannedGroup<'p>,
+    plan_level: &[Element<'p>],
+) -> (Group<AnySampler>, Vec<ControllerId>) {
+    let element = planned.element;
+    let profile = load_profiles::of_group(context, element, planned.class, planned.is_open);
+    let kind = main_loop(context, planned, profile.as_ref());
+    let stack = Stack::of_group(element, plan_level);
     let mut builder = Builder::new(context);
-    let kind = ControllerKind::Loop { count, forever };
     let root = builder.reserve();
+    builder.counts_passes(root);
     let tree = builder.children(&stack, &[root], Tree::default());
     let name = builder.context.name(element);
-    let index_slot = name
-        .as_literal()
-        .filter(|_| builder.context.shows_indices)
-        .map(|name| builder.context.symbols.slot(&format!("__jm__{name}__idx")));
     let listeners = builder.iteration_listeners(&stack, &tree);
-    builder.put(root, Controller { name, index_slot, kind, children: tree.children.into(), listeners });
-    let (controllers, samplers) = builder.finish();
-    let scheduled = crowd.is_none() && context.flag(element, "ThreadGroup.scheduler", false);
+    builder.put(root, Controller { name, index_slot: None, kind, children: tree.children.into(), listeners });
+    let built = builder.finish();
+    let scheduled = profile.is_none() && context.flag(element, "ThreadGroup.scheduler", false);
     let schedule = scheduled.then(|| Schedule {
         duration: context.text_or(element, "ThreadGroup.duration", "0"),
         delay: context.text_or(element, "ThreadGroup.delay", "0"),
     });
-    let (users, same_user, crowd) = match crowd {
-        Some(crowd) => (crowd.users, crowd.same_user, Some(Box::new(crowd.crowd))),
+    let (users, same_user, crowd) = match profile {
+        Some(LoadProfile { users, same_user, profile, .. }) => (users, same_user, Some(Box::new(profile))),
         None => (
             context.text_or(element, "ThreadGroup.num_threads", "1"),
             context.flag(element, "ThreadGroup.same_user_on_next_iteration", true),
             None,
         ),
     };
-    known::check_group(context, element, &users);
-    Group {
-        phase,
+    known::check_group(context, element, planned.class, &users);
+    let group = Group {
+        phase: planned.phase,
         users,
         ramp_up: context.text_or(element, "ThreadGroup.ramp_time", "0"),
         schedule,
@@ -212,21 +300,43 @@ fn group<'p>(
         delayed_start: context.flag(element, "ThreadGroup.delayedStart", false),
         on_error: on_error(context, element),
         same_user,
-        controllers: controllers.into(),
-        samplers: samplers.into(),
+        controllers: built.controllers,
+        samplers: built.samplers,
+    };
+    (group, built.counting)
+}
+
+/// The loop that a user of a group makes.
+fn main_loop<'p>(
+    context: &mut Context<'p>,
+    planned: &PlannedGroup<'p>,
+    profile: Option<&LoadProfile>,
+) -> ControllerKind {
+    if let Some(passes) = profile.and_then(|profile| profile.passes.clone()) {
+        return ControllerKind::Loop { count: passes, forever: false };
+    }
+    // A session is one pass, however many the group's own users would make.
+    let main = planned.element.element("ThreadGroup.main_controller").filter(|_| !planned.is_open);
+    match main {
+        Some(main) => ControllerKind::Loop {
+            count: context.item(main, "LoopController.loops"),
+            // As in JMeter, a main controller without this setting continues for ever.
+            forever: main.item_boolean("LoopController.continue_forever").unwrap_or(true),
+        },
+        None => ControllerKind::Loop { count: Template::literal("1"), forever: false },
     }
 }
 
-/// JMeter's Sample Timeouts watch over all samplers of their thread group, wherever they stand in it.
+/// JMeter's Sample Timeouts interrupt all samplers of their thread group, wherever they are in it.
 fn sample_timeouts<'p>(
     context: &mut Context<'p>,
     group: Element<'p>,
     plan_level: &[Element<'p>],
-) -> std::sync::Arc<[busyhour_engine::template::Template]> {
+) -> std::sync::Arc<[Template]> {
     let inside = group.descendants().filter(|element| element.is_active());
     inside
         .chain(plan_level.iter().copied())
-        .filter(|element| element.kind() == "SampleTimeout")
+        .filter(|element| role(*element) == Role::PreProcessor(PreProcessorClass::SampleTimeout))
         .map(|element| context.text(element, "InterruptTimer.timeout"))
         .collect()
 }
@@ -245,8 +355,11 @@ fn on_error(context: &mut Context<'_>, element: Element<'_>) -> OnError {
                 format!("the action {other:?} on a sample error is unknown"),
             )
             .with_hint("JMeter goes on after errors then, and so does this run");
-            context.tell(property.locate(finding));
+            context.findings.add(property.locate(finding));
             OnError::Continue
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

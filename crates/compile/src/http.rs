@@ -1,6 +1,8 @@
 //! HTTP samplers with the defaults and managers of their scope.
 
+use busyhour_engine::result::Keep;
 use busyhour_engine::template::Template;
+use busyhour_engine::user::StateId;
 use busyhour_http::embedded::Embedded;
 use busyhour_http::modify::{Modifier, UrlRewriting};
 use busyhour_http::source::{Source, SourceKind};
@@ -8,6 +10,9 @@ use busyhour_http::{Argument, Charset, Client, FileArgument, Header, HttpSampler
 use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
+use crate::elements::config::ConfigClass;
+use crate::elements::processors::PreProcessorClass;
+use crate::elements::{Role, role};
 use crate::managers;
 use crate::scope::Stack;
 
@@ -52,67 +57,59 @@ impl<'p> Merged<'p> {
     }
 }
 
-/// The HTTP/2 Request of BlazeMeter's plugin, which has the properties of JMeter's own HTTP Request.
-pub(crate) const HTTP2: &str = "com.blazemeter.jmeter.http2.sampler.HTTP2Sampler";
+/// The HTTP/2 sampler of BlazeMeter's plugin at the end of `stack`.
+pub(crate) fn http2_sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
+    let what = "the plugin's HTTP/2 requests are sent over HTTP/1.1: the same requests, one at a time on a connection";
+    context.findings.warn(*stack.path.last()?, "http2", what);
+    sampler(context, stack)
+}
 
 /// The HTTP sampler at the end of `stack`.
 pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
+    let element = *stack.path.last()?;
+    let scope = stack.nearest_first();
+    let is_default = |element: &Element<'p>| role(*element) == Role::Config(ConfigClass::HttpDefaults);
+    let defaults = scope.iter().copied().filter(is_default).collect();
+    let merged = Merged { sampler: element, defaults };
     context.in_request = true;
-    let made = request(context, stack);
+    let made = request(context, stack, &scope, &merged);
     context.in_request = false;
-    made
+    Some(made)
 }
 
-fn request<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
-    let element = *stack.path.last()?;
-    if element.kind() == HTTP2 {
-        let what = "the plugin's HTTP/2 requests are sent over HTTP/1.1: the same requests, one at a time on a connection";
-        context.warn(element, "http2", what.to_owned());
-    }
-    let scope = stack.nearest_first();
-    let defaults = scope
-        .iter()
-        .copied()
-        .filter(|element| element.kind() == "ConfigTestElement" && element.gui_kind() == "HttpDefaultsGui")
-        .collect();
-    let merged = Merged { sampler: element, defaults };
+fn request<'p>(
+    context: &mut Context<'p>,
+    stack: &Stack<'p>,
+    scope: &[Element<'p>],
+    merged: &Merged<'p>,
+) -> HttpSampler {
     let is_java = merged.property("HTTPSampler.implementation").and_then(Property::text) == Some("Java");
     if is_java {
         let message = "the implementation Java is sent with the headers of HttpClient4, which are others";
-        context.warn(merged.sampler, "http-implementation", message);
+        context.findings.warn(merged.sampler, "http-implementation", message);
     }
     let arguments = merged
         .items("HTTPsampler.Arguments", "Arguments.arguments")
         .into_iter()
         .map(|item| argument(context, item))
         .collect();
-    let files = files(context, &merged);
-    let charset = charset(context, &merged);
-    let redirects = if merged.flag(context, "HTTPSampler.auto_redirects", false) {
-        Redirects::Auto
-    } else if merged.flag(context, "HTTPSampler.follow_redirects", false) {
-        Redirects::Follow
-    } else {
-        Redirects::None
-    };
-    let proxy_host = merged.text(context, "HTTPSampler.proxyHost");
-    let proxy = (!proxy_host.is_empty()).then(|| Proxy {
-        host: proxy_host,
-        port: merged.text(context, "HTTPSampler.proxyPort"),
-        user: merged.text(context, "HTTPSampler.proxyUser"),
-        password: merged.text(context, "HTTPSampler.proxyPass"),
-    });
+    let files = files(context, merged);
+    let charset = charset(context, merged);
+    let redirects = redirects(context, merged);
+    let proxy = proxy(context, merged);
     // An empty method is one that JMeter refuses to send.
     let method = match merged.property("HTTPSampler.method") {
         Some(_) => merged.text(context, "HTTPSampler.method"),
         None => Template::literal("GET"),
     };
     // JMeter applies managers from the sampler outwards, and of these each takes the place of the one before.
-    let last = |kind: &str| scope.iter().copied().rfind(|element| element.kind() == kind);
-    let (cookies, cache, auth) = (last("CookieManager"), last("CacheManager"), last("AuthManager"));
-    let dns = last("DNSCacheManager");
-    Some(HttpSampler {
-        shared: std::sync::Arc::clone(&context.shared_http),
+    let last = |class| scope.iter().copied().rfind(|element| role(*element) == Role::Config(class));
+    let cookies = last(ConfigClass::CookieManager);
+    let cache = last(ConfigClass::CacheManager);
+    let auth = last(ConfigClass::AuthManager);
+    let dns = last(ConfigClass::DnsCacheManager);
+    HttpSampler {
+        shared: std::sync::Arc::clone(&context.parts.http),
         method,
         protocol: merged.text(context, "HTTPSampler.protocol"),
         domain: merged.text(context, "HTTPSampler.domain"),
@@ -129,17 +126,38 @@ fn request<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampl
         connect_timeout: merged.text(context, "HTTPSampler.connect_timeout"),
         response_timeout: merged.text(context, "HTTPSampler.response_timeout"),
         proxy,
-        headers: headers(context, &scope),
+        headers: headers(context, scope),
         cookies: cookies.and_then(|element| managers::cookies(context, element)),
         cache: cache.and_then(|element| managers::cache(context, element)),
         auth: auth.and_then(|element| managers::auth(context, element)),
         modifiers: modifiers(context, stack),
         dns: dns.and_then(|element| managers::dns(context, element)),
-        source: source(context, &merged),
-        embedded: embedded(context, &merged),
+        source: source(context, merged),
+        embedded: embedded(context, merged),
         md5: merged.flag(context, "HTTPSampler.md5", false),
         is_open: false,
         client: if is_java { Client::Java } else { Client::HttpClient4 },
+    }
+}
+
+fn redirects<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Redirects {
+    if merged.flag(context, "HTTPSampler.auto_redirects", false) {
+        Redirects::Auto
+    } else if merged.flag(context, "HTTPSampler.follow_redirects", false) {
+        Redirects::Follow
+    } else {
+        Redirects::None
+    }
+}
+
+/// The proxy of the sampler's own, if the plan names one.
+fn proxy<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Proxy> {
+    let host = merged.text(context, "HTTPSampler.proxyHost");
+    (!host.is_empty()).then(|| Proxy {
+        host,
+        port: merged.text(context, "HTTPSampler.proxyPort"),
+        user: merged.text(context, "HTTPSampler.proxyUser"),
+        password: merged.text(context, "HTTPSampler.proxyPass"),
     })
 }
 
@@ -170,7 +188,7 @@ fn files<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Box<[FileArgumen
     if merged.sampler.text("HTTPSampler.FILE_NAME").is_some_and(|name| !name.is_empty()) {
         let message =
             "the file in HTTPSampler.FILE_NAME is not sent: JMeter 5.6.3 no longer reads this property";
-        context.warn(merged.sampler, "old-upload", message);
+        context.findings.warn(merged.sampler, "old-upload", message);
     }
     files.into()
 }
@@ -185,7 +203,7 @@ fn charset<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Charset {
         Some(charset) => charset,
         None => {
             let owner = merged.property(PROPERTY).map_or(merged.sampler, Property::owner);
-            context.unsupported_setting(
+            context.findings.unsupported_setting(
                 owner,
                 PROPERTY,
                 &format!(
@@ -201,7 +219,8 @@ fn charset<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Charset {
 /// Header managers merge; of two headers with one name the nearer counts.
 pub(crate) fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[Header]> {
     let mut headers: Vec<(String, Header)> = Vec::new();
-    for element in scope.iter().filter(|element| element.kind() == "HeaderManager") {
+    for element in scope.iter().filter(|element| role(**element) == Role::Config(ConfigClass::HeaderManager))
+    {
         let Some(list) = element.collection("HeaderManager.headers") else { continue };
         // A manager alone may name a header twice; of those merged into another, each name counts once.
         let merges = !headers.is_empty();
@@ -239,27 +258,44 @@ fn embedded<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Box<Em
 fn modifiers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Modifier]> {
     let mut all = Vec::new();
     for element in stack.outermost_first() {
-        match element.kind() {
-            "URLRewritingModifier" => all.push(Modifier::UrlRewriting(UrlRewriting {
-                argument: context.text_or(element, "argument_name", ""),
-                in_path: context.flag(element, "path_extension", false),
-                no_equals: context.flag(element, "path_extension_no_equals", false),
-                ends_at_question_mark: context.flag(element, "path_extension_no_questionmark", false),
-                keeps: context.flag(element, "cache_value", true),
-                encoded: context.flag(element, "encode", false),
-                kept: *context.kept_values.entry(element.id()).or_insert_with(|| context.symbols.state()),
-            })),
-            "AnchorModifier" => all.push(Modifier::Links),
-            "RegExUserParameters" => all.push(Modifier::RegexParameters {
+        let Role::PreProcessor(class) = role(element) else { continue };
+        match class {
+            PreProcessorClass::UrlRewriting => {
+                let state = context.parts.rewriting_states.entry(element.id());
+                let kept = *state.or_insert_with(|| context.symbols.state());
+                all.push(Modifier::UrlRewriting(url_rewriting(context, element, kept)));
+            }
+            PreProcessorClass::LinkParser => all.push(Modifier::Links),
+            PreProcessorClass::RegexUserParameters => all.push(Modifier::RegexParameters {
                 name: context.name(element),
                 variable: context.text_or(element, "RegExUserParameters.regex_ref_name", ""),
                 names_group: context.text_or(element, "RegExUserParameters.param_names_gr_nr", ""),
                 values_group: context.text_or(element, "RegExUserParameters.param_values_gr_nr", ""),
             }),
-            _ => {}
+            PreProcessorClass::UserParameters
+            | PreProcessorClass::SampleTimeout
+            | PreProcessorClass::PopFromQueue
+            | PreProcessorClass::RawDataSource
+            | PreProcessorClass::Script(_) => {}
+        }
+        if matches!(class, PreProcessorClass::UrlRewriting | PreProcessorClass::LinkParser) {
+            // They look for the value or the links in the page before.
+            context.reads.add_previous_result(Keep { body: true, ..Keep::default() });
         }
     }
     all.into()
+}
+
+fn url_rewriting<'p>(context: &mut Context<'p>, element: Element<'p>, kept: StateId) -> UrlRewriting {
+    UrlRewriting {
+        argument: context.text_or(element, "argument_name", ""),
+        in_path: context.flag(element, "path_extension", false),
+        no_equals: context.flag(element, "path_extension_no_equals", false),
+        ends_at_question_mark: context.flag(element, "path_extension_no_questionmark", false),
+        keeps: context.flag(element, "cache_value", true),
+        encoded: context.flag(element, "encode", false),
+        kept,
+    }
 }
 
 /// The local address of the sampler's connections, if the plan names one.

@@ -1,16 +1,18 @@
 //! JMeter's properties that change what HTTP samplers do.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::run::Properties;
+use busyhour_engine::template::Template;
 use busyhour_http::embedded::{EmbeddedRules, Parser, Parsers};
 use busyhour_http::limits::BodyLimit;
-use busyhour_http::{FileStore, SharedHttp, TlsPolicy};
+use busyhour_http::{FileStore, Proxy, SharedHttp};
+
+use crate::options::Options;
 
 /// Properties that change what JMeter's HTTP samplers do, and not ours, with the value that changes nothing.
-const UNHEEDED: [(&str, &str); 17] = [
+const WITHOUT_EFFECT: [(&str, &str); 17] = [
     ("httpclient4.retrycount", "0"),
     ("httpclient4.gzip_relax_mode", "false"),
     ("httpclient4.deflate_relax_mode", "false"),
@@ -30,14 +32,22 @@ const UNHEEDED: [(&str, &str); 17] = [
     ("jmeter.regex.engine", "oro"),
 ];
 
-/// What all HTTP samplers share, and which properties are not heeded.
-pub(crate) fn shared(
-    properties: &Properties,
-    base_dir: &Path,
-    tls: TlsPolicy,
-) -> (SharedHttp, Vec<Diagnostic>) {
+/// What all HTTP samplers share, and findings about properties that have no effect.
+pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
+    let properties: &Properties = &options.properties;
     let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
-    let mut http = SharedHttp::new(tls, Arc::new(FileStore::new(base_dir)), reset);
+    let files = Arc::new(FileStore::new(&options.base_dir));
+    let mut http = SharedHttp::new(options.tls, files, reset);
+    http.request_deadline = options.request_deadline;
+    if let Some(proxy) = &options.proxy {
+        http.proxy = Some(Proxy {
+            host: Template::literal(&proxy.host),
+            port: Template::literal(&proxy.port.to_string()),
+            user: Template::literal(&proxy.user),
+            password: Template::literal(&proxy.password),
+        });
+        http.no_proxy.clone_from(&proxy.no_proxy);
+    }
     http.redirects_max =
         properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
     http.body_limit = match properties.get("httpsampler.max_bytes_to_store_per_request") {
@@ -52,28 +62,28 @@ pub(crate) fn shared(
         properties.get("httpclient4.time_to_live").and_then(|text| text.trim().parse().ok());
     http.idle_ms_max = properties.number("httpclient4.idletimeout", 0);
     http.no_user_agent = properties.flag("httpclient4.default_user_agent_disabled", false);
-    let mut told = Vec::new();
-    for (name, same_as_unset) in UNHEEDED {
+    let mut findings = Vec::new();
+    for (name, same_as_unset) in WITHOUT_EFFECT {
         let Some(value) = properties.get(name) else { continue };
         let value = value.trim();
         if !value.is_empty() && !value.eq_ignore_ascii_case(same_as_unset) {
             let message =
                 format!("the property {name}={value} is not heeded: HTTP samplers do as without it");
-            told.push(Diagnostic::warning("http-property", message));
+            findings.push(Diagnostic::warning("http-property", message));
         }
     }
     http.embedded = EmbeddedRules {
-        parsers: parsers(properties, &mut told),
+        parsers: parsers(properties, &mut findings),
         depth_max: properties.number("httpsampler.max_frame_depth", 5),
         ignores_failures: properties.flag("httpsampler.ignore_failed_embedded_resources", false),
         separate_container: properties.flag("httpsampler.separate.container", true),
         md5: properties.flag("httpsampler.embedded_resources_use_md5", false),
     };
-    (http, told)
+    (http, findings)
 }
 
 /// The parsers of embedded resources and their media types.
-fn parsers(properties: &Properties, told: &mut Vec<Diagnostic>) -> Parsers {
+fn parsers(properties: &Properties, findings: &mut Vec<Diagnostic>) -> Parsers {
     const HTML: &str = "text/html application/xhtml+xml application/xml text/xml";
     // Name, class and types in JMeter's own properties.
     const DEFAULTS: [(&str, &str, &str); 3] = [
@@ -100,7 +110,7 @@ fn parsers(properties: &Properties, told: &mut Vec<Diagnostic>) -> Parsers {
                         "{name}.className={class}: embedded resources are found as JMeter's LagartoBasedHtmlParser \
                          finds them"
                     );
-                    told.push(Diagnostic::warning("http-property", message));
+                    findings.push(Diagnostic::warning("http-property", message));
                 }
                 Parser::Html
             }

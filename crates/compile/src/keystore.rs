@@ -1,16 +1,17 @@
 //! Client certificates: the Keystore Configuration and the system properties that name the store.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::run::Properties;
-use busyhour_http::{ClientKeys, KeyChoice};
+use busyhour_http::{ClientKeys, KeyChoice, TlsPolicy};
 use busyhour_plan::Element;
 
 use crate::context::Context;
-
-/// JMeter's class for it.
-pub(crate) const KEYSTORE: &str = "KeystoreConfig";
+use crate::elements::config::ConfigClass;
+use crate::elements::{Role, role};
+use crate::setting_error::SettingError;
 
 /// The system property that names the file.
 const FILE: &str = "javax.net.ssl.keyStore";
@@ -33,25 +34,20 @@ pub(crate) fn configure(context: &mut Context<'_>) {
         None => finding,
     };
     let keys = if file.is_empty() {
-        context.tell(at(Diagnostic::warning(
+        context.findings.add(at(Diagnostic::warning(
             "no-key-store",
             "no key store is named: servers that ask for a certificate get none, as in JMeter",
         )
         .with_hint("-Djavax.net.ssl.keyStore=FILE -Djavax.net.ssl.keyStorePassword=… name one")));
         (!choice.alias_variable.is_empty()).then(|| ClientKeys::none(choice.alias_variable))
     } else {
-        let path = context.shared_http.files.resolve(&file);
+        let path = context.parts.http.files.resolve(&file);
         let password = properties.get("javax.net.ssl.keyStorePassword").unwrap_or_default();
-        let read = std::fs::read(&path).map_err(|error| error.to_string());
-        let loaded = read.and_then(|bytes| {
-            ClientKeys::load(&bytes, &password, choice, context.options.tls)
-                .map_err(|error| error.to_string())
-        });
-        match loaded {
+        match load(&path, &password, choice, context.options.tls) {
             Ok(keys) => Some(keys),
-            Err(why) => {
-                let message = format!("the key store {} cannot be used: {why}", path.display());
-                context.tell(at(Diagnostic::error("key-store", message).with_hint(
+            Err(error) => {
+                let message = format!("the key store {} cannot be used: {error}", path.display());
+                context.findings.add(at(Diagnostic::error("key-store", message).with_hint(
                     "-Djavax.net.ssl.keyStore names the file, -Djavax.net.ssl.keyStorePassword has the password of the \
                      store and of its keys",
                 )));
@@ -59,19 +55,27 @@ pub(crate) fn configure(context: &mut Context<'_>) {
             }
         }
     };
-    if let Some(http) = Arc::get_mut(&mut context.shared_http) {
+    if let Some(http) = Arc::get_mut(&mut context.parts.http) {
         http.client_keys = keys.map(Arc::new);
     }
 }
 
-/// The plan's Keystore Configuration, wherever it stands.
+/// Reads a key store.
+fn load(path: &Path, password: &str, choice: KeyChoice, tls: TlsPolicy) -> Result<ClientKeys, SettingError> {
+    let bytes = std::fs::read(path).map_err(|error| SettingError::new(error.to_string()))?;
+    ClientKeys::load(&bytes, password, choice, tls).map_err(|error| SettingError::new(error.to_string()))
+}
+
+/// The plan's Keystore Configuration, wherever it is in the plan.
 fn sole<'p>(context: &mut Context<'p>) -> Option<Element<'p>> {
     let plan = context.plan;
-    let mut all = plan.elements().filter(|element| element.kind() == KEYSTORE && element.is_active());
+    let mut all = plan
+        .elements()
+        .filter(|element| role(*element) == Role::Config(ConfigClass::Keystore) && element.is_active());
     let first = all.next()?;
     if let Some(other) = all.next() {
         let message = "the plan has another Keystore Configuration before this one: the first counts";
-        context.warn(other, "second-key-store", message);
+        context.findings.warn(other, "second-key-store", message);
     }
     Some(first)
 }
@@ -86,7 +90,7 @@ fn choice<'p>(context: &mut Context<'p>, element: Element<'p>, properties: &Prop
         text.parse().unwrap_or_else(|_| {
             let message =
                 format!("{name} is no whole number: {text:?}; JMeter takes {default}, and so does this run");
-            context.warn(element, "invalid-number", message);
+            context.findings.warn(element, "invalid-number", message);
             default
         })
     };
@@ -112,5 +116,5 @@ fn last_place(last: i32) -> Result<Option<usize>, std::num::TryFromIntError> {
 /// JMeter does not start the test then.
 fn refuse(context: &mut Context<'_>, element: Element<'_>, why: &str) {
     let message = format!("the Keystore Configuration chooses no key: {why}");
-    context.tell(element.locate(Diagnostic::error("invalid-element", message)));
+    context.findings.add(element.locate(Diagnostic::error("invalid-element", message)));
 }

@@ -7,9 +7,8 @@ use busyhour_engine::variables::Slot;
 use busyhour_plan::Element;
 
 use crate::context::Context;
-
-/// A thread group of JMeter's own.
-const GROUPS: [&str; 3] = ["ThreadGroup", "SetupThreadGroup", "PostThreadGroup"];
+use crate::elements::groups::GroupClass;
+use crate::elements::{Role, role};
 
 impl Context<'_> {
     /// What a text is when the run starts; `None` when that is not known yet, or when finding out could change
@@ -35,7 +34,9 @@ impl Context<'_> {
 
     /// Whether a group that runs before the others may set properties or make files.
     pub(crate) fn has_set_up_group(&self) -> bool {
-        self.plan.elements().any(|element| element.kind() == "SetupThreadGroup" && element.is_active())
+        self.plan
+            .elements()
+            .any(|element| role(element) == Role::Group(GroupClass::SetUp) && element.is_active())
     }
 }
 
@@ -49,8 +50,13 @@ fn is_known(template: &Template, unknown: &[Slot]) -> bool {
 
 /// Refuses a thread group that JMeter would not start: without a main controller, or with a number of users that is
 /// known to be no number, for which JMeter starts no user.
-pub(crate) fn check_group<'p>(context: &mut Context<'p>, element: Element<'p>, users: &Template) {
-    if !GROUPS.contains(&element.kind()) {
+pub(crate) fn check_group<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    class: GroupClass,
+    users: &Template,
+) {
+    if !class.has_own_users() {
         return;
     }
     if element.element("ThreadGroup.main_controller").is_none() {
@@ -58,7 +64,7 @@ pub(crate) fn check_group<'p>(context: &mut Context<'p>, element: Element<'p>, u
             Diagnostic::error("no-main-controller", "the thread group has no ThreadGroup.main_controller")
                 .with_cause("JMeter ends the test with an error when it starts such a group")
                 .with_hint("save the plan with JMeter, or add the elementProp of a LoopController");
-        context.tell(element.locate(finding));
+        context.findings.add(element.locate(finding));
     }
     let Some(property) = element.property("ThreadGroup.num_threads") else { return };
     // Literal texts are looked at with all other numbers.
@@ -81,5 +87,5 @@ pub(crate) fn check_group<'p>(context: &mut Context<'p>, element: Element<'p>, u
     } else {
         Diagnostic::error("bad-number", message).with_cause("JMeter starts no user then").with_hint(hint)
     };
-    context.tell(property.locate(finding));
+    context.findings.add(property.locate(finding));
 }

@@ -1,15 +1,17 @@
-//! Likely mistakes in a plan that JMeter accepts without a word: misspelt property names, values that are no booleans,
+//! Likely mistakes in a plan that JMeter accepts without a message: misspelt property names, values that are no booleans,
 //! variables that look like functions, variables that nothing defines.
 
-mod property_names;
+mod properties;
 mod references;
 mod variables;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_plan::{Element, Property, PropertyKind, TestPlan};
+use busyhour_plan::{Property, PropertyKind, TestPlan};
 
-use property_names::NAMES;
-use references::{Reference, references};
+use properties::each_property;
+use references::{Reference, distance, references};
+
+use crate::elements;
 
 /// The likely mistakes of a plan: warnings, because JMeter runs such a plan.
 #[must_use]
@@ -27,15 +29,6 @@ pub fn lint(plan: &TestPlan) -> Vec<Diagnostic> {
     found
 }
 
-/// Calls `see` with every property of an element, those inside others among them.
-fn each_property<'p>(element: Element<'p>, see: &mut dyn FnMut(Property<'p>)) {
-    fn walk<'p>(property: Property<'p>, see: &mut dyn FnMut(Property<'p>)) {
-        see(property);
-        property.items().for_each(|item| walk(item, see));
-    }
-    element.properties().for_each(|property| walk(property, see));
-}
-
 /// A name of a known family that JMeter does not have.
 fn unknown_name(property: Property<'_>) -> Option<Diagnostic> {
     // The fields of an object are no properties, and items of a map may have any name.
@@ -50,11 +43,12 @@ fn unknown_name(property: Property<'_>) -> Option<Diagnostic> {
     let (family, _) = name.split_once('.')?;
     let of_family =
         |known: &&&str| known.split_once('.').is_some_and(|(known, _)| known.eq_ignore_ascii_case(family));
-    if NAMES.binary_search(&name).is_ok() || !NAMES.iter().any(|known| of_family(&known)) {
+    let names = elements::property_names();
+    if names.binary_search(&name).is_ok() || !names.iter().any(|known| of_family(&known)) {
         return None;
     }
     // Whoever asks for `HTTPsampler.Arguments` mostly writes `HTTPSampler.Arguments`.
-    let nearest = NAMES.iter().filter(of_family).min_by_key(|known| distance(known, name))?;
+    let nearest = names.iter().filter(of_family).min_by_key(|known| distance(known, name))?;
     let diagnostic = Diagnostic::warning(
         "unknown-property",
         format!("no element of JMeter has a property `{name}`: its value is ignored"),
@@ -99,23 +93,6 @@ fn calls_of_variables(property: Property<'_>) -> Vec<Diagnostic> {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
     calls.filter(is_name).map(diagnostic).collect()
-}
-
-/// The number of characters to insert, leave out or replace to make one name of the other; upper and lower case differ by
-/// nothing.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (at, left) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (column, right) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::context::Context;
 
 /// The cookie manager an element is.
 pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<CookieManager>> {
-    if let Some(known) = context.cookies.get(&element.id()) {
+    if let Some(known) = context.parts.cookies.get(&element.id()) {
         return known.clone();
     }
     let policy = element.text_or("CookieManager.policy", "standard").to_owned();
@@ -22,12 +22,12 @@ pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         "ignoreCookies" => CookiePolicy::Ignore,
         "standard-strict" | "default" | "compatibility" | "best-match" | "netscape" | "rfc2965" => {
             let message = format!("the cookie policy {policy:?} is taken for \"standard\" (RFC 6265)");
-            context.warn(element, "cookie-policy", message);
+            context.findings.warn(element, "cookie-policy", message);
             CookiePolicy::Standard
         }
         policy => {
             let message = format!("the cookie policy {policy:?} is not supported");
-            context.unsupported_setting(element, "CookieManager.policy", &message);
+            context.findings.unsupported_setting(element, "CookieManager.policy", &message);
             CookiePolicy::Standard
         }
     };
@@ -69,13 +69,13 @@ pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         delete_empty: properties.flag("CookieManager.delete_null_cookies", true),
         check: properties.flag("CookieManager.check.cookies", true),
     });
-    context.cookies.insert(element.id(), Some(Arc::clone(&manager)));
+    context.parts.cookies.insert(element.id(), Some(Arc::clone(&manager)));
     Some(manager)
 }
 
 /// The cache manager an element is.
 pub(crate) fn cache<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<CacheManager>> {
-    if let Some(known) = context.caches.get(&element.id()) {
+    if let Some(known) = context.parts.caches.get(&element.id()) {
         return known.clone();
     }
     let properties = Arc::clone(&context.options.properties);
@@ -98,14 +98,14 @@ pub(crate) fn cache<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
         size_max: usize::try_from(size).unwrap_or(5000),
         when_fresh,
     });
-    context.caches.insert(element.id(), Some(Arc::clone(&manager)));
+    context.parts.caches.insert(element.id(), Some(Arc::clone(&manager)));
     Some(manager)
 }
 
 /// The DNS cache manager an element is.
 pub(crate) fn dns<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<DnsManager>> {
     const SERVERS: &str = "DNSCacheManager.servers";
-    if let Some(known) = context.dns.get(&element.id()) {
+    if let Some(known) = context.parts.dns.get(&element.id()) {
         return known.clone();
     }
     let mut servers = Vec::new();
@@ -126,13 +126,13 @@ pub(crate) fn dns<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option
         servers,
         ..DnsManager::default()
     });
-    context.dns.insert(element.id(), Some(Arc::clone(&manager)));
+    context.parts.dns.insert(element.id(), Some(Arc::clone(&manager)));
     Some(manager)
 }
 
 /// The authorization manager an element is.
 pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<AuthManager>> {
-    if let Some(known) = context.auths.get(&element.id()) {
+    if let Some(known) = context.parts.auths.get(&element.id()) {
         return known.clone();
     }
     let mut entries = Vec::new();
@@ -140,7 +140,7 @@ pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
         for entry in list.items() {
             let mechanism = entry.item_text("Authorization.mechanism").unwrap_or("").to_owned();
             if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST" | "DIGEST") {
-                context.unsupported_setting(
+                context.findings.unsupported_setting(
                     element,
                     "AuthManager.auth_list",
                     &format!(
@@ -162,6 +162,6 @@ pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
     }
     let waits = !context.options.properties.flag("httpclient4.auth.preemptive", true);
     let manager = Arc::new(AuthManager { entries, waits });
-    context.auths.insert(element.id(), Some(Arc::clone(&manager)));
+    context.parts.auths.insert(element.id(), Some(Arc::clone(&manager)));
     Some(manager)
 }

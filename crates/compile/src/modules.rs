@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_plan::{AssemblyError, Below, Element, ElementId, TestPlan};
 
-use crate::Options;
+use crate::elements::controllers::ControllerClass;
+use crate::elements::others::TEST_PLAN;
+use crate::elements::{Role, role};
+use crate::options::Options;
 
-const MODULE: &str = "ModuleController";
-const INCLUDE: &str = "IncludeController";
+/// The role of Module Controllers.
+const MODULE: Role = Role::Controller(ControllerClass::Module);
+/// The role of Include Controllers.
+const INCLUDE: Role = Role::Controller(ControllerClass::Include);
 
 /// Property of JMeter: what is written before the name of an included file.
 const PREFIX_PROPERTY: &str = "includecontroller.prefix";
@@ -36,7 +41,7 @@ impl Finding {
 
 /// The plan with modules and included files in their places; `None` when it has neither.
 pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>, Vec<Finding>) {
-    if !plan.elements().any(|element| matches!(element.kind(), MODULE | INCLUDE)) {
+    if !plan.elements().any(|element| matches!(role(element), MODULE | INCLUDE)) {
         return (None, Vec::new());
     }
     let mut library = plan.clone();
@@ -45,7 +50,8 @@ pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>,
     let mut findings = Vec::new();
     let own_elements = plan.len();
     let below = &mut |element: Element<'_>, active: bool| {
-        let copies = match element.kind() {
+        let role = role(element);
+        let copies = match role {
             INCLUDE => files.included.get(&element.id()).cloned(),
             MODULE if element.id().index() < own_elements => Some(match target(plan, element) {
                 Some(target) => Ok(vec![target]),
@@ -57,7 +63,7 @@ pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>,
         };
         match copies {
             None => Below::AsWritten,
-            Some(Ok(of)) => Below::Copies { of, enabled: element.kind() == MODULE },
+            Some(Ok(of)) => Below::Copies { of, enabled: role == MODULE },
             Some(Err(finding)) => {
                 if active {
                     findings.push(finding);
@@ -92,14 +98,14 @@ fn target(plan: &TestPlan, module: Element<'_>) -> Option<ElementId> {
         .collect();
     // The first is JMeter's own root, above the test plan.
     let mut found = None;
-    for root in plan.roots().filter(|root| root.kind() == "TestPlan") {
+    for root in plan.roots().filter(|root| root.kind() == TEST_PLAN) {
         search(root, path.get(1..)?, &mut found);
     }
     found
 }
 
 fn search(element: Element<'_>, path: &[&str], found: &mut Option<ElementId>) {
-    if element.kind() == MODULE || path.first() != Some(&element.name()) {
+    if role(element) == MODULE || path.first() != Some(&element.name()) {
         return;
     }
     if path.len() == 1 {
@@ -151,7 +157,7 @@ impl Files<'_> {
         loop {
             let next = library
                 .elements()
-                .find(|element| element.kind() == INCLUDE && !self.included.contains_key(&element.id()));
+                .find(|element| role(*element) == INCLUDE && !self.included.contains_key(&element.id()));
             let Some(include) = next.map(|element| element.id()) else { return };
             let found = self.file(library, include);
             self.included.insert(include, found);
@@ -212,17 +218,16 @@ impl Files<'_> {
     }
 }
 
-/// What stands in the first Test Fragment of an included file, directly below its test plan.
+/// The children of the first Test Fragment of an included file, directly below its test plan.
 fn fragment(library: &TestPlan, roots: &[ElementId]) -> Option<Vec<ElementId>> {
     for &id in roots {
         let root = library.element(id);
-        match root.kind() {
-            "TestPlan" => {
-                let children: Vec<ElementId> = root.children().map(Element::id).collect();
-                return fragment(library, &children);
-            }
-            "TestFragmentController" => return Some(root.children().map(Element::id).collect()),
-            _ => {}
+        if root.kind() == TEST_PLAN {
+            let children: Vec<ElementId> = root.children().map(Element::id).collect();
+            return fragment(library, &children);
+        }
+        if role(root) == Role::Fragment {
+            return Some(root.children().map(Element::id).collect());
         }
     }
     None

@@ -1,48 +1,9 @@
-//! Numbers that are none: JMeter reads such a text as 0, or as nothing, without a word.
+//! Texts that should be numbers and are none: JMeter reads them as 0, or ignores them, without a message.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Element, Property, TestPlan};
 
-/// What holds a number, by class: whole numbers and fractions alike, for a fraction in a whole number's place is rare
-/// and a text in its place is not.
-const NUMBERS: &[(&[&str], &[&str])] = &[
-    (
-        &["ThreadGroup", "SetupThreadGroup", "PostThreadGroup"],
-        &["ThreadGroup.num_threads", "ThreadGroup.ramp_time", "ThreadGroup.duration", "ThreadGroup.delay"],
-    ),
-    (
-        &[crate::crowds::STEPPING],
-        &[
-            "ThreadGroup.num_threads",
-            "Threads initial delay",
-            "Start users count",
-            "Start users count burst",
-            "Start users period",
-            "Stop users count",
-            "Stop users period",
-            "flighttime",
-            "rampUp",
-        ],
-    ),
-    (&[crate::crowds::CONCURRENCY], &["TargetLevel", "RampUp", "Steps", "Hold", "Iterations"]),
-    (&["LoopController"], &["LoopController.loops"]),
-    (
-        &["HTTPSamplerProxy", "HTTPSampler", "HTTPSampler2", "ConfigTestElement"],
-        &["HTTPSampler.port", "HTTPSampler.connect_timeout", "HTTPSampler.response_timeout"],
-    ),
-    (
-        &["ConstantTimer", "UniformRandomTimer", "GaussianRandomTimer", "PoissonRandomTimer"],
-        &["ConstantTimer.delay", "RandomTimer.range"],
-    ),
-    (&["ConstantThroughputTimer"], &["throughput"]),
-    (&["PreciseThroughputTimer"], &["throughput", "throughputPeriod", "duration", "batchSize", "randomSeed"]),
-    (
-        &["ThroughputController"],
-        &["ThroughputController.maxThroughput", "ThroughputController.percentThroughput"],
-    ),
-    (&["DurationAssertion"], &["DurationAssertion.duration"]),
-    (&["TestAction"], &["ActionProcessor.duration"]),
-];
+use crate::elements;
 
 /// What is wrong with the numbers of a plan's enabled elements. Texts with variables or functions are not known yet.
 pub(crate) fn check(plan: &TestPlan) -> Vec<Diagnostic> {
@@ -50,9 +11,9 @@ pub(crate) fn check(plan: &TestPlan) -> Vec<Diagnostic> {
 }
 
 fn check_element(element: Element<'_>) -> Vec<Diagnostic> {
-    let kind = element.kind();
-    let names = NUMBERS.iter().filter(|(kinds, _)| kinds.contains(&kind)).flat_map(|(_, names)| *names);
-    let own = names.filter_map(|name| element.property(name));
+    let numbers = elements::descriptor(element).map_or(&[][..], |descriptor| descriptor.numbers);
+    let own = numbers.iter().filter_map(|name| element.property(name));
+    // The loops of a thread group are in an element inside it.
     let main = element.element("ThreadGroup.main_controller");
     let loops = main.and_then(|main| main.property("LoopController.loops"));
     own.chain(loops).filter_map(check_property).collect()

@@ -1,54 +1,22 @@
-//! Samplers beside HTTP's, with the defaults of their scope.
+//! Samplers of other protocols than HTTP, TCP and WebSocket, with the defaults of their scope.
 
 use busyhour_diagnostic::{Diagnostic, Needs};
-use busyhour_engine::template::Template;
-use busyhour_plan::{Element, Property};
-use busyhour_samplers::{
-    Dummy, JavaClass, JavaRequest, OtherSampler, RawHttp, StatusProperties, System, Tcp, TcpClient,
-    TcpProperties, Udp, UdpCoder,
-};
+use busyhour_plan::Element;
+use busyhour_samplers::{Dummy, JavaClass, JavaRequest, RawHttp, System, Udp, UdpCoder};
 
+use crate::arguments::arguments;
 use crate::context::Context;
+use crate::elements::config::ConfigClass;
+use crate::elements::{Role, role};
+use crate::findings::located;
 use crate::scope::Stack;
-use crate::websocket;
 
-/// jmeter-plugins' sampler that makes its result up.
-pub(crate) const DUMMY: &str = "kg.apc.jmeter.samplers.DummySampler";
-
-/// jmeter-plugins' sampler of packets.
-pub(crate) const UDP: &str = "kg.apc.jmeter.samplers.UDPSampler";
-
-/// jmeter-plugins' sampler of texts over TCP.
-pub(crate) const RAW_HTTP: &str = "kg.apc.jmeter.samplers.HTTPRawSampler";
-
-/// The sampler at the end of `stack`, if it is one of those that are no HTTP requests.
-pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<Box<dyn OtherSampler>> {
-    let element = *stack.path.last()?;
-    Some(match element.kind() {
-        "JavaSampler" => Box::new(java(context, stack, element)?),
-        DUMMY => Box::new(dummy(context, element)),
-        UDP => Box::new(udp(context, element)?),
-        RAW_HTTP => Box::new(raw_http(context, element)),
-        "SystemSampler" => Box::new(system(context, element)),
-        "TCPSampler" => Box::new(tcp(context, stack, element)?),
-        _ => Box::new(websocket::sampler(context, stack)?),
-    })
-}
-
-/// Names and values of an `Arguments` inside an element.
-pub(crate) fn arguments<'p>(
+/// JMeter's Java Request.
+pub(crate) fn java<'p>(
     context: &mut Context<'p>,
+    stack: &Stack<'p>,
     element: Element<'p>,
-    property: &str,
-) -> Vec<(Template, Template)> {
-    let list = element.element(property).and_then(|inner| inner.property("Arguments.arguments"));
-    list.into_iter()
-        .flat_map(Property::items)
-        .map(|item| (context.item(item, "Argument.name"), context.item(item, "Argument.value")))
-        .collect()
-}
-
-fn java<'p>(context: &mut Context<'p>, stack: &Stack<'p>, element: Element<'p>) -> Option<JavaRequest> {
+) -> Option<JavaRequest> {
     let name = element.text("classname").unwrap_or("").to_owned();
     let name = context.now(&name);
     let Some(class) = JavaClass::named(&name) else {
@@ -60,22 +28,20 @@ fn java<'p>(context: &mut Context<'p>, stack: &Stack<'p>, element: Element<'p>) 
             "of Java's classes only JMeter's own JavaTest and SleepTest run here; say the same as a HTTP request or \
              script, disable the element, or run with --allow-unsupported",
         );
-        let finding = match element.property("classname") {
-            Some(property) => property.locate(finding),
-            None => element.locate(finding),
-        };
-        context.unsupported(finding.with_needs(Needs::Java));
+        context.findings.add_unsupported(located(element, "classname", finding.with_needs(Needs::Java)));
         return None;
     };
     let mut all = arguments(context, element, "arguments");
-    // What defaults add stands behind the sampler's own, and of two with one name the first counts.
-    for defaults in stack.nearest_first().into_iter().filter(|element| element.kind() == "JavaConfig") {
+    // The arguments of defaults follow the sampler's own, and of two with the same name the first counts.
+    let is_java_default = |element: &Element<'p>| role(*element) == Role::Config(ConfigClass::JavaDefaults);
+    for defaults in stack.nearest_first().into_iter().filter(is_java_default) {
         all.extend(arguments(context, defaults, "arguments"));
     }
     Some(JavaRequest { class, arguments: all.into(), client: context.symbols.state() })
 }
 
-fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
+/// jmeter-plugins' sampler that makes its result up.
+pub(crate) fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
     const CLASS: &str = "RESULT_CLASS";
     let known = |class: &str| {
         [
@@ -86,7 +52,7 @@ fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
         .contains(&class)
     };
     if element.text(CLASS).is_some_and(|class| !known(class)) {
-        context.setting_needs_java(element, CLASS, "results of another class need a Java machine");
+        context.findings.setting_needs_java(element, CLASS, "results of another class need a Java machine");
     }
     Dummy {
         success: context.text(element, "SUCCESFULL"),
@@ -102,7 +68,8 @@ fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
     }
 }
 
-fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Udp> {
+/// jmeter-plugins' sampler of packets.
+pub(crate) fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Udp> {
     const CLASS: &str = "encodeclass";
     let class = element.text(CLASS).unwrap_or("").to_owned();
     let class = context.now(&class);
@@ -110,7 +77,7 @@ fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Udp> {
         let what = format!(
             "the coder {class:?} of packets needs a Java machine; HexStringUDPDecoder or none do not"
         );
-        context.setting_needs_java(element, CLASS, &what);
+        context.findings.setting_needs_java(element, CLASS, &what);
         return None;
     };
     Some(Udp {
@@ -127,7 +94,8 @@ fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Udp> {
     })
 }
 
-fn raw_http<'p>(context: &mut Context<'p>, element: Element<'p>) -> RawHttp {
+/// jmeter-plugins' sampler of texts over TCP.
+pub(crate) fn raw_http<'p>(context: &mut Context<'p>, element: Element<'p>) -> RawHttp {
     RawHttp {
         host: context.text(element, "hostname"),
         port: context.text(element, "port"),
@@ -140,7 +108,8 @@ fn raw_http<'p>(context: &mut Context<'p>, element: Element<'p>) -> RawHttp {
     }
 }
 
-fn system<'p>(context: &mut Context<'p>, element: Element<'p>) -> System {
+/// JMeter's OS Process Sampler.
+pub(crate) fn system<'p>(context: &mut Context<'p>, element: Element<'p>) -> System {
     let values = arguments(context, element, "SystemSampler.arguments");
     System {
         command: context.text(element, "SystemSampler.command"),
@@ -155,95 +124,4 @@ fn system<'p>(context: &mut Context<'p>, element: Element<'p>) -> System {
         timeout: context.text(element, "SystemSampler.timeout"),
         base: std::path::absolute(".").unwrap_or_default(),
     }
-}
-
-/// A text of a sampler, or of the nearest of its defaults where the sampler says nothing.
-fn with_defaults<'p>(
-    context: &mut Context<'p>,
-    sampler: Element<'p>,
-    defaults: &[Element<'p>],
-    name: &str,
-) -> Template {
-    let says = |element: &Element<'p>| element.text(name).is_some_and(|text| !text.is_empty());
-    let owner = std::iter::once(&sampler).chain(defaults).find(|element| says(element));
-    context.text(*owner.unwrap_or(&sampler), name)
-}
-
-fn tcp<'p>(context: &mut Context<'p>, stack: &Stack<'p>, element: Element<'p>) -> Option<Tcp> {
-    let defaults: Vec<_> = stack
-        .nearest_first()
-        .into_iter()
-        .filter(|element| ["TCPConfigGui", "LoginConfigGui"].contains(&element.gui_kind()))
-        .collect();
-    let mut text = |name: &str| with_defaults(context, element, &defaults, name);
-    let class = text("TCPSampler.classname");
-    let (server, port, request) =
-        (text("TCPSampler.server"), text("TCPSampler.port"), text("TCPSampler.request"));
-    let (reuse, close) = (text("TCPSampler.reUseConnection"), text("TCPSampler.closeConnection"));
-    let (no_delay, linger) = (text("TCPSampler.nodelay"), text("TCPSampler.soLinger"));
-    let (connect_timeout, timeout) = (text("TCPSampler.ctimeout"), text("TCPSampler.timeout"));
-    let end = text("TCPSampler.EolByte");
-    let login = (text("ConfigTestElement.username"), text("ConfigTestElement.password"));
-    let properties = &context.options.properties;
-    let class = match context.now(class.source()) {
-        class if class.is_empty() => properties.get("tcp.handler").unwrap_or_else(|| "TCPClientImpl".into()),
-        class => class,
-    };
-    let Some(client) = TcpClient::named(&class) else {
-        let what = format!("the TCP client class {class:?} is none of JMeter's own, it needs a Java machine");
-        context.setting_needs_java(element, "TCPSampler.classname", &what);
-        return None;
-    };
-    let number = |name: &str, default: i32| {
-        properties.get(name).and_then(|text| text.trim().parse().ok()).unwrap_or(default)
-    };
-    let tcp_properties = TcpProperties {
-        end_of_text: number("tcp.eolByte", 1000),
-        end_of_message: number("tcp.BinaryTCPClient.eomByte", 1000),
-        prefix_bytes: usize::try_from(number("tcp.binarylength.prefix.length", 2)).unwrap_or(0),
-    };
-    let trimmed = |name: &str| properties.get(name).map(|text| text.trim().to_owned()).unwrap_or_default();
-    let status = StatusProperties {
-        prefix: trimmed("tcp.status.prefix"),
-        suffix: trimmed("tcp.status.suffix"),
-        messages: Some(trimmed("tcp.status.properties"))
-            .filter(|path| !path.is_empty())
-            .and_then(|path| std::fs::read_to_string(path).ok())
-            .map(|text| messages(&text)),
-    };
-    if properties
-        .get("tcp.charset")
-        .is_some_and(|name| !name.is_empty() && !name.eq_ignore_ascii_case("UTF-8"))
-    {
-        context.unsupported_setting(
-            element,
-            "TCPSampler.request",
-            "a tcp.charset other than UTF-8 is not supported",
-        );
-    }
-    Some(Tcp {
-        client,
-        server,
-        port,
-        reuse,
-        close,
-        no_delay,
-        linger,
-        end,
-        connect_timeout,
-        timeout,
-        request,
-        login,
-        properties: tcp_properties,
-        status,
-    })
-}
-
-/// The entries `status=text` of a properties file.
-fn messages(text: &str) -> std::collections::HashMap<String, String> {
-    let entries = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', '!']));
-    entries
-        .filter_map(|line| line.split_once(['=', ':']))
-        .map(|(status, message)| (status.trim().to_owned(), message.trim_start().to_owned()))
-        .collect()
 }

@@ -2,8 +2,8 @@
 
 use busyhour_plan::{Element, TestPlan};
 
+use crate::elements::{Role, role};
 use crate::open::arrivals_of;
-use crate::support::{Role, role};
 
 /// One element of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ fn collect(element: Element<'_>, depth: usize, active: bool, nodes: &mut Vec<Out
         name: element.name().to_owned(),
         line: element.span().line,
         active,
-        supported: !matches!(role(element), Role::Unsupported),
+        supported: !matches!(role(element), Role::Unsupported(_)),
         arrivals: arrivals_of(element).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),
     });
     for child in element.children() {

@@ -9,12 +9,7 @@ use busyhour_engine::open::{NoFreeUser, OpenWorkload};
 use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
-use crate::crowds::unit_s;
-
-/// Class of the Arrivals Thread Group.
-pub(crate) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup";
-/// Class of the Free-Form Arrivals Thread Group.
-pub(crate) const FREE_FORM: &str = "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
+use crate::elements::groups::GroupClass;
 
 /// More arrivals than this, or pauses of a rate of 0, are not made beforehand.
 const ARRIVALS_MAX: usize = 20_000_000;
@@ -99,46 +94,41 @@ impl Rate {
     }
 }
 
-/// Whether the element is one of these groups.
-pub(crate) fn is_one(element: Element<'_>) -> bool {
-    matches!(element.kind(), ARRIVALS | FREE_FORM)
+/// Seconds of the unit in which the group's times are given.
+pub(crate) fn unit_s(element: Element<'_>) -> u32 {
+    if element.text("Unit") == Some("M") { 60 } else { 1 }
 }
 
-/// The workload of such a group.
+/// The workload of such a group; `index`: its number in the program.
 pub(crate) fn workload<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
+    class: GroupClass,
     index: u32,
 ) -> Option<OpenWorkload> {
     if context.at_start(element, "ArrivalsLimit").parse().is_ok_and(|limit: i64| limit > 0) {
-        context.unsupported_setting(element, "ArrivalsLimit", "a limit of arrivals is not supported");
+        context.findings.unsupported_setting(
+            element,
+            "ArrivalsLimit",
+            "a limit of arrivals is not supported",
+        );
     }
-    let rate = match element.kind() {
-        FREE_FORM => rows(context, element)?,
-        _ => level(context, element)?,
+    let rate = if class == GroupClass::FreeFormArrivals {
+        rows(context, element)?
+    } else {
+        level(context, element)?
     };
     let Some((arrivals_ns, end_ns)) = rate.arrivals_ns() else {
         let text = format!(
             "the thread group has more than {ARRIVALS_MAX} arrivals, or goes on for long with a rate of 0"
         );
         let finding = element.locate(Diagnostic::error("unsupported-setting", text));
-        context
-            .unsupported(finding.with_hint("say it on the command line: --arrivals 'even(RATE/s) for TIME'"));
+        context.findings.add_unsupported(
+            finding.with_hint("say it on the command line: --arrivals 'even(RATE/s) for TIME'"),
+        );
         return None;
     };
-    let spaced = "the arrivals of the plugin are evenly spaced, not random: no queue is as long as with a Poisson process \
-                  of the same rate";
-    let finding = element.locate(Diagnostic::warning("even-arrivals", spaced));
-    context.tell(finding.with_hint("for a Poisson process: --arrivals 'poisson(RATE/s) for TIME'"));
-    if let Rate::Level { ramp_up_s, steps: 0.0, .. } = rate
-        && ramp_up_s > 0.0
-    {
-        let text = format!(
-            "the plugin makes no arrival during a ramp-up without steps ({ramp_up_s} s), and neither does this run"
-        );
-        let finding = element.locate(Diagnostic::warning("ramp-without-arrivals", text));
-        context.tell(finding.with_hint("give the ramp steps, or use the Free-Form Arrivals Thread Group"));
-    }
+    warn_of_spacing(context, element, &rate);
     let limit = context.at_start(element, "ConcurrencyLimit").parse::<i64>().unwrap_or(0);
     let no_free_user = match u32::try_from(limit) {
         Ok(0) | Err(_) => NoFreeUser::Grow(u32::MAX),
@@ -152,6 +142,25 @@ pub(crate) fn workload<'p>(
         seed: None,
         ends_with_schedule: false,
     })
+}
+
+/// Warns of how the plugin spaces arrivals.
+fn warn_of_spacing(context: &mut Context<'_>, element: Element<'_>, rate: &Rate) {
+    let spaced = "the arrivals of the plugin are evenly spaced, not random: no queue is as long as with a Poisson process \
+                  of the same rate";
+    let finding = element.locate(Diagnostic::warning("even-arrivals", spaced));
+    context.findings.add(finding.with_hint("for a Poisson process: --arrivals 'poisson(RATE/s) for TIME'"));
+    if let Rate::Level { ramp_up_s, steps: 0.0, .. } = rate
+        && *ramp_up_s > 0.0
+    {
+        let text = format!(
+            "the plugin makes no arrival during a ramp-up without steps ({ramp_up_s} s), and neither does this run"
+        );
+        let finding = element.locate(Diagnostic::warning("ramp-without-arrivals", text));
+        context
+            .findings
+            .add(finding.with_hint("give the ramp steps, or use the Free-Form Arrivals Thread Group"));
+    }
 }
 
 fn level<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Rate> {
@@ -192,7 +201,9 @@ fn rows<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Rate> {
         let [from, to, time, ..] = cells.as_slice() else {
             let text = format!("a row of the Free-Form Arrivals Thread Group has {} cells", cells.len());
             let finding = row.locate(Diagnostic::error("invalid-value", text));
-            context.tell(finding.with_hint("a row has a rate at its beginning, one at its end, and a time"));
+            context
+                .findings
+                .add(finding.with_hint("a row has a rate at its beginning, one at its end, and a time"));
             return None;
         };
         let mut number = |cell: &Property<'p>| {
@@ -206,17 +217,18 @@ fn rows<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Rate> {
         }
     }
     if rows.is_empty() {
-        context.warn(element, "no-schedule", "the thread group has no schedule: nothing will be sent");
+        context.findings.warn(
+            element,
+            "no-schedule",
+            "the thread group has no schedule: nothing will be sent",
+        );
     }
     Some(Rate::Rows(rows))
 }
 
 fn invalid<T>(context: &mut Context<'_>, element: Element<'_>, name: &str) -> Option<T> {
     let finding = Diagnostic::error("invalid-value", format!("{name} of the thread group is no number"));
-    context.tell(match element.property(name) {
-        Some(property) => property.locate(finding),
-        None => element.locate(finding),
-    });
+    context.findings.add_at(element, name, finding);
     None
 }
 

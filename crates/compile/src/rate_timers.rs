@@ -10,10 +10,8 @@ use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
-use crate::load_profile;
-
-/// Class of the jmeter-plugins' Throughput Shaping Timer.
-pub(crate) const SHAPING: &str = "kg.apc.jmeter.timers.VariableThroughputTimer";
+use crate::setting_error::SettingError;
+use crate::shape_notation;
 
 /// Its table: a property of the element, and the property of JMeter that replaces it.
 const LOAD_PROFILE: &str = "load_profile";
@@ -40,21 +38,18 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         if !text.contains("${") && !good {
             let message = format!("the Precise Throughput Timer has no starts to give: {name} is {text:?}");
             let finding = Diagnostic::error("invalid-value", message).with_hint(wrong);
-            context.tell(match element.property(name) {
-                Some(property) => property.locate(finding),
-                None => element.locate(finding),
-            });
+            context.findings.add_at(element, name, finding);
             return None;
         }
     }
     if !matches!(element.text("batchThreadDelay").map(str::trim), None | Some("" | "0")) {
         let message = "JMeter does not use batchThreadDelay, and neither does this run: the samples of a batch begin \
                        together";
-        context.warn(element, "setting-without-effect", message);
+        context.findings.warn(element, "setting-without-effect", message);
     }
     if element.text("batchSize").is_none_or(|text| text.trim().parse().is_ok_and(|size: i64| size < 1)) {
         let message = "batchSize is below 1: as in JMeter all samples belong to the first batch, and nothing sets a rate";
-        context.warn(element, "batch-without-end", message);
+        context.findings.warn(element, "batch-without-end", message);
     }
     let duration_s = context.now(element.text("duration").unwrap_or("0"));
     let message = format!(
@@ -69,14 +64,14 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         "for a Poisson process: --arrivals 'poisson(RATE/s) for TIME' --ignore-rate-timers",
     );
     // Each timer is compiled once.
-    let timer = u32::try_from(context.timers.len()).unwrap_or(u32::MAX);
+    let timer = u32::try_from(context.parts.timers.len()).unwrap_or(u32::MAX);
     Some(Arc::new(PreciseThroughput {
         throughput: context.text_or(element, "throughput", "0"),
         period_s: context.text_or(element, "throughputPeriod", "0"),
         duration_s: context.text_or(element, "duration", "0"),
         batch_size: context.text_or(element, "batchSize", "0"),
         random_seed: context.text_or(element, "randomSeed", "0"),
-        schedules: Arc::clone(&context.schedules_precise),
+        schedules: Arc::clone(&context.parts.schedules.precise),
         timer,
     }))
 }
@@ -89,7 +84,7 @@ fn doubt(
     text: String,
     hint: &'static str,
 ) {
-    context.tell(element.locate(Diagnostic::warning(code, text)).with_hint(hint));
+    context.findings.add(element.locate(Diagnostic::warning(code, text)).with_hint(hint));
 }
 
 /// The jmeter-plugins' Throughput Shaping Timer.
@@ -101,17 +96,18 @@ pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         .any(|word| source.contains(word));
     let rows = match profile(context, &name) {
         Some(Ok(rows)) => rows.into_iter().map(literal).collect(),
-        Some(Err(message)) => {
-            let finding = element.locate(Diagnostic::error("invalid-value", message));
+        Some(Err(error)) => {
+            let finding = element.locate(Diagnostic::error("invalid-value", error.message));
             context
-                .tell(finding.with_hint("write for instance -Jload_profile='const(10,60s) line(10,100,1m)'"));
+                .findings
+                .add(finding.with_hint("write for instance -Jload_profile='const(10,60s) line(10,100,1m)'"));
             return None;
         }
         None => table(context, element)?,
     };
     if rows.is_empty() {
         let text = "the Throughput Shaping Timer has no schedule: the users in its scope stop at once";
-        context.warn(element, "no-schedule", text);
+        context.findings.warn(element, "no-schedule", text);
     }
     if let Some((starts, asked)) = counted(&rows) {
         let text = format!(
@@ -125,14 +121,14 @@ pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
 }
 
 /// The table of the command line, that for this timer before that for all.
-fn profile(context: &Context<'_>, name: &str) -> Option<Result<Vec<load_profile::Row>, String>> {
+fn profile(context: &Context<'_>, name: &str) -> Option<Result<Vec<shape_notation::Row>, SettingError>> {
     let properties = &context.options.properties;
     let text = properties.get(&format!("{name}.{LOAD_PROFILE}")).filter(|text| !text.is_empty());
     let text = text.or_else(|| properties.get(LOAD_PROFILE)).filter(|text| !text.is_empty())?;
-    Some(load_profile::parse(&text))
+    Some(shape_notation::parse(&text))
 }
 
-fn literal((from, to, seconds): load_profile::Row) -> ShapeRow {
+fn literal((from, to, seconds): shape_notation::Row) -> ShapeRow {
     ShapeRow {
         from_per_s: Template::literal(&from.to_string()),
         to_per_s: Template::literal(&to.to_string()),
@@ -148,7 +144,9 @@ fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<Shap
         let [from, to, seconds] = cells.as_slice() else {
             let text = format!("a row of the Throughput Shaping Timer has {} cells", cells.len());
             let finding = row.locate(Diagnostic::error("invalid-value", text));
-            context.tell(finding.with_hint("a row has a rate at its beginning, one at its end, and seconds"));
+            context
+                .findings
+                .add(finding.with_hint("a row has a rate at its beginning, one at its end, and seconds"));
             return None;
         };
         for (cell, whole) in [(from, false), (to, false), (seconds, true)] {
@@ -161,7 +159,7 @@ fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<Shap
                 let what = if whole { "number of seconds" } else { "rate" };
                 let text = format!("{text:?} is no {what} in a row of the Throughput Shaping Timer");
                 let finding = cell.locate(Diagnostic::error("invalid-value", text));
-                context.tell(finding.with_hint("write a number from 0 up; seconds are whole"));
+                context.findings.add(finding.with_hint("write a number from 0 up; seconds are whole"));
                 return None;
             }
         }
@@ -178,7 +176,7 @@ fn counted(rows: &[ShapeRow]) -> Option<(u64, f64)> {
         let seconds = row.duration_s.as_literal()?.trim().parse().unwrap_or(0_i64);
         Some((number(&row.from_per_s)?, number(&row.to_per_s)?, seconds))
     });
-    let known: Vec<load_profile::Row> = known.collect::<Option<_>>()?;
+    let known: Vec<shape_notation::Row> = known.collect::<Option<_>>()?;
     if known.is_empty() || known.iter().try_fold(0_i64, |sum, row| sum.checked_add(row.2))? > SECONDS_MAX {
         return None;
     }

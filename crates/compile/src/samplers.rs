@@ -1,9 +1,9 @@
-//! Samplers with everything that stands around them.
+//! Samplers with the elements in their scope.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use busyhour_engine::element::{Assertion, Processor};
+use busyhour_engine::element::Processor;
 use busyhour_engine::program::{
     ControllerId, FailureAction, FlowAction, Hearers, Parallel, SamplerKind, SamplerPackage,
 };
@@ -12,96 +12,50 @@ use busyhour_engine::user::LogicalAction;
 use busyhour_http::HttpSampler;
 use busyhour_http::access::OpenRequest;
 use busyhour_plan::Element;
-use busyhour_processors::{DebugSampler, DebugSamplerSettings};
-use busyhour_samplers::AnySampler;
+use busyhour_processors::DebugSampler;
+use busyhour_samplers::{AnySampler, OtherSampler};
 
+use crate::arguments::assignments;
 use crate::context::Context;
+use crate::elements::controllers::ControllerClass;
+use crate::elements::processors::PostProcessorClass;
+use crate::elements::samplers::SamplerClass;
+use crate::elements::{Role, role};
+use crate::processor_settings::debug_settings;
 use crate::scope::Stack;
-use crate::support::{Role, role};
-use crate::{controllers, http, listeners, other_samplers, processors, timers};
+use crate::{http, other_samplers, scripts, surroundings, tcp, websocket};
 
 /// The package of the sampler at the end of `stack`.
 pub(crate) fn package<'p>(
     context: &mut Context<'p>,
     stack: &Stack<'p>,
+    class: SamplerClass,
     ancestors: &[ControllerId],
 ) -> Option<SamplerPackage<AnySampler>> {
     let element = *stack.path.last()?;
-    let mut kind = match element.kind() {
-        "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" | http::HTTP2 => {
-            SamplerKind::Protocol(AnySampler::Http(http::sampler(context, stack)?))
-        }
-        "DebugSampler" => SamplerKind::Immediate(Arc::new(DebugSampler::new(DebugSamplerSettings {
-            variables: context.flag(element, "displayJMeterVariables", false),
-            properties: context.flag(element, "displayJMeterProperties", false),
-            system_properties: context.flag(element, "displaySystemProperties", false),
-        }))),
-        "JSR223Sampler" | "BSFSampler" | "BeanShellSampler" => {
-            SamplerKind::Immediate(Arc::new(processors::script_sampler(context, element)?))
-        }
-        "TestAction" => SamplerKind::Flow(flow(context, element)),
-        PARALLEL => SamplerKind::Parallel(Box::new(Parallel {
-            branches: Box::default(),
-            parent: context.flag(element, "PARENT_SAMPLE", false),
-            at_once: context
-                .flag(element, "LIMIT_MAX_THREAD_NUMBER", false)
-                .then(|| context.text_or(element, "MAX_THREAD_NUMBER", "6")),
-        })),
-        SET_VARIABLES => {
-            let assignments = controllers::assignments(context, element, "SetVariablesAction");
-            SamplerKind::Flow(FlowAction::Set(assignments))
-        }
-        _ => SamplerKind::Protocol(AnySampler::Other(other_samplers::sampler(context, stack)?)),
-    };
-    let nearest = stack.nearest_first();
+    let mut kind = kind(context, stack, element, class)?;
+    let timers = surroundings::timers(context, &stack.nearest_first());
     let outermost = stack.outermost_first();
-    let timers = nearest
-        .iter()
-        .filter(|element| role(**element) == Role::Timer)
-        .filter_map(|element| timers::timer(context, *element))
-        .collect();
-    let mut keep = context.keep;
+    let mut before = surroundings::pre_processors(context, &outermost);
+    let after = surroundings::post_processors(context, &outermost);
+    let assertions = surroundings::assertions(context, &outermost);
+    let listening = listening(context, stack);
+    let mut keep = listening.keep;
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &kind {
         keep = keep.union(http.keep());
     }
-    let mut before = processors(context, &outermost, Role::PreProcessor, &mut keep);
-    let after = processors(context, &outermost, Role::PostProcessor, &mut keep);
-    let assertions = assertions(context, &outermost);
+    let processors = before.iter().chain(&after).chain(&listening.sample_listeners.all);
+    for processor in processors.clone() {
+        keep = keep.union(processor.keep());
+    }
     for assertion in &assertions {
         keep = keep.union(assertion.keep());
     }
-    let own = listener_files(context, stack);
-    keep = keep.union(context.kept_for_files(&own));
-    let mut hearers = Hearers { all: self::hearers(context, stack), in_transaction: Box::default() };
-    for hearer in &hearers.all {
-        keep = keep.union(hearer.keep());
-    }
-    let mut listeners_in_transaction = None;
-    let mut handlers: Vec<_> =
-        nearest.iter().copied().filter(|element| element.kind() == RESULT_ACTION).collect();
-    if let Some(transaction) = enclosing_transaction(context, stack) {
-        let of_transaction = listener_files(context, &transaction);
-        keep = keep.union(context.kept_for_files(&of_transaction));
-        // JMeter counts the handlers among the listeners: those of the transaction see its sample, and cannot act on it.
-        let of_transaction_too = transaction.nearest_first();
-        handlers.retain(|handler| !of_transaction_too.contains(handler));
-        let hearers_too = self::hearers(context, &transaction);
-        let only_own =
-            |hearer: &&Arc<dyn Processor>| !hearers_too.iter().any(|other| Arc::ptr_eq(other, hearer));
-        hearers.in_transaction = hearers.all.iter().filter(only_own).cloned().collect();
-        let rest: Vec<_> = own.iter().copied().filter(|file| !of_transaction.contains(file)).collect();
-        listeners_in_transaction = (!rest.is_empty()).then(|| context.listener_set(rest));
-        for assertion in assertions_of(context, &transaction) {
-            keep = keep.union(assertion.keep());
-        }
-    }
-    let around = before.iter().chain(&after).chain(&hearers.all);
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &mut kind
-        && around.into_iter().any(|processor| processor.opens_request())
+        && processors.into_iter().any(|processor| processor.opens_request())
     {
         before = opened(context, element, http, &before);
     }
-    let on_failure = handlers.into_iter().filter_map(|handler| failure_action(context, handler)).collect();
     let label = context.name(element);
     let label_id = label.as_literal().map(|label| context.labels.intern(label));
     Some(SamplerPackage {
@@ -113,13 +67,104 @@ pub(crate) fn package<'p>(
         after,
         assertions,
         keep,
-        listeners: context.listener_set(own),
-        listeners_in_transaction,
-        on_failure,
-        timeouts_ms: Arc::clone(&context.sample_timeouts),
-        hearers,
+        listeners: context.outputs.set(listening.files),
+        listeners_in_transaction: listening.files_in_transaction,
+        on_failure: listening.on_failure,
+        timeouts_ms: Arc::clone(&context.group.sample_timeouts),
+        hearers: listening.sample_listeners,
         ancestors: ancestors.into(),
     })
+}
+
+/// What a sampler does.
+fn kind<'p>(
+    context: &mut Context<'p>,
+    stack: &Stack<'p>,
+    element: Element<'p>,
+    class: SamplerClass,
+) -> Option<SamplerKind<AnySampler>> {
+    let http = |http| SamplerKind::Protocol(AnySampler::Http(http));
+    Some(match class {
+        SamplerClass::Http => http(http::sampler(context, stack)?),
+        SamplerClass::Http2 => http(http::http2_sampler(context, stack)?),
+        SamplerClass::Java => other(other_samplers::java(context, stack, element)?),
+        SamplerClass::Dummy => other(other_samplers::dummy(context, element)),
+        SamplerClass::Udp => other(other_samplers::udp(context, element)?),
+        SamplerClass::RawHttp => other(other_samplers::raw_http(context, element)),
+        SamplerClass::System => other(other_samplers::system(context, element)),
+        SamplerClass::Tcp => other(tcp::sampler(context, stack, element)?),
+        SamplerClass::WebSocket(class) => other(websocket::sampler(context, stack, class)?),
+        SamplerClass::Debug => {
+            SamplerKind::Immediate(Arc::new(DebugSampler::new(debug_settings(context, element))))
+        }
+        SamplerClass::Script(source) => match scripts::sampler(context, element, source) {
+            Ok(sampler) => SamplerKind::Immediate(Arc::new(sampler)),
+            Err(refusal) => {
+                context.findings.refuse(element, &refusal);
+                return None;
+            }
+        },
+        SamplerClass::FlowControl => SamplerKind::Flow(flow(context, element)),
+        SamplerClass::SetVariables => {
+            SamplerKind::Flow(FlowAction::Set(assignments(context, element, "SetVariablesAction")))
+        }
+        SamplerClass::Parallel => SamplerKind::Parallel(Box::new(Parallel {
+            branches: Box::default(),
+            parent: context.flag(element, "PARENT_SAMPLE", false),
+            at_once: context
+                .flag(element, "LIMIT_MAX_THREAD_NUMBER", false)
+                .then(|| context.text_or(element, "MAX_THREAD_NUMBER", "6")),
+        })),
+    })
+}
+
+fn other(sampler: impl OtherSampler + 'static) -> SamplerKind<AnySampler> {
+    SamplerKind::Protocol(AnySampler::Other(Box::new(sampler)))
+}
+
+/// What follows the samples of a sampler: listeners, and actions after failures.
+struct Listening {
+    files: Vec<usize>,
+    files_in_transaction: Option<u32>,
+    sample_listeners: Hearers,
+    on_failure: Box<[FailureAction]>,
+    /// What files, and a transaction around the sampler, need of its results.
+    keep: Keep,
+}
+
+fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
+    let files = surroundings::result_files(context, stack);
+    let mut keep = context.outputs.kept_for(&files);
+    let all = surroundings::sample_listeners(context, stack);
+    let mut in_transaction: Box<[Arc<dyn Processor>]> = Box::default();
+    let mut files_in_transaction = None;
+    let is_handler =
+        |element: &Element<'p>| role(*element) == Role::PostProcessor(PostProcessorClass::ResultAction);
+    let mut handlers: Vec<_> = stack.nearest_first().into_iter().filter(is_handler).collect();
+    if let Some(transaction) = enclosing_transaction(context, stack) {
+        let of_transaction = surroundings::result_files(context, &transaction);
+        keep = keep.union(context.outputs.kept_for(&of_transaction));
+        // JMeter counts the handlers among the listeners: those of the transaction see its sample, and cannot act on it.
+        let around_transaction = transaction.nearest_first();
+        handlers.retain(|handler| !around_transaction.contains(handler));
+        let of_both = surroundings::sample_listeners(context, &transaction);
+        let only_own =
+            |listener: &&Arc<dyn Processor>| !of_both.iter().any(|other| Arc::ptr_eq(other, listener));
+        in_transaction = all.iter().filter(only_own).cloned().collect();
+        let rest: Vec<_> = files.iter().copied().filter(|file| !of_transaction.contains(file)).collect();
+        files_in_transaction = (!rest.is_empty()).then(|| context.outputs.set(rest));
+        for assertion in surroundings::assertions(context, &around_transaction) {
+            keep = keep.union(assertion.keep());
+        }
+    }
+    let on_failure = handlers.into_iter().filter_map(|handler| failure_action(context, handler)).collect();
+    Listening {
+        files,
+        files_in_transaction,
+        sample_listeners: Hearers { all, in_transaction },
+        on_failure,
+        keep,
+    }
 }
 
 /// The pre-processors of a sampler that scripts look at and change.
@@ -138,75 +183,14 @@ fn opened<'p>(
     std::iter::once(first).chain(before.iter().cloned()).collect()
 }
 
-fn processors<'p>(
-    context: &mut Context<'p>,
-    elements: &[Element<'p>],
-    wanted: Role,
-    keep: &mut Keep,
-) -> Box<[Arc<dyn busyhour_engine::element::Processor>]> {
-    let mut all = Vec::new();
-    for element in elements.iter().filter(|element| role(**element) == wanted) {
-        if let Some(processor) = processors::processor(context, *element) {
-            *keep = keep.union(processor.keep());
-            all.push(processor);
-        }
-    }
-    all.into()
-}
-
-/// Listeners in scope that do more than write rows.
-pub(crate) fn hearers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Arc<dyn Processor>]> {
-    stack
-        .nearest_first()
-        .into_iter()
-        .filter(|element| role(*element) == Role::Hearer)
-        .filter_map(|element| listeners::hearer(context, element))
-        .collect()
-}
-
-/// The assertions among these elements.
-pub(crate) fn assertions<'p>(
-    context: &mut Context<'p>,
-    elements: &[Element<'p>],
-) -> Box<[Arc<dyn Assertion>]> {
-    elements
-        .iter()
-        .filter(|element| role(**element) == Role::Assertion)
-        .filter_map(|element| processors::assertion(context, *element))
-        .collect()
-}
-
-fn assertions_of<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Arc<dyn Assertion>]> {
-    assertions(context, &stack.nearest_first())
-}
-
 /// The stack of the nearest transaction controller around a sampler that takes the place of its samples.
 fn enclosing_transaction<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<Stack<'p>> {
     let at = stack.path.iter().rposition(|element| {
-        element.kind() == "TransactionController"
+        role(*element) == Role::Controller(ControllerClass::Transaction)
             && context.flag(*element, "TransactionController.parent", false)
     })?;
     Some(stack.up_to(at))
 }
-
-/// Result files of the listeners in scope.
-pub(crate) fn listener_files<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Vec<usize> {
-    stack
-        .nearest_first()
-        .into_iter()
-        .filter(|element| role(*element) == Role::Listener)
-        .filter_map(|element| listeners::file(context, element))
-        .collect()
-}
-
-/// BlazeMeter's Parallel Controller.
-pub(crate) const PARALLEL: &str = "com.blazemeter.jmeter.controller.ParallelSampler";
-
-/// jmeter-plugins' Set Variables Action.
-pub(crate) const SET_VARIABLES: &str = "kg.apc.jmeter.control.sampler.SetVariablesAction";
-
-/// The Result Status Action Handler.
-const RESULT_ACTION: &str = "ResultAction";
 
 fn failure_action<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<FailureAction> {
     match context.number(element, "OnError.action", 0) {

@@ -1,4 +1,4 @@
-//! What stands around an element: JMeter's scoping rule.
+//! Which elements are in the scope of another: JMeter's scoping rule.
 //!
 //! JMeter looks at the path from a sampler up to its thread group, level by level: first the children of the sampler,
 //! then those of its controller, and so on, last those of the thread group, after which come the elements of the test
@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use busyhour_plan::Element;
 
-use crate::support::{Role, role};
+use crate::elements::{Role, role};
 
-/// The path from a thread group down to an element, and what stands beside it.
+/// The path from a thread group down to an element, and the elements beside it.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack<'p> {
     /// Thread group first.
@@ -24,7 +24,8 @@ pub(crate) struct Stack<'p> {
 
 /// Enabled elements below `element` that can be in the scope of a sampler.
 fn held<'p>(element: Element<'p>) -> Rc<[Element<'p>]> {
-    let acts = |role| matches!(role, Role::Sampler | Role::Controller | Role::Group | Role::Fragment);
+    let acts =
+        |role| matches!(role, Role::Sampler(_) | Role::Controller(_) | Role::Group(_) | Role::Fragment);
     element.children().filter(|child| child.enabled() && !acts(role(*child))).collect()
 }
 

@@ -1,9 +1,9 @@
-//! Counters, random variables, CSV rows and user parameters: what steps with each pass of a controller.
+//! Counters, random variables, CSV rows and user parameters, which step with each pass of a controller.
 
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::element::IterationStep;
+use busyhour_engine::element::{IterationStep, Processor};
 use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 use busyhour_processors::{
@@ -12,50 +12,68 @@ use busyhour_processors::{
 };
 
 use crate::context::Context;
+use crate::elements::Role;
+use crate::elements::config::StepClass;
+use crate::elements::processors::PreProcessorClass;
 
-/// Class of the Random CSV Data Set of the BlazeMeter plugins.
-pub(crate) const RANDOM_CSV: &str = "com.blazemeter.jmeter.RandomCSVDataSetConfig";
-
-/// The step an element is.
-pub(crate) fn step<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn IterationStep>> {
-    if let Some(known) = context.steps.get(&element.id()) {
-        return known.clone();
-    }
-    let made: Option<Arc<dyn IterationStep>> = match element.kind() {
-        "CounterConfig" => {
-            let settings = CounterSettings {
-                start: context.text(element, "CounterConfig.start"),
-                end: context.text(element, "CounterConfig.end"),
-                increment: context.text(element, "CounterConfig.incr"),
-                variable: context.text(element, "CounterConfig.name"),
-                format: context.text(element, "CounterConfig.format"),
-                per_user: context.flag(element, "CounterConfig.per_user", false),
-                reset_on_iteration: context.flag(element, "CounterConfig.reset_on_tg_iteration", false),
-            };
-            Some(Arc::new(CounterStep::new(settings, &mut context.symbols)))
-        }
-        "RandomVariableConfig" => {
-            let settings = RandomVariableSettings {
-                name: element.name().to_owned(),
-                minimum: context.text(element, "minimumValue"),
-                maximum: context.text(element, "maximumValue"),
-                format: context.text(element, "outputFormat"),
-                seed: context.text(element, "randomSeed"),
-                per_user: context.flag(element, "perThread", false),
-                variable: context.text(element, "variableName"),
-            };
-            Some(Arc::new(RandomVariableStep::new(settings, &mut context.symbols)))
-        }
-        "CSVDataSet" => csv(context, element),
-        RANDOM_CSV => random_csv(context, element),
-        "UserParameters" => {
+/// The step that an element with this role is; `None`: a refused one, or no step.
+pub(crate) fn of_role<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    role: Role,
+) -> Option<Arc<dyn IterationStep>> {
+    match role {
+        Role::Step(class) => step(context, element, class),
+        Role::PreProcessor(PreProcessorClass::UserParameters) => {
             user_parameters(context, element);
-            return context.steps.get(&element.id()).cloned().flatten();
+            context.parts.steps.get(&element.id()).cloned().flatten()
         }
         _ => None,
+    }
+}
+
+fn step<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    class: StepClass,
+) -> Option<Arc<dyn IterationStep>> {
+    if let Some(known) = context.parts.steps.get(&element.id()) {
+        return known.clone();
+    }
+    let made: Option<Arc<dyn IterationStep>> = match class {
+        StepClass::Counter => Some(Arc::new(counter(context, element))),
+        StepClass::RandomVariable => Some(Arc::new(random_variable(context, element))),
+        StepClass::CsvDataSet => csv(context, element),
+        StepClass::RandomCsvDataSet => random_csv(context, element),
     };
-    context.steps.insert(element.id(), made.clone());
+    context.parts.steps.insert(element.id(), made.clone());
     made
+}
+
+fn counter<'p>(context: &mut Context<'p>, element: Element<'p>) -> CounterStep {
+    let settings = CounterSettings {
+        start: context.text(element, "CounterConfig.start"),
+        end: context.text(element, "CounterConfig.end"),
+        increment: context.text(element, "CounterConfig.incr"),
+        variable: context.text(element, "CounterConfig.name"),
+        format: context.text(element, "CounterConfig.format"),
+        per_user: context.flag(element, "CounterConfig.per_user", false),
+        reset_on_iteration: context.flag(element, "CounterConfig.reset_on_tg_iteration", false),
+    };
+    CounterStep::new(settings, &mut context.symbols)
+}
+
+fn random_variable<'p>(context: &mut Context<'p>, element: Element<'p>) -> RandomVariableStep {
+    let settings = RandomVariableSettings {
+        name: element.name().to_owned(),
+        minimum: context.text(element, "minimumValue"),
+        maximum: context.text(element, "maximumValue"),
+        format: context.text(element, "outputFormat"),
+        seed: context.text(element, "randomSeed"),
+        per_user: context.flag(element, "perThread", false),
+        variable: context.text(element, "variableName"),
+    };
+    RandomVariableStep::new(settings, &mut context.symbols)
 }
 
 fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn IterationStep>> {
@@ -71,18 +89,18 @@ fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn It
         stop_thread: context.flag(element, "stopThread", false),
         share_mode: context.text(element, "shareMode"),
     };
-    let files = Arc::clone(&context.csv_files);
+    let files = Arc::clone(&context.parts.csv_files);
     match CsvDataStep::new(settings, files, &mut context.symbols) {
         Ok(step) => {
             if let Some(path) = step.missing_file() {
-                say_missing(context, element, &path.display().to_string());
+                report_missing(context, element, &path.display().to_string());
             } else {
                 check_named(context, element, step.file_name(), |name| step.missing_file_named(name));
             }
             Some(Arc::new(step))
         }
         Err(refusal) => {
-            context.refuse(element, &refusal);
+            context.findings.refuse(element, &refusal);
             None
         }
     }
@@ -106,10 +124,7 @@ fn check_named<'p>(
     let finding = Diagnostic::warning("missing-file", message).with_hint(
         "users stop at their first row unless the file is there by then; set the variable or property",
     );
-    context.tell(match element.property("filename") {
-        Some(property) => property.locate(finding),
-        None => element.locate(finding),
-    });
+    context.findings.add_at(element, "filename", finding);
 }
 
 fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn IterationStep>> {
@@ -122,25 +137,25 @@ fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc
         ignore_first_line: context.flag(element, "ignoreFirstLine", false),
         rewind: context.flag(element, "rewindOnTheEndOfList", false),
     };
-    let files = Arc::clone(&context.csv_files);
+    let files = Arc::clone(&context.parts.csv_files);
     match RandomCsvStep::new(settings, files, &mut context.symbols) {
         Ok(step) => {
             if let Some(path) = step.missing_file() {
-                say_missing(context, element, &path.display().to_string());
+                report_missing(context, element, &path.display().to_string());
             } else {
                 check_named(context, element, step.file_name(), |name| step.missing_file_named(name));
             }
             Some(Arc::new(step))
         }
         Err(refusal) => {
-            context.refuse(element, &refusal);
+            context.findings.refuse(element, &refusal);
             None
         }
     }
 }
 
 /// A file that is not there is refused now rather than found out user by user, unless a setUp group may make it.
-fn say_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
+fn report_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
     let message = format!("the file {path} cannot be read");
     let finding = if context.has_set_up_group() {
         Diagnostic::warning("missing-file", message)
@@ -149,16 +164,16 @@ fn say_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
         Diagnostic::error("missing-file", message)
             .with_hint("relative names are looked up in the working directory and beside the plan")
     };
-    context.tell(match element.property("filename") {
-        Some(property) => property.locate(finding),
-        None => element.locate(finding),
-    });
+    context.findings.add_at(element, "filename", finding);
 }
 
-/// User parameters are a step and a pre-processor at once.
-pub(crate) fn user_parameters<'p>(context: &mut Context<'p>, element: Element<'p>) {
-    if context.steps.contains_key(&element.id()) {
-        return;
+/// User Parameters, which are a step and a pre-processor at once.
+pub(crate) fn user_parameters<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Option<Arc<dyn Processor>> {
+    if context.parts.steps.contains_key(&element.id()) {
+        return context.parts.processors.get(&element.id()).cloned().flatten();
     }
     let list = |context: &mut Context<'p>, property: Property<'p>| {
         let items: Vec<_> = property.items().collect();
@@ -178,6 +193,7 @@ pub(crate) fn user_parameters<'p>(context: &mut Context<'p>, element: Element<'p
     let per_iteration = context.flag(element, "UserParameters.per_iteration", false);
     let settings = UserParametersSettings { names, values, per_iteration };
     let made = Arc::new(UserParameters::new(settings, &mut context.symbols));
-    context.steps.insert(element.id(), Some(Arc::clone(&made) as _));
-    context.processors.insert(element.id(), Some(made as _));
+    context.parts.steps.insert(element.id(), Some(Arc::clone(&made) as _));
+    context.parts.processors.insert(element.id(), Some(Arc::clone(&made) as _));
+    Some(made)
 }

@@ -8,6 +8,7 @@ use busyhour_engine::think::{Think, ThinkLaw};
 use busyhour_plan::Element;
 
 use crate::context::Context;
+use crate::setting_error::SettingError;
 
 /// Property of a Constant Timer: the distribution its delay is drawn from. JMeter passes over it and waits for the
 /// constant.
@@ -17,14 +18,15 @@ const THINK: &str = "busyhour.think";
 ///
 /// # Errors
 /// What is wrong with the text, and what it could be.
-pub fn think_law(text: &str) -> Result<ThinkLaw, String> {
+pub fn think_law(text: &str) -> Result<ThinkLaw, SettingError> {
+    let wrong = |message: String| Err(SettingError::new(message));
     let time = |text: &str| {
         busyhour_arrivals::time_ns(text.trim())
-            .map_err(|error| format!("{:?}: {}", text.trim(), error.message))
+            .map_err(|error| SettingError::new(format!("{:?}: {}", text.trim(), error.message)))
     };
     let Some((name, rest)) = text.trim().split_once('(') else { return time(text).map(ThinkLaw::Constant) };
     let Some(inside) = rest.strip_suffix(')') else {
-        return Err("the closing parenthesis is missing".into());
+        return wrong("the closing parenthesis is missing".into());
     };
     let parts: Vec<&str> = inside.split(',').map(str::trim).collect();
     match (name.trim().to_ascii_lowercase().as_str(), parts.as_slice()) {
@@ -32,19 +34,19 @@ pub fn think_law(text: &str) -> Result<ThinkLaw, String> {
         ("exponential", [mean]) => Ok(ThinkLaw::Exponential(time(mean)?)),
         ("uniform", [low, high]) => match (time(low)?, time(high)?) {
             (low, high) if low <= high => Ok(ThinkLaw::Uniform(low, high)),
-            _ => Err("the first of two times is the shorter one".into()),
+            _ => wrong("the first of two times is the shorter one".into()),
         },
         ("lognormal", [mean, cov]) => {
             let number = cov.strip_prefix("cov").unwrap_or(cov).trim();
             match number.parse::<f64>() {
                 Ok(cov) if cov.is_finite() && cov >= 0.0 => Ok(ThinkLaw::Lognormal(time(mean)?, cov)),
-                _ => Err(format!("{number:?} is no coefficient of variation")),
+                _ => wrong(format!("{number:?} is no coefficient of variation")),
             }
         }
-        ("constant" | "exponential" | "uniform" | "lognormal", _) => Err(format!(
+        ("constant" | "exponential" | "uniform" | "lognormal", _) => wrong(format!(
             "{name} has other arguments: constant(1s), exponential(1s), uniform(0s, 2s), lognormal(1s, cov 0.5)"
         )),
-        _ => Err(format!("{name:?} is not known: constant, uniform, exponential or lognormal")),
+        _ => wrong(format!("{name:?} is not known: constant, uniform, exponential or lognormal")),
     }
 }
 
@@ -57,10 +59,10 @@ pub(crate) fn native<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opt
     }
     Some(match think_law(&text) {
         Ok(law) => Some(Arc::new(Think(law))),
-        Err(message) => {
+        Err(error) => {
             let finding =
-                Diagnostic::error("invalid-think-time", format!("the think time {text:?}: {message}"));
-            context.tell(property.locate(finding));
+                Diagnostic::error("invalid-think-time", format!("the think time {text:?}: {error}"));
+            context.findings.add(property.locate(finding));
             None
         }
     })

@@ -5,37 +5,44 @@ use busyhour_plan::Element;
 use busyhour_websocket::{Action, Comparison, Data, FrameFilter, PingKind, Target, WebSocketSampler};
 
 use crate::context::Context;
+use crate::elements::config::{ConfigClass, FrameFilterClass};
+use crate::elements::samplers::WebSocketClass;
+use crate::elements::{Role, role};
 use crate::scope::Stack;
 use crate::{http, managers};
 
-/// What the plugin's classes begin with.
-const PACKAGE: &str = "eu.luminis.jmeter.wssampler.";
-
-/// The sampler at the end of `stack`, if it is one of the plugin's.
-pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<WebSocketSampler> {
+/// The sampler at the end of `stack`.
+pub(crate) fn sampler<'p>(
+    context: &mut Context<'p>,
+    stack: &Stack<'p>,
+    class: WebSocketClass,
+) -> Option<WebSocketSampler> {
     let element = *stack.path.last()?;
-    let class = element.kind().strip_prefix(PACKAGE)?;
     let action = match class {
-        "OpenWebSocketSampler" => Action::Open,
-        "RequestResponseWebSocketSampler" => Action::RequestResponse(data(context, element)),
-        "SingleWriteWebSocketSampler" => Action::Write(data(context, element)),
-        "SingleReadWebSocketSampler" => Action::Read {
+        WebSocketClass::Open => Action::Open,
+        WebSocketClass::RequestResponse => Action::RequestResponse(data(context, element)),
+        WebSocketClass::Write => Action::Write(data(context, element)),
+        WebSocketClass::Read => Action::Read {
             data_type: context.text(element, "dataType"),
             binary: context.text(element, "binaryPayload"),
             optional: context.text(element, "optional"),
         },
-        "PingPongSampler" => Action::PingPong(context.text_or(element, "type", "PingPong")),
-        "CloseWebSocketSampler" => Action::Close(context.text_or(element, "statusCode", "1000")),
-        _ => return None,
+        WebSocketClass::PingPong => Action::PingPong(context.text_or(element, "type", "PingPong")),
+        WebSocketClass::Close => Action::Close(context.text_or(element, "statusCode", "1000")),
     };
     if context.options.proxy.is_some() {
-        context.unsupported_setting(element, "server", "WebSockets through a proxy are not supported");
+        context.findings.unsupported_setting(
+            element,
+            "server",
+            "WebSockets through a proxy are not supported",
+        );
     }
     let scope = stack.nearest_first();
     // Of several cookie managers the plugin takes the last it is given, which is the outermost.
-    let last = |kind: &str| scope.iter().copied().rfind(|element| element.kind() == kind);
-    let cookies = last("CookieManager").and_then(|element| managers::cookies(context, element));
-    let fresh = if class == "RequestResponseWebSocketSampler" { "true" } else { "false" };
+    let is_manager = |element: &Element<'p>| role(*element) == Role::Config(ConfigClass::CookieManager);
+    let cookies =
+        scope.iter().copied().rfind(is_manager).and_then(|element| managers::cookies(context, element));
+    let fresh = if class == WebSocketClass::RequestResponse { "true" } else { "false" };
     Some(WebSocketSampler {
         action,
         target: Target {
@@ -54,7 +61,7 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
             .options
             .properties
             .flag("websocket.result.size_includes_filtered_frames", false),
-        shared: std::sync::Arc::clone(&context.shared_http),
+        shared: std::sync::Arc::clone(&context.parts.http),
     })
 }
 
@@ -73,10 +80,7 @@ fn filters<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[FrameFi
     let mut seen = Vec::new();
     let mut filters = Vec::new();
     for element in scope {
-        let Some(class) = element.kind().strip_prefix(PACKAGE) else { continue };
-        if !class.ends_with("FrameFilter") {
-            continue;
-        }
+        let Role::Config(ConfigClass::FrameFilter(class)) = role(*element) else { continue };
         let properties: Vec<_> =
             element.properties().map(|property| (property.name(), property.text())).collect();
         let same = (class, element.name(), properties);
@@ -89,30 +93,33 @@ fn filters<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[FrameFi
     filters.into()
 }
 
-fn filter<'p>(context: &mut Context<'p>, element: Element<'p>, class: &str) -> Option<FrameFilter> {
-    if class == "PingFrameFilter" {
-        let kind = match element.text("filterType").unwrap_or("FilterAll") {
-            "FilterPingOnly" => PingKind::Ping,
-            "FilterPongOnly" => PingKind::Pong,
-            _ => PingKind::All,
-        };
-        return Some(FrameFilter::Ping { kind, replies: context.flag(element, "replyToPing", false) });
+fn filter<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    class: FrameFilterClass,
+) -> Option<FrameFilter> {
+    match class {
+        FrameFilterClass::Ping => {
+            let kind = match element.text("filterType").unwrap_or("FilterAll") {
+                "FilterPingOnly" => PingKind::Ping,
+                "FilterPongOnly" => PingKind::Pong,
+                _ => PingKind::All,
+            };
+            Some(FrameFilter::Ping { kind, replies: context.flag(element, "replyToPing", false) })
+        }
+        FrameFilterClass::Text => data_filter(context, element, false),
+        FrameFilterClass::Binary => data_filter(context, element, true),
     }
+}
+
+fn data_filter<'p>(context: &mut Context<'p>, element: Element<'p>, binary: bool) -> Option<FrameFilter> {
     const TYPE: &str = "comparisonType";
     let named = element.text(TYPE).unwrap_or("IsPlain");
     let Some((comparison, inverted)) = Comparison::named(named) else {
-        context.unsupported_setting(element, TYPE, &format!("there is no comparison {named:?}"));
+        context.findings.unsupported_setting(element, TYPE, &format!("there is no comparison {named:?}"));
         return None;
     };
-    Some(FrameFilter::Data {
-        binary: class == "BinaryFrameFilter",
-        comparison,
-        inverted,
-        value: context.text(element, "matchValue"),
-        position: if class == "BinaryFrameFilter" {
-            context.text(element, "matchPosition")
-        } else {
-            Template::literal("")
-        },
-    })
+    let value = context.text(element, "matchValue");
+    let position = if binary { context.text(element, "matchPosition") } else { Template::literal("") };
+    Some(FrameFilter::Data { binary, comparison, inverted, value, position })
 }

@@ -41,7 +41,6 @@ mod save_responses;
 mod schema_assertion;
 pub mod scope;
 mod script;
-mod supported;
 #[cfg(test)]
 mod testing;
 mod user_parameters;
@@ -79,7 +78,6 @@ pub use script::{
     Family, Language, ScriptAssertion, ScriptProcessor, ScriptSampler, ScriptSettings, ScriptTimer,
     language_of,
 };
-pub use supported::{ElementInfo, supported};
 pub use user_parameters::{UserParameters, UserParametersSettings};
 pub use xml_assertion::XmlAssertion;
 pub use xpath_assertion::{XPathAssertion, XPathAssertionSettings};

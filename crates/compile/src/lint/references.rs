@@ -1,4 +1,4 @@
-//! What stands in `${…}`.
+//! References to variables and functions in texts, and how much two names differ.
 
 /// A reference in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,4 +31,21 @@ pub(super) fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
 /// Whether a character can be one of a name.
 pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// The number of characters to insert, leave out or replace to make one name of the other; upper and lower case differ by
+/// nothing.
+pub(super) fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (at, left) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (column, right) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
 }

@@ -9,17 +9,17 @@ use std::collections::HashSet;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Element, Property};
 
-use super::each_property;
-use super::references::{Reference, is_word, references};
+use super::properties::each_property;
+use super::references::{Reference, distance, is_word, references};
+use crate::elements::config::StepClass;
+use crate::elements::controllers::ControllerClass;
+use crate::elements::{Role, role};
 
 /// Variables that JMeter itself defines, and beginnings of such names.
 const OF_JMETER: [&str; 7] = ["JMeterThread.", "START.", "TESTSTART.", "COOKIE_", "__jm", "DEBUG", "Sync"];
 
 /// What extractors add to the name that a plan gives them.
 const SUFFIXES: [&str; 4] = ["_matchNr", "_ALL", "_g", "_#"];
-
-/// Elements that can define variables whose names stand elsewhere.
-const FROM_OUTSIDE: [&str; 3] = ["IncludeController", "ModuleController", "BackendListener"];
 
 /// Variables that `elements` refer to and nothing among them can define; each once, where it is first used.
 pub(super) fn undefined(elements: &[Element<'_>]) -> Vec<Diagnostic> {
@@ -68,7 +68,7 @@ fn warning(name: &str, property: Property<'_>, words: &HashSet<String>) -> Diagn
         format!("nothing in the plan defines the variable `{name}`: JMeter leaves `${{{name}}}` as it is");
     let diagnostic = property.locate(Diagnostic::warning("undefined-variable", message));
     let mut near: Vec<&String> =
-        words.iter().filter(|word| word.len() > 2 && super::distance(word, name) == 1).collect();
+        words.iter().filter(|word| word.len() > 2 && distance(word, name) == 1).collect();
     near.sort();
     match near.first() {
         Some(word) => diagnostic.with_hint(format!("did you mean `${{{word}}}`?")),
@@ -84,17 +84,23 @@ fn is_plain(name: &str) -> bool {
         && name.chars().all(|c| is_word(c) || matches!(c, '.' | '-' | '#'))
 }
 
-/// Whether an element can define variables whose names do not stand in the plan.
+/// Whether an element can define variables whose names are not in the plan.
 fn can_define_anything(element: Element<'_>) -> bool {
-    if FROM_OUTSIDE.contains(&element.kind()) || element.kind().contains("Variables") {
+    let role = role(element);
+    let from_outside = matches!(
+        role,
+        Role::Controller(ControllerClass::Include | ControllerClass::Module) | Role::BackendListener
+    );
+    // Plugins' elements that set variables are named so.
+    if from_outside || element.kind().contains("Variables") {
         return true;
     }
-    let names_of_file = element.kind() == "CSVDataSet"
+    let names_of_file = role == Role::Step(StepClass::CsvDataSet)
         && element.text("variableNames").is_none_or(|names| names.trim().is_empty());
     let mut from_outside = names_of_file;
+    let is_script = role.script_source().is_some();
     each_property(element, &mut |property| {
         let Some(text) = property.text() else { return };
-        let is_script = ["JSR223", "BeanShell", "BSF"].iter().any(|kind| element.kind().starts_with(kind));
         let is_file = property.written_name().rsplit('.').next() == Some("filename");
         from_outside |= (is_script && is_file && !text.trim().is_empty()) || puts_unknown_names(text);
     });

@@ -243,11 +243,6 @@ impl ScriptTimer {
     pub fn new(settings: ScriptSettings) -> Result<Self, Refusal> {
         Ok(Self { script: ScriptText::new(settings)? })
     }
-
-    /// What it needs to be kept of the result before.
-    pub fn keep(&self) -> Keep {
-        if self.script.looks_at_result { Keep::ALL } else { Keep::default() }
-    }
 }
 
 impl Timer for ScriptTimer {

@@ -1,6 +1,8 @@
 //! The property `load_profile`, with which the Throughput Shaping Timer's table is replaced from the command line:
 //! `const(10,60s) line(10,100,1m) step(5,25,5,1h)`.
 
+use crate::setting_error::SettingError;
+
 /// More rows than anybody writes.
 const ROWS_MAX: usize = 100_000;
 
@@ -11,14 +13,16 @@ pub(crate) type Row = (f64, f64, i64);
 ///
 /// # Errors
 /// What cannot be read. (The plugin leaves it out with a line in the log, and offers another load.)
-pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Row>, SettingError> {
     let mut rows = Vec::new();
     for part in text.split(')').map(str::trim).filter(|part| !part.is_empty()) {
-        let unreadable = || format!("{part:?}) is no part of a load profile");
+        let unreadable = || SettingError::new(format!("{part:?}) is no part of a load profile"));
         let (name, arguments) = part.split_once('(').ok_or_else(unreadable)?;
         let arguments: Vec<&str> = arguments.split(',').map(str::trim).collect();
-        let rate =
-            |text: &str| text.parse::<u32>().map_err(|_| format!("{text:?} is no whole rate a second"));
+        let rate = |text: &str| {
+            let error = |_| SettingError::new(format!("{text:?} is no whole rate a second"));
+            text.parse::<u32>().map_err(error)
+        };
         match (name.trim().to_ascii_lowercase().as_str(), arguments.as_slice()) {
             ("const", [at, time]) => {
                 rows.push((f64::from(rate(at)?), f64::from(rate(at)?), seconds(time)?));
@@ -29,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
             ("step", [from, to, by, time]) => {
                 let (from, to, by, time) = (rate(from)?, rate(to)?, rate(by)?, seconds(time)?);
                 if by == 0 {
-                    return Err(format!("the steps of {part:?}) are 0"));
+                    return Err(SettingError::new(format!("the steps of {part:?}) are 0")));
                 }
                 let step = usize::try_from(by).unwrap_or(usize::MAX);
                 // Upwards the last rate is one of the steps, downwards it is not.
@@ -43,15 +47,15 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
             _ => return Err(unreadable()),
         }
         if rows.len() >= ROWS_MAX {
-            return Err(format!("the load profile has more than {ROWS_MAX} rows"));
+            return Err(SettingError::new(format!("the load profile has more than {ROWS_MAX} rows")));
         }
     }
     Ok(rows)
 }
 
 /// `90`, `90s`, `1m30s`, `2h`, `1d`.
-pub(crate) fn seconds(text: &str) -> Result<i64, String> {
-    let unreadable = || format!("{text:?} is no time like 90, 1m30s or 2h");
+pub(crate) fn seconds(text: &str) -> Result<i64, SettingError> {
+    let unreadable = || SettingError::new(format!("{text:?} is no time like 90, 1m30s or 2h"));
     let mut sum = 0_i64;
     let mut rest = text;
     while !rest.is_empty() {

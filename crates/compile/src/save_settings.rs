@@ -1,28 +1,9 @@
-//! Settings that come from JMeter's properties.
+//! What result files contain, as far as JMeter's properties determine it.
 
 use busyhour_engine::run::Properties;
-use busyhour_record::{SaveConfig, SaveConfigError};
+use busyhour_record::SaveConfig;
 
-/// A property that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettingError {
-    /// What is wrong.
-    pub message: String,
-}
-
-impl std::fmt::Display for SettingError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for SettingError {}
-
-impl From<SaveConfigError> for SettingError {
-    fn from(error: SaveConfigError) -> Self {
-        Self { message: error.to_string() }
-    }
-}
+use crate::setting_error::SettingError;
 
 /// The save configuration that the properties give.
 ///
@@ -33,7 +14,7 @@ pub(crate) fn save_config(properties: &Properties) -> Result<SaveConfig, Setting
     let get = |name: &str| {
         all.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok().map(|at| all[at].1.as_str())
     };
-    Ok(SaveConfig::from_properties(get)?)
+    SaveConfig::from_properties(get).map_err(|error| SettingError::new(error.to_string()))
 }
 
 /// Names of the variables that are saved with each sample (`sample_variables`).
@@ -45,6 +26,11 @@ pub(crate) fn sample_variables(properties: &Properties) -> Vec<String> {
         names.pop();
     }
     names
+}
+
+/// How file names begin that are looked up in the plan's folder.
+pub(crate) fn base_prefix(properties: &Properties) -> String {
+    properties.get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".into())
 }
 
 #[cfg(test)]

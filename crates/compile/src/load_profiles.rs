@@ -1,4 +1,4 @@
-//! The thread groups of jmeter-plugins whose users come and go by a plan of their own.
+//! Load profiles: the numbers of users over time that thread groups of jmeter-plugins have instead of a ramp-up.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::crowd::lifetimes::{Steps, UltimateRow};
@@ -7,117 +7,107 @@ use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
-use crate::load_profile;
-use crate::plugin_arrivals::{ARRIVALS, FREE_FORM};
-
-/// Class of the Ultimate Thread Group.
-pub(crate) const ULTIMATE: &str = "kg.apc.jmeter.threads.UltimateThreadGroup";
-/// Class of the Stepping Thread Group.
-pub(crate) const STEPPING: &str = "kg.apc.jmeter.threads.SteppingThreadGroup";
-/// Class of the Concurrency Thread Group.
-pub(crate) const CONCURRENCY: &str = "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup";
+use crate::elements::groups::GroupClass;
+use crate::plugin_arrivals::unit_s;
+use crate::shape_notation;
 
 /// The table of the Ultimate Thread Group, and the property of JMeter that takes its place.
 const TABLE: &str = "ultimatethreadgroupdata";
 const SCHEDULE: &str = "threads_schedule";
 
-/// How the users of a group come and go.
-pub(crate) struct CrowdPlan {
-    pub(crate) crowd: Crowd,
-    /// Passes of each user, where the group's own controller does not say.
+/// When the users of a group start and stop.
+pub(crate) struct LoadProfile {
+    pub(crate) profile: Crowd,
+    /// Passes of each user, where the group's own controller does not determine them.
     pub(crate) passes: Option<Template>,
-    /// The most users there are at a time, as far as it can be said.
+    /// The largest number of users at a time, as far as it is known.
     pub(crate) users: Template,
-    /// Passes go on as the same visitor.
+    /// Passes continue as the same visitor.
     pub(crate) same_user: bool,
 }
 
-/// What the names of a group's threads have behind the group's name.
-pub(crate) fn thread_suffix(element: Element<'_>) -> &'static str {
-    // The plugins name them after the thread that starts them.
-    if starts_by_thread(element.kind()) { "-ThreadStarter" } else { "" }
+/// What the names of a group's threads have behind the group's name. The plugins name them after the thread that starts
+/// them.
+pub(crate) fn thread_suffix(class: GroupClass) -> &'static str {
+    if class.has_thread_starter() { "-ThreadStarter" } else { "" }
 }
 
-fn starts_by_thread(kind: &str) -> bool {
-    matches!(kind, CONCURRENCY | ARRIVALS | FREE_FORM)
-}
-
-/// The plan of a group's users, if it is one of these groups; `is_open`: its arrivals come from elsewhere.
+/// The load profile of a group, if it has one; `is_open`: its arrivals come from elsewhere.
 pub(crate) fn of_group<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
+    class: GroupClass,
     is_open: bool,
-) -> Option<CrowdPlan> {
-    let kind = element.kind();
-    if starts_by_thread(kind) && element.text("LogFilename").is_some_and(|name| !name.trim().is_empty()) {
+) -> Option<LoadProfile> {
+    let logs_starts = element.text("LogFilename").is_some_and(|name| !name.trim().is_empty());
+    if class.has_thread_starter() && logs_starts {
         let text = "the file in which the thread group writes its starts down is not written";
-        context.warn(element, "setting-without-effect", text);
+        context.findings.warn(element, "setting-without-effect", text);
     }
-    let from_options = context.options.open.is_some();
-    Some(match kind {
-        ULTIMATE if !is_open => {
-            let rows = ultimate(context, element)?;
-            let users = rows
-                .iter()
-                .try_fold(0_i64, |sum, row| Some(sum + row.users.as_literal()?.trim().parse().unwrap_or(0)));
-            let users = Template::literal(&users.unwrap_or(0).to_string());
-            // The plugin lets every pass be that of another visitor.
-            CrowdPlan {
-                crowd: Crowd::Lifetimes(Lifetimes::Ultimate(rows)),
-                passes: None,
-                users,
-                same_user: false,
-            }
-        }
-        STEPPING if !is_open => {
-            let steps = Steps {
-                users: context.text_or(element, "ThreadGroup.num_threads", "0"),
-                delay_s: context.text_or(element, "Threads initial delay", "0"),
-                burst: context.text_or(element, "Start users count burst", "0"),
-                step_users: context.text_or(element, "Start users count", "0"),
-                step_period_s: context.text_or(element, "Start users period", "0"),
-                ramp_up_s: context.text_or(element, "rampUp", "0"),
-                hold_s: context.text_or(element, "flighttime", "0"),
-                stop_users: context.text_or(element, "Stop users count", "0"),
-                stop_period_s: context.text_or(element, "Stop users period", "0"),
-            };
-            let users = steps.users.clone();
-            let crowd = Crowd::Lifetimes(Lifetimes::Stepping(Box::new(steps)));
-            CrowdPlan { crowd, passes: None, users, same_user: false }
-        }
-        CONCURRENCY if !is_open => {
-            let level = Level {
-                target: context.text_or(element, "TargetLevel", "1"),
-                ramp_up: trimmed(context, element, "RampUp", ""),
-                steps: trimmed(context, element, "Steps", ""),
-                hold: trimmed(context, element, "Hold", "1"),
-                unit_s: unit_s(element),
-            };
-            CrowdPlan {
-                users: level.target.clone(),
-                crowd: Crowd::Level(level),
-                passes: Some(passes(context, element)),
-                same_user: same_user(context, element),
-            }
-        }
-        ARRIVALS | FREE_FORM if !from_options => CrowdPlan {
-            crowd: Crowd::Arrivals,
+    match class {
+        GroupClass::Main | GroupClass::SetUp | GroupClass::TearDown | GroupClass::OpenModel => None,
+        GroupClass::Ultimate if !is_open => ultimate_profile(context, element),
+        GroupClass::Stepping if !is_open => Some(stepping_profile(context, element)),
+        GroupClass::Concurrency if !is_open => Some(concurrency_profile(context, element)),
+        GroupClass::Ultimate | GroupClass::Stepping | GroupClass::Concurrency => None,
+        // The arrivals of the command line take the place of the group's own.
+        GroupClass::Arrivals | GroupClass::FreeFormArrivals if context.options.open.is_some() => None,
+        GroupClass::Arrivals | GroupClass::FreeFormArrivals => Some(LoadProfile {
+            profile: Crowd::Arrivals,
             passes: Some(passes(context, element)),
             users: Template::literal("1"),
             same_user: same_user(context, element),
-        },
-        _ => return None,
-    })
+        }),
+    }
 }
 
-/// Passes go on as the same visitor; plans from before the plugins had the setting never do.
+fn ultimate_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<LoadProfile> {
+    let rows = ultimate(context, element)?;
+    let users = rows
+        .iter()
+        .try_fold(0_i64, |sum, row| Some(sum + row.users.as_literal()?.trim().parse().unwrap_or(0)));
+    let users = Template::literal(&users.unwrap_or(0).to_string());
+    let profile = Crowd::Lifetimes(Lifetimes::Ultimate(rows));
+    // The plugin makes each pass that of another visitor.
+    Some(LoadProfile { profile, passes: None, users, same_user: false })
+}
+
+fn stepping_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> LoadProfile {
+    let steps = Steps {
+        users: context.text_or(element, "ThreadGroup.num_threads", "0"),
+        delay_s: context.text_or(element, "Threads initial delay", "0"),
+        burst: context.text_or(element, "Start users count burst", "0"),
+        step_users: context.text_or(element, "Start users count", "0"),
+        step_period_s: context.text_or(element, "Start users period", "0"),
+        ramp_up_s: context.text_or(element, "rampUp", "0"),
+        hold_s: context.text_or(element, "flighttime", "0"),
+        stop_users: context.text_or(element, "Stop users count", "0"),
+        stop_period_s: context.text_or(element, "Stop users period", "0"),
+    };
+    let users = steps.users.clone();
+    let profile = Crowd::Lifetimes(Lifetimes::Stepping(Box::new(steps)));
+    LoadProfile { profile, passes: None, users, same_user: false }
+}
+
+fn concurrency_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> LoadProfile {
+    let level = Level {
+        target: context.text_or(element, "TargetLevel", "1"),
+        ramp_up: trimmed(context, element, "RampUp", ""),
+        steps: trimmed(context, element, "Steps", ""),
+        hold: trimmed(context, element, "Hold", "1"),
+        unit_s: unit_s(element),
+    };
+    LoadProfile {
+        users: level.target.clone(),
+        profile: Crowd::Level(level),
+        passes: Some(passes(context, element)),
+        same_user: same_user(context, element),
+    }
+}
+
+/// Whether passes continue as the same visitor; in plans from before the plugins had the setting they never do.
 fn same_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     context.flag(element, "same_user_on_next_iteration", false)
-}
-
-/// Seconds of the unit in which the group's times are given.
-pub(crate) fn unit_s(element: Element<'_>) -> u32 {
-    if element.text("Unit") == Some("M") { 60 } else { 1 }
 }
 
 /// The editor of the plugins trims these settings.
@@ -140,10 +130,7 @@ fn passes<'p>(context: &mut Context<'p>, element: Element<'p>) -> Template {
                 "invalid-value",
                 format!("the iterations limit {text:?} is no whole number"),
             );
-            context.tell(match element.property("Iterations") {
-                Some(property) => property.locate(finding),
-                None => element.locate(finding),
-            });
+            context.findings.add_at(element, "Iterations", finding);
             Template::literal("-1")
         }
     }
@@ -155,7 +142,7 @@ fn ultimate<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<U
         let (rows, wrong) = spawns(&text);
         for chunk in wrong {
             let text = format!("{chunk:?} in the property {SCHEDULE} cannot be read: it is left out");
-            context.tell(element.locate(Diagnostic::warning("invalid-value", text)).with_hint(
+            context.findings.add(element.locate(Diagnostic::warning("invalid-value", text)).with_hint(
                 "users, delay, startup, hold and shutdown: -Jthreads_schedule='spawn(10,0s,1m,5m,10s)'",
             ));
         }
@@ -169,7 +156,9 @@ fn ultimate<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<U
         let [users, delay, startup, hold, shutdown, ..] = cells.as_slice() else {
             let text = format!("a row of the Ultimate Thread Group has {} cells", cells.len());
             let finding = row.locate(Diagnostic::error("invalid-value", text));
-            context.tell(finding.with_hint("a row has users, delay, startup, hold and shutdown time"));
+            context
+                .findings
+                .add(finding.with_hint("a row has users, delay, startup, hold and shutdown time"));
             return None;
         };
         let mut parse = |cell: &Property<'p>| context.parse(cell.text().unwrap_or(""), *cell);
@@ -182,7 +171,11 @@ fn ultimate<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<U
         });
     }
     if rows.is_empty() {
-        context.warn(element, "no-schedule", "the Ultimate Thread Group has no rows: nothing will be sent");
+        context.findings.warn(
+            element,
+            "no-schedule",
+            "the Ultimate Thread Group has no rows: nothing will be sent",
+        );
     }
     Some(rows)
 }
@@ -211,7 +204,7 @@ fn spawn(chunk: &str) -> Option<UltimateRow> {
     }
     let time = |text: &str| match text.trim() {
         "" => Some(Template::literal("0")),
-        text => load_profile::seconds(text).ok().map(|seconds| Template::literal(&seconds.to_string())),
+        text => shape_notation::seconds(text).ok().map(|seconds| Template::literal(&seconds.to_string())),
     };
     let users: i32 = users.trim().parse().ok()?;
     Some(UltimateRow {

@@ -1,0 +1,41 @@
+//! Lists of names and values inside elements.
+
+use busyhour_engine::program::Assignment;
+use busyhour_engine::template::Template;
+use busyhour_plan::{Element, Property};
+
+use crate::context::Context;
+
+/// The items of the `Arguments` in a property of an element.
+fn items<'p>(element: Element<'p>, property: &str) -> impl Iterator<Item = Property<'p>> {
+    let list = element.element(property).and_then(|inner| inner.property("Arguments.arguments"));
+    list.into_iter().flat_map(Property::items)
+}
+
+/// Names and values of the `Arguments` in a property of an element.
+pub(crate) fn arguments<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    property: &str,
+) -> Vec<(Template, Template)> {
+    items(element, property)
+        .map(|item| (context.item(item, "Argument.name"), context.item(item, "Argument.value")))
+        .collect()
+}
+
+/// The variables that an element sets, from the `Arguments` in one of its properties. Of several with the same name the
+/// last counts, in the place of the first.
+pub(crate) fn assignments<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    property: &str,
+) -> Box<[Assignment]> {
+    let mut all: Vec<Assignment> = Vec::new();
+    for (name, value) in arguments(context, element, property) {
+        match all.iter_mut().find(|known| known.name.source() == name.source()) {
+            Some(known) => known.value = value,
+            None => all.push(Assignment { name, value }),
+        }
+    }
+    all.into()
+}

@@ -1,0 +1,200 @@
+//! Assertions.
+
+use std::sync::Arc;
+
+use busyhour_engine::element::Assertion;
+use busyhour_engine::template::Template;
+use busyhour_plan::Element;
+use busyhour_processors::scope::Field;
+use busyhour_processors::{
+    CompareAssertion, CompareAssertionSettings, DurationAssertion, DurationAssertionSettings, JmesAssertion,
+    JsonAssertion, Md5HexAssertion, PluginJsonAssertion, Refusal, ResponseAssertion,
+    ResponseAssertionSettings, SizeAssertion, SizeAssertionSettings, SizeOf, XPathAssertion,
+    XPathAssertionSettings, XPathFlavour, XmlAssertion, XmlSchemaAssertion, jmespath_problem, xpath_problem,
+};
+
+use crate::context::Context;
+use crate::elements::assertions::AssertionClass;
+use crate::processor_settings::{
+    first_flavour, json_assertion_settings, refuse_yaml, scope, warn_of_expression,
+};
+use crate::scripts;
+
+/// The assertion an element is.
+pub(crate) fn assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    class: AssertionClass,
+) -> Option<Arc<dyn Assertion>> {
+    if let Some(known) = context.parts.assertions.get(&element.id()) {
+        return known.clone();
+    }
+    let made: Result<Arc<dyn Assertion>, Refusal> = match class {
+        AssertionClass::Response => response_assertion(context, element),
+        AssertionClass::Duration => duration_assertion(context, element),
+        AssertionClass::JsonPath => json_assertion(context, element),
+        AssertionClass::Size => size_assertion(context, element),
+        AssertionClass::XPath => xpath_assertion(context, element),
+        AssertionClass::XPath2 => xpath2_assertion(context, element),
+        AssertionClass::JmesPath => jmes_assertion(context, element),
+        AssertionClass::Compare => compare_assertion(context, element),
+        AssertionClass::PluginJsonPath => plugin_json_assertion(context, element),
+        AssertionClass::Xml => Ok(Arc::new(XmlAssertion::new(context.name(element))) as _),
+        AssertionClass::XmlSchema => {
+            let name = context.name(element);
+            let file = context.text(element, "xmlschema_assertion_filename");
+            let base = context.options.base_dir.clone();
+            XmlSchemaAssertion::new(name, file, base).map(|made| Arc::new(made) as _)
+        }
+        AssertionClass::Md5Hex => {
+            let name = context.name(element);
+            Ok(Arc::new(Md5HexAssertion::new(name, context.text(element, "MD5HexAssertion.size"))) as _)
+        }
+        AssertionClass::Script(source) => {
+            scripts::assertion(context, element, source).map(|made| Arc::new(made) as _)
+        }
+    };
+    let made = made.map_err(|refusal| context.findings.refuse(element, &refusal)).ok();
+    context.parts.assertions.insert(element.id(), made.clone());
+    made
+}
+
+fn duration_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let duration = context.text_or(element, "DurationAssertion.duration", "0");
+    let name = context.name(element);
+    let scope = scope(context, element, "Assertion.scope")?;
+    Ok(Arc::new(DurationAssertion::new(DurationAssertionSettings { name, duration, scope })))
+}
+
+fn response_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    // JMeter's own spelling, and the one that some tools write.
+    let list =
+        element.collection("Asserion.test_strings").or_else(|| element.collection("Assertion.test_strings"));
+    let mut test_strings = Vec::new();
+    for item in list.into_iter().flat_map(|list| list.items()) {
+        test_strings.push(context.parse(item.text().unwrap_or(""), item));
+    }
+    let settings = ResponseAssertionSettings {
+        name: context.name(element),
+        field: Field::of_assertion(element.text_or("Assertion.test_field", ""))?,
+        test_strings,
+        test_type: i32::try_from(context.number(element, "Assertion.test_type", 2)).unwrap_or(2),
+        assume_success: context.flag(element, "Assertion.assume_success", false),
+        custom_message: context.text(element, "Assertion.custom_message"),
+        scope: scope(context, element, "Assertion.scope")?,
+    };
+    Ok(Arc::new(ResponseAssertion::new(settings)?))
+}
+
+fn json_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let path = context.text(element, "JSON_PATH");
+    let settings = json_assertion_settings(context, element, path);
+    let assertion = JsonAssertion::new(settings)?;
+    warn_of_expression(context, element, assertion.wrong_path());
+    Ok(Arc::new(assertion))
+}
+
+fn size_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let settings = SizeAssertionSettings {
+        name: context.name(element),
+        size: context.text_or(element, "SizeAssertion.size", "0"),
+        operator: i32::try_from(context.number(element, "SizeAssertion.operator", 1)).unwrap_or(1),
+        of: SizeOf::of(element.text_or("Assertion.test_field", "")),
+        scope: scope(context, element, "Assertion.scope")?,
+    };
+    Ok(Arc::new(SizeAssertion::new(settings)))
+}
+
+fn xpath_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    refuse_validation(element)?;
+    let flavour = first_flavour(context, element, "XPath")?;
+    let query = context.text_or(element, "XPath.xpath", "/");
+    warn_of_expression(context, element, xpath_problem(&query));
+    xpath_assertion_of(context, element, flavour, query)
+}
+
+/// Refuses validation, which has an effect in assertions only.
+fn refuse_validation(element: Element<'_>) -> Result<(), Refusal> {
+    let flag = |name: &str| element.boolean(name).unwrap_or(false);
+    if flag("XPath.validate") && !flag("XPath.tolerant") {
+        return Err(Refusal::unsupported("validates documents against their DTD")
+            .with_hint("switch its validation off: the expression is checked without it"));
+    }
+    Ok(())
+}
+
+fn xpath2_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let flavour = XPathFlavour::Two { namespaces: context.text(element, "XPath.namespaces") };
+    let query = context.text_or(element, "XPath.xpath", "/");
+    xpath_assertion_of(context, element, flavour, query)
+}
+
+fn xpath_assertion_of<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    flavour: XPathFlavour,
+    query: Template,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let settings = XPathAssertionSettings {
+        name: context.name(element),
+        flavour,
+        query,
+        negate: context.flag(element, "XPath.negate", false),
+        scope: scope(context, element, "Assertion.scope")?,
+    };
+    Ok(Arc::new(XPathAssertion::new(settings)?))
+}
+
+fn jmes_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let path = context.text(element, "JMES_PATH");
+    warn_of_expression(context, element, jmespath_problem(&path));
+    Ok(Arc::new(JmesAssertion::new(json_assertion_settings(context, element, path))?))
+}
+
+fn compare_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    let mut substitutions = Vec::new();
+    for item in element.collection("stringsToSkip").into_iter().flat_map(|list| list.items()) {
+        substitutions.push((context.item(item, "regex"), context.item(item, "substitute")));
+    }
+    let settings = CompareAssertionSettings {
+        name: context.name(element),
+        content: context.flag(element, "compareContent", true),
+        time_ms_max: context.text_or(element, "compareTime", "-1"),
+        substitutions,
+    };
+    Ok(Arc::new(CompareAssertion::new(settings, &mut context.symbols)?))
+}
+
+fn plugin_json_assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+) -> Result<Arc<dyn Assertion>, Refusal> {
+    refuse_yaml(element)?;
+    let path = context.text(element, "JSON_PATH");
+    let settings = json_assertion_settings(context, element, path);
+    Ok(Arc::new(PluginJsonAssertion::new(settings)?))
+}

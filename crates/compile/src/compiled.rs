@@ -1,0 +1,57 @@
+//! A compiled plan that has not started.
+
+use std::path::PathBuf;
+
+use busyhour_engine::open::OpenWorkload;
+use busyhour_engine::program::Group;
+use busyhour_engine::symbols::Symbols;
+use busyhour_engine::template::Template;
+use busyhour_record::Labels;
+use busyhour_samplers::AnySampler;
+
+use crate::outputs::CompiledOutputs;
+use crate::variables::VariableSet;
+
+/// Name and number of a thread group, before the name is rendered.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupLabel {
+    pub(crate) name: Template,
+    /// What the names of its threads have behind the name.
+    pub(crate) thread_suffix: &'static str,
+    pub(crate) number: u32,
+}
+
+/// A program that has not started: user defined variables are not evaluated yet.
+#[derive(Debug)]
+pub struct Compiled {
+    pub(crate) groups: Vec<Group<AnySampler>>,
+    pub(crate) open: Vec<OpenWorkload>,
+    pub(crate) group_labels: Vec<GroupLabel>,
+    pub(crate) serialize_groups: bool,
+    pub(crate) tear_down_on_stop: bool,
+    pub(crate) sample_variables: Vec<String>,
+    pub(crate) symbols: Symbols,
+    pub(crate) labels: Labels,
+    pub(crate) outputs: CompiledOutputs,
+    /// The plan's folder.
+    pub(crate) base_dir: PathBuf,
+    pub(crate) variables: Vec<VariableSet>,
+    pub(crate) plan_name: String,
+}
+
+impl Compiled {
+    /// Number of thread groups that will run.
+    pub fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether the plan is in functional test mode: XML files show data and what was sent.
+    pub fn functional_mode(&self) -> bool {
+        self.outputs.functional_mode
+    }
+
+    /// Name of the test plan.
+    pub fn plan_name(&self) -> &str {
+        &self.plan_name
+    }
+}

@@ -1,0 +1,114 @@
+//! Thread groups.
+
+use super::descriptor::Descriptor;
+
+/// How a thread group starts its users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GroupClass {
+    /// JMeter's own: a number of users and a ramp-up.
+    Main,
+    /// The same, before all other groups.
+    SetUp,
+    /// The same, after all other groups.
+    TearDown,
+    /// JMeter's own open workload.
+    OpenModel,
+    /// A table of users over time.
+    Ultimate,
+    /// Users added and removed in steps.
+    Stepping,
+    /// A number of users that is kept up.
+    Concurrency,
+    /// Arrivals at a rate that reaches a target.
+    Arrivals,
+    /// Arrivals at the rates of a table.
+    FreeFormArrivals,
+}
+
+impl GroupClass {
+    /// Whether its users run in the main part of the test.
+    pub(crate) fn is_main(self) -> bool {
+        !matches!(self, Self::SetUp | Self::TearDown)
+    }
+
+    /// Whether it is one of JMeter's own groups with a number of users.
+    pub(crate) fn has_own_users(self) -> bool {
+        matches!(self, Self::Main | Self::SetUp | Self::TearDown)
+    }
+
+    /// Whether it is one of the two groups of jmeter-plugins with arrivals of their own.
+    pub(crate) fn is_plugin_arrivals(self) -> bool {
+        matches!(self, Self::Arrivals | Self::FreeFormArrivals)
+    }
+
+    /// Whether a thread of the plugin starts its users: that thread's name ends theirs, and the start may be logged.
+    pub(crate) fn has_thread_starter(self) -> bool {
+        matches!(self, Self::Concurrency | Self::Arrivals | Self::FreeFormArrivals)
+    }
+}
+
+/// Numbers of JMeter's own groups.
+const NUMBERS: &[&str] =
+    &["ThreadGroup.num_threads", "ThreadGroup.ramp_time", "ThreadGroup.duration", "ThreadGroup.delay"];
+
+/// The thread groups.
+pub(crate) const ELEMENTS: &[Descriptor<GroupClass>] = &[
+    Descriptor::new("ThreadGroup", "Thread Group", GroupClass::Main).numbers(NUMBERS).properties(&[
+        "ThreadGroup.delayedStart",
+        "ThreadGroup.end_time",
+        "ThreadGroup.main_controller",
+        "ThreadGroup.on_sample_error",
+        "ThreadGroup.same_user_on_next_iteration",
+        "ThreadGroup.scheduler",
+        "ThreadGroup.start_time",
+    ]),
+    Descriptor::new("SetupThreadGroup", "setUp Thread Group", GroupClass::SetUp).numbers(NUMBERS),
+    Descriptor::new("PostThreadGroup", "tearDown Thread Group", GroupClass::TearDown).numbers(NUMBERS),
+    Descriptor::new("OpenModelThreadGroup", "Open Model Thread Group", GroupClass::OpenModel)
+        .note("a request under way at the end of the schedule is finished, not interrupted")
+        .properties(&[
+            "OpenModelThreadGroup.kt",
+            "OpenModelThreadGroup.random_seed",
+            "OpenModelThreadGroup.schedule",
+        ]),
+    Descriptor::new(
+        "kg.apc.jmeter.threads.UltimateThreadGroup",
+        "Ultimate Thread Group (jmeter-plugins)",
+        GroupClass::Ultimate,
+    ),
+    Descriptor::new(
+        "kg.apc.jmeter.threads.SteppingThreadGroup",
+        "Stepping Thread Group (jmeter-plugins)",
+        GroupClass::Stepping,
+    )
+    .numbers(&[
+        "ThreadGroup.num_threads",
+        "Threads initial delay",
+        "Start users count",
+        "Start users count burst",
+        "Start users period",
+        "Stop users count",
+        "Stop users period",
+        "flighttime",
+        "rampUp",
+    ]),
+    Descriptor::new(
+        "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup",
+        "Concurrency Thread Group (jmeter-plugins)",
+        GroupClass::Concurrency,
+    )
+    .note("without the file in which it writes its starts")
+    .numbers(&["TargetLevel", "RampUp", "Steps", "Hold", "Iterations"]),
+    Descriptor::new(
+        "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup",
+        "Arrivals Thread Group (jmeter-plugins)",
+        GroupClass::Arrivals,
+    )
+    .note("its rate is fixed when the test starts; without the file in which it writes its arrivals"),
+    Descriptor::new(
+        "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup",
+        "Free-Form Arrivals Thread Group (jmeter-plugins)",
+        GroupClass::FreeFormArrivals,
+    )
+    .note("its rate is fixed when the test starts; without the file in which it writes its arrivals"),
+];

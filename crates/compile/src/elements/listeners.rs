@@ -1,0 +1,78 @@
+//! Listeners.
+
+use super::descriptor::Descriptor;
+use super::script_source::{self as source, ScriptSource};
+
+/// What a listener writes to its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultFileClass {
+    /// Rows or XML, as the save configuration requires.
+    Collector,
+    /// The same by a listener of jmeter-plugins, which always saves the numbers of users.
+    PluginCollector,
+    /// The same by the mail visualizer, which sends no mail here.
+    MailCollector,
+    /// Columns that the plan chooses.
+    Columns,
+}
+
+/// What a listener does with samples besides writing rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SampleListenerClass {
+    /// Stops the test when limits are exceeded.
+    AutoStop,
+    /// Saves each response to a file of its own.
+    SaveResponses,
+    /// Runs a script.
+    Script(&'static ScriptSource),
+}
+
+const SCRIPTS: &str = "Groovy, BeanShell, JEXL and JavaScript without Java: what a script needs beyond the common classes of the JDK is refused";
+
+/// The listeners that do more than write rows.
+pub(crate) const SAMPLE_LISTENERS: &[Descriptor<SampleListenerClass>] = &[
+    Descriptor::new("JSR223Listener", "JSR223 Listener", SampleListenerClass::Script(&source::JSR223))
+        .note(SCRIPTS),
+    Descriptor::new(
+        "BeanShellListener",
+        "BeanShell Listener",
+        SampleListenerClass::Script(&source::BEANSHELL),
+    )
+    .note(SCRIPTS),
+    Descriptor::new("BSFListener", "BSF Listener", SampleListenerClass::Script(&source::BSF)).note(SCRIPTS),
+    Descriptor::new(
+        "kg.apc.jmeter.reporters.AutoStop",
+        "AutoStop Listener (jmeter-plugins)",
+        SampleListenerClass::AutoStop,
+    )
+    .note("the samples of transactions that are no parents do not count"),
+    Descriptor::new("ResultSaver", "Save Responses to a file", SampleListenerClass::SaveResponses)
+        .properties(&[
+            "FileSaver.addTimstamp",
+            "FileSaver.errorsonly",
+            "FileSaver.filename",
+            "FileSaver.ignoreTC",
+            "FileSaver.numberPadLen",
+            "FileSaver.skipautonumber",
+            "FileSaver.skipsuffix",
+            "FileSaver.successonly",
+            "FileSaver.variablename",
+        ]),
+];
+
+/// The listeners that write a file.
+pub(crate) const RESULT_FILES: &[Descriptor<ResultFileClass>] = &[
+    Descriptor::new(
+        "kg.apc.jmeter.reporters.FlexibleFileWriter",
+        "Flexible File Writer (jmeter-plugins)",
+        ResultFileClass::Columns,
+    )
+    .note("rows longer than its buffer are written, too"),
+    Descriptor::new(
+        "ResultCollector",
+        "Simple Data Writer and all listeners of its kind",
+        ResultFileClass::Collector,
+    )
+    .properties(&["ResultCollector.error_logging", "ResultCollector.success_only_logging"]),
+    Descriptor::new("MailerResultCollector", "Mailer Visualizer", ResultFileClass::MailCollector).unlisted(),
+];

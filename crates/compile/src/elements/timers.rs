@@ -1,0 +1,54 @@
+//! Timers.
+
+use super::descriptor::Descriptor;
+use super::script_source::{self as source, ScriptSource};
+
+/// How a timer delays samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerClass {
+    /// Holds users back until enough have come.
+    Synchronizing,
+    /// A constant pause.
+    Constant,
+    /// A pause with a uniform random part.
+    UniformRandom,
+    /// A pause with a Gaussian random part.
+    GaussianRandom,
+    /// A pause with a Poisson random part.
+    PoissonRandom,
+    /// Keeps up a rate.
+    ConstantThroughput,
+    /// Schedules starts at random times.
+    PreciseThroughput,
+    /// Follows a table of rates.
+    ThroughputShaping,
+    /// A pause that a script computes.
+    Script(&'static ScriptSource),
+}
+
+impl TimerClass {
+    /// Whether it sets a rate instead of a pause.
+    pub(crate) fn sets_rate(self) -> bool {
+        matches!(self, Self::ConstantThroughput | Self::PreciseThroughput | Self::ThroughputShaping)
+    }
+}
+
+const SCRIPTS: &str = "Groovy, BeanShell, JEXL and JavaScript without Java: what a script needs beyond the common classes of the JDK is refused";
+
+/// Numbers of the timers that pause.
+const PAUSE_NUMBERS: &[&str] = &["ConstantTimer.delay", "RandomTimer.range"];
+
+/// The timers.
+pub(crate) const ELEMENTS: &[Descriptor<TimerClass>] = &[
+    Descriptor::new("SyncTimer", "Synchronizing Timer", TimerClass::Synchronizing).note("ends its wait when the run is stopped"),
+    Descriptor::new("ConstantTimer", "Constant Timer", TimerClass::Constant).numbers(PAUSE_NUMBERS),
+    Descriptor::new("UniformRandomTimer", "Uniform Random Timer", TimerClass::UniformRandom).numbers(PAUSE_NUMBERS),
+    Descriptor::new("GaussianRandomTimer", "Gaussian Random Timer", TimerClass::GaussianRandom).numbers(PAUSE_NUMBERS),
+    Descriptor::new("PoissonRandomTimer", "Poisson Random Timer", TimerClass::PoissonRandom).numbers(PAUSE_NUMBERS),
+    Descriptor::new("ConstantThroughputTimer", "Constant Throughput Timer", TimerClass::ConstantThroughput).numbers(&["throughput"]).properties(&["ConstantThroughputTimer.throughput"]),
+    Descriptor::new("PreciseThroughputTimer", "Precise Throughput Timer", TimerClass::PreciseThroughput).numbers(&["throughput", "throughputPeriod", "duration", "batchSize", "randomSeed"]),
+    Descriptor::new("kg.apc.jmeter.timers.VariableThroughputTimer", "Throughput Shaping Timer (jmeter-plugins)", TimerClass::ThroughputShaping).note("its seconds count from its first sample, not by the wall clock; its properties (NAME_rps, …) are set where the plan names them"),
+    Descriptor::new("JSR223Timer", "JSR223 Timer", TimerClass::Script(&source::JSR223)).note(SCRIPTS),
+    Descriptor::new("BeanShellTimer", "BeanShell Timer", TimerClass::Script(&source::BEANSHELL)).note(SCRIPTS),
+    Descriptor::new("BSFTimer", "BSF Timer", TimerClass::Script(&source::BSF)).note(SCRIPTS),
+];

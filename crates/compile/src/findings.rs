@@ -1,0 +1,119 @@
+//! What is found wrong with a plan while it is being compiled.
+
+use std::collections::HashSet;
+
+use busyhour_diagnostic::{Diagnostic, Needs, Severity};
+use busyhour_plan::Element;
+use busyhour_processors::{Refusal, RefusalKind};
+
+use crate::elements::refused::Refused;
+
+/// The findings about a plan.
+pub(crate) struct Findings {
+    allow_unsupported: bool,
+    /// Places and messages of the findings so far.
+    seen: HashSet<(usize, String)>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Findings {
+    /// Findings that begin with these. `allow_unsupported`: what is not supported is left out with a warning.
+    pub(crate) fn new(allow_unsupported: bool, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { allow_unsupported, seen: HashSet::new(), diagnostics }
+    }
+
+    /// All of them, errors first, in the order of the plan.
+    pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        self.diagnostics
+            .sort_by_key(|diagnostic| (diagnostic.severity, diagnostic.span.map(|span| span.offset)));
+        self.diagnostics
+    }
+
+    /// Adds a finding.
+    pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
+        let key = (diagnostic.span.map_or(0, |span| span.offset), diagnostic.message.clone());
+        // An element in several scopes is compiled several times; its findings are reported once.
+        if self.seen.insert(key) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Adds a finding about a property, or about the whole element where it has no such property.
+    pub(crate) fn add_at(&mut self, element: Element<'_>, property: &str, diagnostic: Diagnostic) {
+        self.add(located(element, property, diagnostic));
+    }
+
+    /// Adds what works in JMeter and not here: an error, or a warning if the user wants it left out.
+    pub(crate) fn add_unsupported(&mut self, mut diagnostic: Diagnostic) {
+        if self.allow_unsupported {
+            diagnostic.severity = Severity::Warning;
+            diagnostic.hint = Some("left out of the run because of --allow-unsupported".into());
+        }
+        self.add(diagnostic);
+    }
+
+    /// Adds an element that is not supported.
+    pub(crate) fn unsupported_element(&mut self, element: Element<'_>, refused: Refused) {
+        let kind = if element.kind().is_empty() { element.tag() } else { element.kind() };
+        let finding =
+            Diagnostic::error("unsupported-element", format!("the element {kind} is not supported"));
+        let hint = match refused.why {
+            "" => "disable the element, or run with --allow-unsupported".to_owned(),
+            why => format!("{why}; --allow-unsupported runs the plan without it"),
+        };
+        self.add_unsupported(element.locate(finding).with_hint(hint).with_needs(refused.needs));
+    }
+
+    /// Adds a setting of a supported element that is not supported.
+    pub(crate) fn unsupported_setting(&mut self, element: Element<'_>, property: &str, what: &str) {
+        self.refuse_setting(element, property, Diagnostic::error("unsupported-setting", what));
+    }
+
+    /// Adds a setting of a supported element that would need a Java machine.
+    pub(crate) fn setting_needs_java(&mut self, element: Element<'_>, property: &str, what: &str) {
+        let finding = Diagnostic::error("unsupported-setting", what).with_needs(Needs::Java);
+        self.refuse_setting(element, property, finding);
+    }
+
+    fn refuse_setting(&mut self, element: Element<'_>, property: &str, finding: Diagnostic) {
+        self.add_unsupported(
+            located(element, property, finding)
+                .with_hint("change the setting, or run with --allow-unsupported to do without it"),
+        );
+    }
+
+    /// Adds something worth knowing that does not keep the plan from running.
+    pub(crate) fn warn(&mut self, element: Element<'_>, code: &'static str, message: impl Into<String>) {
+        self.add(element.locate(Diagnostic::warning(code, message.into())));
+    }
+
+    /// Adds what an element's own compiler refuses.
+    pub(crate) fn refuse(&mut self, element: Element<'_>, refusal: &Refusal) {
+        let message = format!("the element {} {}", element.kind(), refusal.message);
+        // Mistakes in the plan have other codes than what is only not supported.
+        let code = match refusal.kind {
+            RefusalKind::Unsupported | RefusalKind::NeedsJava => "refused-element",
+            RefusalKind::MissingFile => "missing-file",
+            RefusalKind::Invalid => "invalid-element",
+        };
+        let mut finding = element.locate(Diagnostic::error(code, message));
+        if refusal.kind == RefusalKind::NeedsJava {
+            finding = finding.with_needs(Needs::Java);
+        }
+        if let Some(hint) = refusal.hint {
+            finding = finding.with_hint(hint);
+        }
+        match refusal.kind {
+            RefusalKind::Unsupported | RefusalKind::NeedsJava => self.add_unsupported(finding),
+            RefusalKind::MissingFile | RefusalKind::Invalid => self.add(finding),
+        }
+    }
+}
+
+/// A finding with the place of a property, or that of the element where it has no such property.
+pub(crate) fn located(element: Element<'_>, property: &str, finding: Diagnostic) -> Diagnostic {
+    match element.property(property) {
+        Some(property) => property.locate(finding),
+        None => element.locate(finding),
+    }
+}

@@ -1,0 +1,158 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use busyhour_engine::result::Keep;
+use busyhour_engine::run::Properties;
+use busyhour_http::TlsPolicy;
+
+use super::compile_plan;
+use crate::compiled::Compiled;
+use crate::context::Context;
+use crate::options::Options;
+
+/// A plan of a group with these elements, compiled with these properties.
+fn compiled(elements: &str, properties: &[(&str, &str)]) -> Compiled {
+    let text = format!(
+        "<jmeterTestPlan><hashTree><TestPlan testname=\"p\"/><hashTree><ThreadGroup testname=\"g\">\
+         <elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\"/></ThreadGroup>\
+         <hashTree>{elements}</hashTree></hashTree></hashTree></jmeterTestPlan>"
+    );
+    let (plan, findings) = busyhour_plan::parse(text.as_bytes(), "plan.jmx");
+    assert!(!findings.iter().any(|finding| finding.is_error()), "{findings:?}");
+    let known = Properties::default();
+    for (name, value) in properties {
+        known.set(name, value);
+    }
+    let options = Options {
+        properties: Arc::new(known),
+        base_dir: PathBuf::new(),
+        allow_unsupported: false,
+        tls: TlsPolicy::AcceptAny,
+        proxy: None,
+        request_deadline: None,
+        open: None,
+    };
+    let (compiled, diagnostics) = compile_plan(Context::new(&plan, &options));
+    assert!(diagnostics.iter().all(|diagnostic| !diagnostic.is_error()), "{diagnostics:?}");
+    compiled.expect("a program")
+}
+
+const HTTP: &str = "<HTTPSamplerProxy testname=\"first\"/><hashTree/>";
+
+fn script(class: &str, text: &str) -> String {
+    format!("<{class} testname=\"x\"><stringProp name=\"script\">{text}</stringProp></{class}><hashTree/>")
+}
+
+/// What the first sampler of a plan keeps, with these elements behind it.
+fn kept_by_the_first(behind: &str) -> Keep {
+    compiled(&format!("{HTTP}{behind}"), &[]).groups[0].samplers[0].keep
+}
+
+const NOTHING: Keep = Keep { body: false, response_headers: false, request: false, http: false };
+const BODY: Keep = Keep { body: true, ..NOTHING };
+
+#[test]
+fn what_a_later_script_reads_of_the_result_before_is_kept() {
+    let sampler = "<HTTPSamplerProxy testname=\"second\"/>";
+    for (elements, keep) in [
+        (script("JSR223Sampler", "return prev.getResponseDataAsString()"), BODY),
+        (
+            format!(
+                "{sampler}<hashTree>{}</hashTree>",
+                script("JSR223PreProcessor", "vars.put('h', prev.responseHeaders)")
+            ),
+            Keep { response_headers: true, ..NOTHING },
+        ),
+        (
+            format!(
+                "{sampler}<hashTree>{}</hashTree>",
+                script("JSR223Timer", "return prev.samplerData.size()")
+            ),
+            Keep { request: true, ..NOTHING },
+        ),
+        (
+            "<GenericController testname=\"${__groovy(prev.getResponseDataAsString())}\"/><hashTree/>"
+                .to_owned(),
+            BODY,
+        ),
+        ("<GenericController testname=\"${__regexFunction(a(b),$1$)}\"/><hashTree/>".to_owned(), BODY),
+        ("<GenericController testname=\"${__eval(${x})}\"/><hashTree/>".to_owned(), Keep::ALL),
+        (format!("{sampler}<hashTree><AnchorModifier testname=\"l\"/><hashTree/></hashTree>"), BODY),
+    ] {
+        assert_eq!(kept_by_the_first(&elements), keep, "{elements}");
+    }
+}
+
+#[test]
+fn words_in_comments_texts_and_names_keep_nothing() {
+    let sampler = "<HTTPSamplerProxy testname=\"getResponseData\"/>";
+    for elements in [
+        script("JSR223Sampler", "// prev.getResponseData()\nreturn 'see getResponseData of prev'"),
+        script("JSR223Sampler", "return prev.getTime() + ''"),
+        format!("{sampler}<hashTree/>"),
+        "<GenericController testname=\"${__groovy(prev.getResponseCode())}\"/><hashTree/>".to_owned(),
+        // A post-processor reads the result of its own sampler.
+        format!(
+            "{sampler}<hashTree>{}</hashTree>",
+            script("JSR223PostProcessor", "vars.put('a', prev.getResponseDataAsString())")
+        ),
+        format!(
+            "{sampler}<hashTree><AnchorModifier testname=\"l\" enabled=\"false\"/><hashTree/></hashTree>"
+        ),
+    ] {
+        assert_eq!(kept_by_the_first(&elements), NOTHING, "{elements}");
+    }
+}
+
+#[test]
+fn the_own_result_is_kept_for_a_post_processor() {
+    let post = script("JSR223PostProcessor", "vars.put('a', prev.getResponseDataAsString())");
+    let plan = compiled(&format!("<HTTPSamplerProxy testname=\"s\"/><hashTree>{post}</hashTree>"), &[]);
+    assert_eq!(plan.groups[0].samplers[0].keep, Keep::ALL);
+}
+
+/// Which of the loops count their passes: the group's own, and a Loop Controller.
+fn counting(elements: &str, properties: &[(&str, &str)]) -> [bool; 2] {
+    let elements = format!("<LoopController testname=\"l\"/><hashTree>{HTTP}{elements}</hashTree>");
+    let plan = compiled(&elements, properties);
+    let controllers = &plan.groups[0].controllers;
+    [0, 1].map(|at| controllers[at].index_slot.is_some())
+}
+
+#[test]
+fn loops_count_passes_only_where_something_may_read_the_count() {
+    let debug = "<DebugSampler testname=\"d\"><boolProp name=\"displayJMeterVariables\">true</boolProp></DebugSampler>\
+                 <hashTree/>";
+    for (elements, properties) in [
+        ("<GenericController testname=\"${__jm__l__idx}\"/><hashTree/>", &[][..]),
+        (debug, &[]),
+        (&script("JSR223Sampler", "return vars.get('a')"), &[]),
+        ("<GenericController testname=\"${__jexl3(vars.get(1))}\"/><hashTree/>", &[]),
+        ("", &[("sample_variables", "__jm__l__idx")]),
+    ] {
+        assert_eq!(counting(elements, properties), [true, true], "{elements} {properties:?}");
+    }
+    for elements in [
+        "<GenericController testname=\"vars and Debug\"/><hashTree/>",
+        "<DebugSampler testname=\"d\"/><hashTree/>",
+        &script("JSR223Sampler", "return 'a' // vars"),
+    ] {
+        assert_eq!(counting(elements, &[]), [false, false], "{elements}");
+    }
+}
+
+#[test]
+fn the_branches_of_a_parallel_controller_do_not_count() {
+    let parallel = "com.blazemeter.jmeter.controller.ParallelSampler";
+    let elements = format!(
+        "<{parallel} testname=\"p\"/><hashTree>{HTTP}</hashTree>{}",
+        script("JSR223Sampler", "return vars.get('a')")
+    );
+    let plan = compiled(&elements, &[]);
+    let counting = |controller: &_| {
+        let controller: &busyhour_engine::program::Controller = controller;
+        controller.index_slot.is_some()
+    };
+    let all: Vec<bool> = plan.groups[0].controllers.iter().map(counting).collect();
+    assert_eq!(all, [true, false]);
+}

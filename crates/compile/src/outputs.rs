@@ -1,0 +1,194 @@
+//! Where samples go besides the run's own record: result files and metrics.
+
+use std::collections::HashMap;
+
+use busyhour_engine::program::DetailWish;
+use busyhour_engine::result::Keep;
+use busyhour_engine::run::Properties;
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_plan::ElementId;
+use busyhour_record::{SaveConfig, Which};
+
+use crate::save_settings;
+
+/// A listener's result file, before its name is rendered.
+#[derive(Clone, Debug)]
+pub(crate) struct ListenerFile {
+    pub(crate) path: Template,
+    pub(crate) config: SaveConfig,
+    pub(crate) which: Which,
+}
+
+/// A backend listener of the plan. It receives all samples of the run, wherever it is in the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackendListener {
+    /// Its name.
+    pub name: String,
+    /// Which of the two.
+    pub kind: BackendKind,
+    /// Its parameters as JMeter names them.
+    pub arguments: Vec<(String, String)>,
+    /// Seconds between two sets of metrics, where a property sets them.
+    pub send_interval_s: Option<u64>,
+}
+
+/// JMeter's clients for time series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendKind {
+    /// `GraphiteBackendListenerClient`
+    Graphite,
+    /// `InfluxdbBackendListenerClient`
+    Influx,
+}
+
+/// A backend listener before its parameters are evaluated.
+#[derive(Debug, Clone)]
+pub(crate) struct BackendTemplate {
+    pub(crate) name: String,
+    pub(crate) kind: BackendKind,
+    pub(crate) arguments: Vec<(Template, Template)>,
+    pub(crate) send_interval_s: Option<u64>,
+}
+
+impl BackendTemplate {
+    /// The listener with its parameters as they are at the start of the test.
+    pub(crate) fn at_start(&self, user: &mut UserState) -> BackendListener {
+        let texts = |(name, value): &(Template, Template), user: &mut UserState| {
+            (name.text(user).into_owned(), value.text(user).into_owned())
+        };
+        BackendListener {
+            name: self.name.clone(),
+            kind: self.kind,
+            arguments: self.arguments.iter().map(|argument| texts(argument, user)).collect(),
+            send_interval_s: self.send_interval_s,
+        }
+    }
+}
+
+/// The outputs of a plan while it is being compiled.
+pub(crate) struct Outputs {
+    /// How the main log is written, as the properties say.
+    main_log: SaveConfig,
+    /// The plan is in functional test mode.
+    pub(crate) functional_mode: bool,
+    files: Vec<ListenerFile>,
+    /// Which file each listener writes; `None`: it writes none.
+    file_of: HashMap<ElementId, Option<usize>>,
+    /// Sets of files that samplers write to, each once. The first is empty.
+    sets: Vec<Vec<usize>>,
+    /// Listeners that send metrics elsewhere.
+    pub(crate) backends: Vec<BackendTemplate>,
+}
+
+/// The same when compiling is done.
+#[derive(Debug)]
+pub(crate) struct CompiledOutputs {
+    pub(crate) files: Vec<ListenerFile>,
+    pub(crate) sets: Vec<Vec<usize>>,
+    pub(crate) backends: Vec<BackendTemplate>,
+    /// By set: what its files and the main log show beyond rows. Empty: none does.
+    pub(crate) detail_wishes: Vec<Option<DetailWish>>,
+    pub(crate) functional_mode: bool,
+}
+
+impl Outputs {
+    /// The outputs of a plan of which nothing has been compiled.
+    pub(crate) fn new(properties: &Properties, functional_mode: bool) -> Self {
+        let mut main_log = save_settings::save_config(properties).unwrap_or_default();
+        main_log.in_functional_mode(functional_mode);
+        Self {
+            main_log,
+            functional_mode,
+            files: Vec::new(),
+            file_of: HashMap::new(),
+            sets: vec![Vec::new()],
+            backends: Vec::new(),
+        }
+    }
+
+    /// The file of a listener that has been compiled.
+    pub(crate) fn known_file(&self, listener: ElementId) -> Option<Option<usize>> {
+        self.file_of.get(&listener).copied()
+    }
+
+    /// Adds the file of a listener; returns its number.
+    pub(crate) fn add_file(&mut self, listener: ElementId, file: Option<ListenerFile>) -> Option<usize> {
+        let number = file.map(|file| {
+            self.files.push(file);
+            self.files.len() - 1
+        });
+        self.file_of.insert(listener, number);
+        number
+    }
+
+    /// Number of the set of these files.
+    pub(crate) fn set(&mut self, files: Vec<usize>) -> u32 {
+        let at = match self.sets.iter().position(|set| *set == files) {
+            Some(at) => at,
+            None => {
+                self.sets.push(files);
+                self.sets.len() - 1
+            }
+        };
+        u32::try_from(at).unwrap_or(0)
+    }
+
+    /// What these files and the main log need of a result.
+    pub(crate) fn kept_for(&self, files: &[usize]) -> Keep {
+        let files = files.iter().map(|at| kept_for(&self.files[*at].config));
+        files.fold(kept_for(&self.main_log), Keep::union)
+    }
+
+    /// Ends compiling.
+    pub(crate) fn finish(self) -> CompiledOutputs {
+        let detail_wishes = self.detail_wishes();
+        let Self { functional_mode, files, sets, backends, .. } = self;
+        CompiledOutputs { files, sets, backends, detail_wishes, functional_mode }
+    }
+
+    fn detail_wishes(&self) -> Vec<Option<DetailWish>> {
+        let main = detail_wish(&self.main_log);
+        let of_set = |set: &Vec<usize>| {
+            let wishes = set.iter().filter_map(|at| detail_wish(&self.files[*at].config));
+            wishes.chain(main).reduce(DetailWish::union)
+        };
+        let wishes: Vec<_> = self.sets.iter().map(of_set).collect();
+        if wishes.iter().all(Option::is_none) { Vec::new() } else { wishes }
+    }
+}
+
+/// What a file shows beyond rows, if anything.
+fn detail_wish(config: &SaveConfig) -> Option<DetailWish> {
+    if let Some(columns) = &config.columns {
+        Some(DetailWish { body: columns.shows_body(), body_on_error: false })
+    } else if config.xml {
+        Some(DetailWish { body: config.response_data, body_on_error: config.response_data_on_error })
+    } else {
+        config.file_name.then(DetailWish::default)
+    }
+}
+
+/// What a file needs of a result.
+fn kept_for(config: &SaveConfig) -> Keep {
+    if let Some(columns) = &config.columns {
+        return Keep {
+            body: columns.shows_body(),
+            response_headers: columns.shows_response_headers(),
+            request: columns.shows_request(),
+            http: false,
+        };
+    }
+    // Without a charset in the headers the encoding is looked for in the page.
+    let page = config.encoding;
+    if !config.xml {
+        return Keep { body: page, ..Keep::default() };
+    }
+    let on_error = config.response_data_on_error;
+    Keep {
+        body: config.response_data || on_error || page,
+        response_headers: config.response_headers,
+        request: config.request_headers || config.sampler_data || on_error,
+        http: true,
+    }
+}

@@ -1,0 +1,71 @@
+//! Parts of a program that several samplers share: elements are compiled once, however many samplers are in their scope.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use busyhour_engine::delays::SharedSchedule;
+use busyhour_engine::element::{Assertion, IterationStep, Processor, Timer};
+use busyhour_engine::precise::PreciseSchedules;
+use busyhour_engine::user::StateId;
+use busyhour_http::SharedHttp;
+use busyhour_http::auth::AuthManager;
+use busyhour_http::cache::CacheManager;
+use busyhour_http::cookies::CookieManager;
+use busyhour_http::dns::DnsManager;
+use busyhour_plan::ElementId;
+use busyhour_processors::CsvFiles;
+
+/// Elements that have been compiled; `None`: one that is refused.
+pub(crate) type CompiledOnce<T> = HashMap<ElementId, Option<Arc<T>>>;
+
+/// What several samplers share.
+pub(crate) struct Parts {
+    pub(crate) http: Arc<SharedHttp>,
+    pub(crate) csv_files: Arc<CsvFiles>,
+    pub(crate) timers: CompiledOnce<dyn Timer>,
+    pub(crate) processors: CompiledOnce<dyn Processor>,
+    pub(crate) assertions: CompiledOnce<dyn Assertion>,
+    pub(crate) steps: CompiledOnce<dyn IterationStep>,
+    pub(crate) cookies: CompiledOnce<CookieManager>,
+    pub(crate) caches: CompiledOnce<CacheManager>,
+    pub(crate) auths: CompiledOnce<AuthManager>,
+    pub(crate) dns: CompiledOnce<DnsManager>,
+    /// Where each HTTP URL Re-writing Modifier keeps its value.
+    pub(crate) rewriting_states: HashMap<ElementId, StateId>,
+    pub(crate) schedules: Schedules,
+}
+
+/// The schedules that rate timers share.
+pub(crate) struct Schedules {
+    /// That of all users.
+    pub(crate) all: Arc<SharedSchedule>,
+    /// Those of the groups.
+    pub(crate) by_group: Arc<[SharedSchedule]>,
+    /// Those of Precise Throughput Timers.
+    pub(crate) precise: Arc<PreciseSchedules>,
+}
+
+impl Parts {
+    /// Parts of a plan with up to so many groups, of which nothing has been compiled.
+    pub(crate) fn new(http: SharedHttp, base_dir: &Path, groups_max: usize) -> Self {
+        Self {
+            http: Arc::new(http),
+            csv_files: Arc::new(CsvFiles::new(base_dir.to_owned())),
+            timers: HashMap::new(),
+            processors: HashMap::new(),
+            assertions: HashMap::new(),
+            steps: HashMap::new(),
+            cookies: HashMap::new(),
+            caches: HashMap::new(),
+            auths: HashMap::new(),
+            dns: HashMap::new(),
+            rewriting_states: HashMap::new(),
+            schedules: Schedules {
+                all: Arc::default(),
+                by_group: (0..groups_max).map(|_| SharedSchedule::default()).collect(),
+                precise: Arc::new(PreciseSchedules::new(groups_max)),
+            },
+        }
+    }
+}

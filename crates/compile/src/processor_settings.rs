@@ -1,0 +1,84 @@
+//! Settings that several processors and assertions have.
+
+use busyhour_engine::template::Template;
+use busyhour_plan::Element;
+use busyhour_processors::scope::Scope;
+use busyhour_processors::{DebugSamplerSettings, JsonAssertionSettings, Refusal, XPathFlavour};
+
+use crate::context::Context;
+
+/// Which results an element looks at, by its property of that name.
+pub(crate) fn scope<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    property: &str,
+) -> Result<Scope, Refusal> {
+    let variable = context.text(element, "Scope.variable");
+    Scope::of(element.text_or(property, ""), variable)
+}
+
+/// The settings that all assertions about JSON documents have; only the path has names of its own.
+pub(crate) fn json_assertion_settings<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    path: Template,
+) -> JsonAssertionSettings {
+    JsonAssertionSettings {
+        name: context.name(element),
+        path,
+        validate: context.flag(element, "JSONVALIDATION", false),
+        expected: context.text(element, "EXPECTED_VALUE"),
+        is_regex: context.flag(element, "ISREGEX", true),
+        expect_null: context.flag(element, "EXPECT_NULL", false),
+        invert: context.flag(element, "INVERT", false),
+    }
+}
+
+/// Warns of an expression that cannot be read, which JMeter finds out at each sample.
+pub(crate) fn warn_of_expression(context: &mut Context<'_>, element: Element<'_>, problem: Option<String>) {
+    if let Some(problem) = problem {
+        let message = format!(
+            "the expression of {} is wrong, so that it finds nothing at any sample: {problem}",
+            element.kind()
+        );
+        context.findings.warn(element, "wrong-expression", message);
+    }
+}
+
+/// Settings of JMeter's first XPath elements that change how a document is read.
+pub(crate) fn first_flavour(
+    context: &mut Context<'_>,
+    element: Element<'_>,
+    prefix: &str,
+) -> Result<XPathFlavour, Refusal> {
+    let flag = |name: &str| element.boolean(&format!("{prefix}.{name}")).unwrap_or(false);
+    let (tolerant, namespaces) = (flag("tolerant"), flag("namespace"));
+    let (errors, fetches) = (flag("report_errors"), flag("download_dtds"));
+    if tolerant && errors {
+        return Err(Refusal::unsupported("fails samples by the errors that JTidy counts in a page"));
+    }
+    if fetches && !tolerant {
+        let message = "DTDs are not fetched: a document that uses entities of an external DTD is not read";
+        context.findings.warn(element, "external-dtd", message);
+    }
+    Ok(XPathFlavour::One { tolerant, namespaces })
+}
+
+/// Refuses documents in YAML. It is turned into JSON first, with a library's rules of its own.
+pub(crate) fn refuse_yaml(element: Element<'_>) -> Result<(), Refusal> {
+    match element.text_or("INPUT_FORMAT", "JSON") {
+        "YAML" => Err(Refusal::unsupported("reads YAML")),
+        _ => Ok(()),
+    }
+}
+
+/// What a debug element shows.
+pub(crate) fn debug_settings<'p>(context: &mut Context<'p>, element: Element<'p>) -> DebugSamplerSettings {
+    let variables = context.flag(element, "displayJMeterVariables", false);
+    context.reads.any_variable |= variables;
+    DebugSamplerSettings {
+        variables,
+        properties: context.flag(element, "displayJMeterProperties", false),
+        system_properties: context.flag(element, "displaySystemProperties", false),
+    }
+}

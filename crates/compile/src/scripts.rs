@@ -1,0 +1,116 @@
+//! Scripted elements.
+
+use busyhour_plan::Element;
+use busyhour_processors::{
+    Family, Refusal, ScriptAssertion, ScriptProcessor, ScriptSampler, ScriptSettings, ScriptTimer,
+};
+
+use crate::context::Context;
+use crate::elements::script_source::ScriptSource;
+
+/// A scripted sampler.
+pub(crate) fn sampler<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    source: &ScriptSource,
+) -> Result<ScriptSampler, Refusal> {
+    let sampler = ScriptSampler::new(settings(context, element, source)?)?;
+    warn(context, element, sampler.warnings());
+    context.reads.add_previous_result(sampler.reads());
+    context.reads.any_variable |= sampler.reads_any_variable();
+    Ok(sampler)
+}
+
+/// A scripted timer.
+pub(crate) fn timer<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    source: &ScriptSource,
+) -> Result<ScriptTimer, Refusal> {
+    let timer = ScriptTimer::new(settings(context, element, source)?)?;
+    warn(context, element, timer.warnings());
+    context.reads.add_previous_result(timer.reads());
+    context.reads.any_variable |= timer.reads_any_variable();
+    Ok(timer)
+}
+
+/// A scripted assertion.
+pub(crate) fn assertion<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    source: &ScriptSource,
+) -> Result<ScriptAssertion, Refusal> {
+    let name = context.name(element);
+    let assertion = ScriptAssertion::new(settings(context, element, source)?, name)?;
+    warn(context, element, assertion.warnings());
+    context.reads.any_variable |= assertion.reads_any_variable();
+    Ok(assertion)
+}
+
+/// A scripted pre-processor, whose results are those of the sample before.
+pub(crate) fn pre_processor<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    source: &ScriptSource,
+) -> Result<ScriptProcessor, Refusal> {
+    let processor = processor(context, element, source, ScriptProcessor::before)?;
+    context.reads.add_previous_result(processor.reads());
+    Ok(processor)
+}
+
+/// A scripted post-processor.
+pub(crate) fn post_processor<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    source: &ScriptSource,
+) -> Result<ScriptProcessor, Refusal> {
+    processor(context, element, source, ScriptProcessor::after)
+}
+
+/// A scripted listener.
+pub(crate) fn listener<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    source: &ScriptSource,
+) -> Result<ScriptProcessor, Refusal> {
+    processor(context, element, source, ScriptProcessor::listener)
+}
+
+fn processor<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    source: &ScriptSource,
+    make: fn(ScriptSettings) -> Result<ScriptProcessor, Refusal>,
+) -> Result<ScriptProcessor, Refusal> {
+    let made = make(settings(context, element, source)?)?;
+    warn(context, element, made.warnings());
+    context.reads.any_variable |= made.reads_any_variable();
+    Ok(made)
+}
+
+/// Warns of what is accepted in a script and fails in JMeter when it is reached.
+fn warn(context: &mut Context<'_>, element: Element<'_>, warnings: &[String]) {
+    for warning in warnings {
+        context.findings.warn(element, "script-fails", format!("the script: {warning}"));
+    }
+}
+
+fn settings<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    source: &ScriptSource,
+) -> Result<ScriptSettings, Refusal> {
+    let family = source.family;
+    Ok(ScriptSettings {
+        name: element.name().to_owned(),
+        family,
+        language: busyhour_processors::language_of(element.text_or("scriptLanguage", ""), family)?,
+        script: context.text(element, source.script),
+        parameters: context.text(element, source.parameters),
+        filename: context.text(element, source.filename),
+        forgets: context.flag(element, source.resets, false),
+        caches: family == Family::Jsr223 && element.text_or("cacheKey", "") != "false",
+        base_dir: context.options.base_dir.clone(),
+        state: context.symbols.state(),
+    })
+}

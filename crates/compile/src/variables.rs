@@ -1,0 +1,26 @@
+//! User defined variables before they are evaluated.
+
+use busyhour_engine::template::Template;
+use busyhour_engine::user::UserState;
+use busyhour_engine::variables::Slot;
+
+/// The variables of one element; none of them refers to another of the set.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VariableSet(pub(crate) Vec<(Slot, Template)>);
+
+impl VariableSet {
+    /// The variables and their values as the plan has them.
+    pub(crate) fn templates(&self) -> &[(Slot, Template)] {
+        &self.0
+    }
+
+    /// Gives a user these variables; returns their values.
+    pub(crate) fn evaluate(&self, user: &mut UserState) -> Vec<(Slot, String)> {
+        let values: Vec<_> =
+            self.0.iter().map(|(slot, value)| (*slot, value.text(user).into_owned())).collect();
+        for (slot, value) in &values {
+            user.variables.set_slot(*slot, value);
+        }
+        values
+    }
+}
