@@ -26,6 +26,7 @@ struct Console {
     messages: SyncSender<(Stream, Vec<u8>)>,
     waiting: AtomicUsize,
     out_is_closed: AtomicBool,
+    gave_up: AtomicBool,
 }
 
 static CONSOLE: OnceLock<Console> = OnceLock::new();
@@ -47,7 +48,12 @@ pub(crate) fn start() -> std::io::Result<()> {
             }
         }
     })?;
-    let console = Console { messages, waiting: AtomicUsize::new(0), out_is_closed: AtomicBool::new(false) };
+    let console = Console {
+        messages,
+        waiting: AtomicUsize::new(0),
+        out_is_closed: AtomicBool::new(false),
+        gave_up: AtomicBool::new(false),
+    };
     let _ = CONSOLE.set(console);
     Ok(())
 }
@@ -74,13 +80,14 @@ fn write_now(stream: Stream, bytes: &[u8]) -> bool {
     written.is_ok()
 }
 
-/// Waits until everything is written: for as long as it takes, or for a second once `is_hurried` says so.
+/// Waits until everything is written: for as long as it takes, or at most one second after `is_hurried` returns true.
+/// Once that second has passed, later calls do not wait again.
 pub(crate) fn drain(is_hurried: impl Fn() -> bool) {
     let Some(console) = CONSOLE.get() else { return };
     let mut hurried_since = None;
-    while console.waiting.load(Ordering::SeqCst) > 0 {
+    while console.waiting.load(Ordering::SeqCst) > 0 && !console.gave_up.load(Ordering::SeqCst) {
         if is_hurried() && hurried_since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
-            return;
+            console.gave_up.store(true, Ordering::SeqCst);
         }
         std::thread::park_timeout(LOOK);
     }

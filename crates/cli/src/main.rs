@@ -71,6 +71,8 @@ fn main() -> ExitCode {
             }
         }
     };
+    // What was printed after a run had ended may still wait to be written.
+    console::drain(|| true);
     exit.into()
 }
 
