@@ -10,7 +10,7 @@ mod write;
 use std::borrow::Cow;
 
 use busyhour_limits::{Limit, exceeded};
-use uppsala::{Document, NodeId, NodeKind, Parser, QName};
+use uppsala::{Document, NodeKind, Parser, QName};
 
 pub use complaint::complaint;
 pub use query::{Answer, evaluate, problem};
@@ -199,6 +199,63 @@ pub fn string_value(tree: &Document<'_>, node: NodeId) -> String {
 /// Whether the node is an element.
 pub fn is_element(tree: &Document<'_>, node: NodeId) -> bool {
     matches!(tree.node_kind(node), Some(NodeKind::Element(_)))
+}
+
+/// The tree of a document.
+pub type Tree<'t> = Document<'t>;
+
+/// A node of a [`Tree`].
+pub use uppsala::NodeId;
+
+/// The parts of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameParts {
+    /// Prefix; empty without one.
+    pub prefix: String,
+    /// Name without its prefix.
+    pub local: String,
+    /// Namespace; empty without one.
+    pub namespace: String,
+}
+
+/// What an element's start tag holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementParts {
+    /// Name of the element.
+    pub name: NameParts,
+    /// Attributes with their values, without declarations of namespaces.
+    pub attributes: Vec<(NameParts, String)>,
+    /// Prefixes (empty for the default) and namespaces that the element declares.
+    pub declared: Vec<(String, String)>,
+}
+
+fn name_parts(name: &QName<'_>) -> NameParts {
+    let text = |part: &Option<Cow<'_, str>>| part.as_deref().unwrap_or_default().to_owned();
+    NameParts {
+        prefix: text(&name.prefix),
+        local: name.local_name.to_string(),
+        namespace: text(&name.namespace_uri),
+    }
+}
+
+/// What the start tag of an element holds; `None` for other nodes.
+pub fn parts(tree: &Tree<'_>, node: NodeId) -> Option<ElementParts> {
+    let element = tree.element(node)?;
+    let attributes = element.attributes.iter();
+    let declared = element.namespace_declarations.iter();
+    Some(ElementParts {
+        name: name_parts(&element.name),
+        attributes: attributes.map(|one| (name_parts(&one.name), one.value.to_string())).collect(),
+        declared: declared.map(|(prefix, uri)| (prefix.to_string(), uri.to_string())).collect(),
+    })
+}
+
+/// The characters of a text or CDATA section; `None` for other nodes.
+pub fn characters<'d>(tree: &'d Tree<'_>, node: NodeId) -> Option<&'d str> {
+    match tree.node_kind(node)? {
+        NodeKind::Text(text) | NodeKind::CData(text) => Some(text.as_ref()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
