@@ -27,8 +27,23 @@ fn refusals_name_the_place() {
     assert_eq!(error.to_string(), "the method `frobnicate` is not supported (column 15)");
     let error = java_like::compile("vars.getObjekt('x')", java_like::Language::Groovy).unwrap_err();
     assert_eq!(error.to_string(), "the method `getObjekt` is not supported (column 6)");
-    let error = java_like::compile("class A { }", java_like::Language::Groovy).unwrap_err();
-    assert_eq!(error.to_string(), "`class` is not supported (column 1)");
+    let error = java_like::compile("def x\nenum A { B }", java_like::Language::Groovy).unwrap_err();
+    assert_eq!(error.to_string(), "`enum` is not supported (line 2, column 1)");
+    for (text, expected) in [
+        ("class A extends B { }", "a class with `extends` is not supported (column 9)"),
+        (
+            "class A { def equals(o) { true } }",
+            "a class with a method `equals` of its own is not supported (column 11)",
+        ),
+        (
+            "class A { def f(int a) {}\n def f(String a) {} }",
+            "methods `f` that differ in types only is not supported (line 2, column 2)",
+        ),
+        ("class A { { x = 1 } }", "a block that initializes is not supported (column 11)"),
+    ] {
+        let error = java_like::compile(text, java_like::Language::Groovy).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
     let error = jexl::compile("1 +", jexl::Version::Three).unwrap_err();
     assert_eq!(error.to_string(), "expected an expression, found the end (column 4)");
     let error = javascript::compile("1;\nlet x = 5").unwrap_err();

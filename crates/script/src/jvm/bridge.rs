@@ -114,6 +114,7 @@ fn machine(scope: &mut dyn Scope) -> Machine<'_> {
         text: Arc::from(""),
         statements: Vec::new(),
         names: Vec::new(),
+        classes: Vec::new(),
         warnings: Vec::new(),
         opens_request: false,
     });

@@ -1,6 +1,8 @@
 //! The classes that scripts may name.
 
-/// A class: its place in the table.
+use std::sync::RwLock;
+
+/// A class: its place in the table, or behind it among the names of classes that scripts define.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Class(u16);
 
@@ -49,6 +51,8 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ("java.security", "NoSuchAlgorithmException", "Exception"),
     ("groovy.lang", "GroovyRuntimeException", "RuntimeException"),
     ("groovy.lang", "MissingPropertyException", "GroovyRuntimeException"),
+    ("groovy.lang", "ReadOnlyPropertyException", "MissingPropertyException"),
+    ("groovy.lang", "MissingFieldException", "MissingPropertyException"),
     ("groovy.lang", "MissingMethodException", "GroovyRuntimeException"),
     ("groovy.json", "JsonException", "RuntimeException"),
     ("org.codehaus.groovy.runtime.typehandling", "GroovyCastException", "ClassCastException"),
@@ -68,6 +72,7 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ("java.util", "Hashtable", "Map"),
     ("java.util.concurrent", "ConcurrentHashMap", "Map"),
     ("java.util", "Iterator", "Object"),
+    ("org.codehaus.groovy.util", "ArrayIterator", "Iterator"),
     ("java.util", "Arrays", "Object"),
     ("java.util", "Collections", "Object"),
     ("java.util", "Objects", "Object"),
@@ -150,6 +155,24 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ("java.net", "URL", "Object"),
     ("java.net", "MalformedURLException", "IOException"),
     ("java.util.stream", "Collectors", "Object"),
+    ("groovy.util", "XmlSlurper", "Object"),
+    ("groovy.xml", "XmlSlurper", "Object"),
+    ("groovy.util", "XmlParser", "Object"),
+    ("groovy.xml", "XmlParser", "Object"),
+    ("groovy.xml", "XmlUtil", "Object"),
+    ("groovy.util", "Node", "Object"),
+    ("groovy.util", "NodeList", "ArrayList"),
+    ("groovy.xml", "QName", "Object"),
+    ("groovy.util.slurpersupport", "GPathResult", "Iterable"),
+    ("groovy.xml.slurpersupport", "GPathResult", "Iterable"),
+    ("groovy.util.slurpersupport", "NodeChild", "GPathResult"),
+    ("groovy.util.slurpersupport", "NodeChildren", "GPathResult"),
+    ("groovy.util.slurpersupport", "FilteredNodeChildren", "NodeChildren"),
+    ("groovy.util.slurpersupport", "Attributes", "NodeChildren"),
+    ("groovy.util.slurpersupport", "Attribute", "GPathResult"),
+    ("groovy.util.slurpersupport", "NoChildren", "GPathResult"),
+    ("org.xml.sax", "SAXException", "Exception"),
+    ("org.xml.sax", "SAXParseException", "SAXException"),
     ("org.apache.jmeter.services", "FileServer", "Object"),
     ("org.apache.jmeter.gui", "GuiPackage", "Object"),
     ("org.apache.jmeter.threads.JMeterContext", "TestLogicalAction", "Object"),
@@ -188,7 +211,31 @@ const CLASSES: &[(&str, &str, &str)] = &[
 /// Packages whose classes need no import.
 const IMPORTED: &[&str] = &["java.lang", "java.util", "java.io", "java.net"];
 
+/// Place of the first class that a script defines.
+const FIRST_OWN: u16 = 1 << 15;
+
+/// Names of the classes that scripts define. A plan has few; they are kept for the rest of the process.
+static OWN: RwLock<Vec<&'static str>> = RwLock::new(Vec::new());
+
 impl Class {
+    /// A class of that name that a script defines; `None` if there are too many.
+    pub fn own(name: &str) -> Option<Class> {
+        let mut names = OWN.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let at = match names.iter().position(|known| *known == name) {
+            Some(at) => at,
+            None => {
+                names.push(Box::leak(name.into()));
+                names.len() - 1
+            }
+        };
+        u16::try_from(at).ok().filter(|at| *at < FIRST_OWN).map(|at| Class(FIRST_OWN + at))
+    }
+
+    /// Whether a script defines it.
+    pub fn is_own(self) -> bool {
+        self.0 >= FIRST_OWN
+    }
+
     /// The class of a qualified name.
     pub fn qualified(name: &str) -> Option<Class> {
         let (package, simple) = name.rsplit_once('.')?;
@@ -200,7 +247,7 @@ impl Class {
     pub fn simple(name: &str, groovy: bool, packages: &[String]) -> Option<Class> {
         let visible = |package: &str| {
             IMPORTED.contains(&package)
-                || (groovy && package == "groovy.lang")
+                || (groovy && matches!(package, "groovy.lang" | "groovy.util"))
                 || (groovy && package == "java.math" && matches!(name, "BigDecimal" | "BigInteger"))
                 || packages.iter().any(|known| known == package)
         };
@@ -220,19 +267,30 @@ impl Class {
     }
 
     pub fn name(self) -> &'static str {
+        if self.is_own() {
+            let names = OWN.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            return names.get(usize::from(self.0 - FIRST_OWN)).copied().unwrap_or_default();
+        }
         CLASSES[usize::from(self.0)].1
     }
 
     pub fn qualified_name(self) -> String {
+        if self.is_own() {
+            return self.name().to_owned();
+        }
         let (package, simple, _) = CLASSES[usize::from(self.0)];
         format!("{package}.{simple}")
     }
 
     /// Whether it is `other` or below it.
     pub fn is_a(self, other: Class) -> bool {
+        if self.is_own() || other.is_own() {
+            return self == other || other == Class::known("Object");
+        }
         let mut at = self;
         loop {
-            if at == other {
+            // Groovy has some classes in two packages.
+            if at.name() == other.name() {
                 return true;
             }
             match CLASSES[usize::from(at.0)].2 {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::fault::{Outcome, thrown, unsupported};
 use super::machine::{Frame, Machine};
+use super::objects::Object;
 use super::tree::{Base, Expr, Item, Kind, Operator, Type};
 use super::value::V;
 use super::{known, library, operators, places, types};
@@ -55,18 +56,27 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             }
             Ok(V::text(text))
         }
+        Kind::LazyJoin(parts) => {
+            let mut made = Vec::with_capacity(parts.len());
+            for part in parts {
+                let value = machine.value(part, frame)?;
+                made.push(match value {
+                    V::Closure(_) => value,
+                    value => V::text(library::print::groovy(machine, &value)?),
+                });
+            }
+            Ok(V::object(Object::LazyText(made)))
+        }
         Kind::Name(name) => match machine.find(frame, *name) {
             Some(value) => Ok(value),
             None if machine.groovy() => {
                 let name = machine.tree.names[*name as usize].clone();
-                Err(thrown(
-                    "MissingPropertyException",
-                    format!("No such property: {name} for class: Script1"),
-                ))
+                machine.name_elsewhere(frame, &name)
             }
             None => Ok(V::Void),
         },
         Kind::Class(class) => Ok(V::Class(*class)),
+        Kind::This => Ok(machine.this(frame)),
         Kind::List(items) => Ok(V::list(arguments(machine, items, frame)?)),
         Kind::Map(entries) => {
             let mut made = Vec::with_capacity(entries.len());
@@ -140,7 +150,11 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             Ok(if *new { stepped } else { old })
         }
         Kind::Property(object, name, safe, spread) => {
+            let is_inside = matches!(object.kind, Kind::This);
             let object = machine.value(object, frame)?;
+            if is_inside && let Some(value) = machine.own_field(&object, name) {
+                return Ok(value);
+            }
             if object.is_null() && *safe {
                 return Ok(V::NULL);
             }
@@ -151,6 +165,16 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             }
             places::property(machine, &object, name)
         }
+        Kind::Field(object, name, safe, spread) => {
+            let object = machine.value(object, frame)?;
+            if object.is_null() && *safe {
+                return Ok(V::NULL);
+            }
+            if *spread {
+                return places::spread(machine, &object, |machine, item| places::field(machine, &item, name));
+            }
+            places::field(machine, &object, name)
+        }
         Kind::Index(object, index) => {
             let object = machine.value(object, frame)?;
             let index = machine.value(index, frame)?;
@@ -160,6 +184,9 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
             Some(object) => calls(machine, expr, object, frame),
             None => {
                 let arguments = arguments(machine, items, frame)?;
+                if let Some(outcome) = machine.call_inside_class(frame, name, &arguments) {
+                    return outcome;
+                }
                 if let Some(function) = machine.method(name) {
                     return machine.call_method(&function, arguments);
                 }
@@ -190,6 +217,9 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
         }
         Kind::New(class, items) => {
             let arguments = arguments(machine, items, frame)?;
+            if class.is_own() {
+                return machine.construct(*class, arguments);
+            }
             library::create::new(machine, *class, &arguments)
         }
         Kind::NewArray(made, sizes) => {

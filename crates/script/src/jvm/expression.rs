@@ -71,7 +71,7 @@ impl Parser<'_> {
             "**=" => Some(Operator::Power),
             _ => return Ok(left),
         };
-        if !matches!(left.kind, Kind::Name(_) | Kind::Property(..) | Kind::Index(..)) {
+        if !matches!(left.kind, Kind::Name(_) | Kind::Property(..) | Kind::Field(..) | Kind::Index(..)) {
             return Err(self.unexpected("the end of the expression"));
         }
         self.advance();
@@ -312,7 +312,10 @@ impl Parser<'_> {
             "++" | "--" => {
                 self.advance();
                 let operand = self.unary()?;
-                if !matches!(operand.kind, Kind::Name(_) | Kind::Property(..) | Kind::Index(..)) {
+                if !matches!(
+                    operand.kind,
+                    Kind::Name(_) | Kind::Property(..) | Kind::Field(..) | Kind::Index(..)
+                ) {
                     return Err(syntax(self.text, at, format!("`{sign}` of what is no variable")));
                 }
                 Ok(make(at, Kind::Step(Box::new(operand), if sign == "++" { 1 } else { -1 }, true)))
@@ -369,6 +372,10 @@ impl Parser<'_> {
             match sign {
                 "." | "?." | "*." => {
                     self.advance();
+                    let is_direct = self.groovy() && self.is("@");
+                    if is_direct {
+                        self.advance();
+                    }
                     let name = match self.peek().clone() {
                         Word::Name(name) => name,
                         Word::Literal(Value::Text(name)) if self.groovy() => name,
@@ -385,7 +392,9 @@ impl Parser<'_> {
                     self.advance();
                     let (safe, spread) = (sign == "?.", sign == "*.");
                     let trailing = self.groovy() && self.is("{") && !self.token().fresh;
-                    if self.is("(") && !(self.groovy() && self.token().fresh) || trailing {
+                    if is_direct {
+                        expr = make(name_at, Kind::Field(Box::new(expr), name, safe, spread));
+                    } else if self.is("(") && !(self.groovy() && self.token().fresh) || trailing {
                         let items = self.arguments()?;
                         self.check_call(&expr, &name, &items, name_at)?;
                         expr = make(name_at, Kind::Call(Some(Box::new(expr)), name, items, safe, spread));
@@ -420,7 +429,10 @@ impl Parser<'_> {
                 },
                 "++" | "--"
                     if !fresh
-                        && matches!(expr.kind, Kind::Name(_) | Kind::Property(..) | Kind::Index(..)) =>
+                        && matches!(
+                            expr.kind,
+                            Kind::Name(_) | Kind::Property(..) | Kind::Field(..) | Kind::Index(..)
+                        ) =>
                 {
                     self.advance();
                     expr = make(at, Kind::Step(Box::new(expr), if sign == "++" { 1 } else { -1 }, false));
@@ -433,7 +445,7 @@ impl Parser<'_> {
 
     fn check_call(&self, object: &Expr, name: &str, items: &[Item], at: usize) -> Result<(), ScriptError> {
         if let Kind::Class(class) = &object.kind {
-            if !known::has_static(class.name(), name) && !known::is_class_method(name) {
+            if !class.is_own() && !known::has_static(class.name(), name) && !known::is_class_method(name) {
                 return Err(unsupported(self.text, at, format!("`{}.{name}`", class.name())));
             }
         } else if let Kind::Name(id) = &object.kind
@@ -524,6 +536,13 @@ impl Parser<'_> {
     fn closure(&mut self) -> Result<Expr, ScriptError> {
         let at = self.place();
         self.expect("{")?;
+        let closure = self.closure_body(at)?;
+        self.expect("}")?;
+        Ok(closure)
+    }
+
+    /// What stands between the braces of a closure.
+    pub(super) fn closure_body(&mut self, at: usize) -> Result<Expr, ScriptError> {
         let start = self.at;
         let mut parameters = Vec::new();
         let mut implicit = true;
@@ -538,10 +557,7 @@ impl Parser<'_> {
         }
         let mut body = Vec::new();
         self.closures += 1;
-        while !self.accept("}") {
-            if matches!(self.peek(), Word::End) {
-                return Err(self.unexpected("`}`"));
-            }
+        while !self.is("}") && !matches!(self.peek(), Word::End) {
             self.statement_into(&mut body)?;
         }
         self.closures -= 1;

@@ -181,6 +181,7 @@ const STATICS: &[(&str, &str)] = &[
 /// Constructors: the class, least and greatest number of arguments.
 const MADE: &[(&str, usize, usize)] = &[
     ("Object Hex", 0, 0),
+    ("ArrayIterator", 1, 1),
     ("String", 0, 2),
     ("Integer Long Double Boolean", 1, 1),
     ("StringBuilder StringBuffer Random Date JsonBuilder", 0, 1),

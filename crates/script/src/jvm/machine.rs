@@ -2,6 +2,9 @@
 
 mod branches;
 mod calls;
+mod classes;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,7 +14,7 @@ use std::sync::Arc;
 use super::classes::Class;
 use super::fault::{Cause, Fault, Outcome, limit, thrown, thrown_without_message, unsupported};
 use super::objects::Object;
-use super::tree::{Expr, Function, Kind, Name, Stmt, Tree, Type};
+use super::tree::{Definition, Expr, Function, Kind, Name, Stmt, Tree, Type};
 use super::value::{Host, V};
 use super::{Language, library, operators, stack, types};
 use crate::{Place, Scope, ScriptError, Value};
@@ -51,10 +54,23 @@ struct Variable {
     declared: Type,
 }
 
+/// What the variables of a frame are.
+#[derive(Debug, Default)]
+enum Role {
+    /// Those of a block, a call, or the script.
+    #[default]
+    Variables,
+    /// The fields of an object of a class that the script defines.
+    Fields(Arc<Definition>),
+    /// The static fields of such a class.
+    Statics(Arc<Definition>),
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     variables: RefCell<Vec<Variable>>,
     parent: Option<Rc<Frame>>,
+    role: Role,
 }
 
 /// How a statement ended.
@@ -70,8 +86,14 @@ pub(super) struct Machine<'s> {
     pub scope: &'s mut dyn Scope,
     global: Rc<Frame>,
     methods: HashMap<Arc<str>, Arc<Function>>,
+    /// The static fields of the script's classes, once they are used.
+    statics: HashMap<Class, Rc<Frame>>,
     steps_left: u32,
     it: Option<Name>,
+    /// Frames that closures refer to. Such a frame may hold the closure, so that neither would ever be freed.
+    captured: RefCell<Vec<std::rc::Weak<Frame>>>,
+    /// A value of this run stays in the user's variables, maybe with closures.
+    pub leaves_objects: bool,
     /// Objects of JSON that closures are making, the innermost last.
     pub builders: Vec<Rc<super::value::Map>>,
     /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
@@ -134,7 +156,7 @@ pub(super) fn run(
     }
     let _run = stack::begin();
     let mut machine = Machine::new(tree, scope);
-    machine.global = Rc::new(Frame { variables: RefCell::new(variables), parent: None });
+    machine.global = Rc::new(Frame { variables: RefCell::new(variables), ..Frame::default() });
     if let Some(memory) = &memory {
         machine.methods.clone_from(&memory.methods);
     }
@@ -154,7 +176,9 @@ pub(super) fn run(
         }
         memory.methods.clone_from(&machine.methods);
     }
-    outcome.map_err(|fault| machine.error(fault))
+    let outcome = outcome.map_err(|fault| machine.error(fault));
+    machine.release();
+    outcome
 }
 
 impl<'s> Machine<'s> {
@@ -168,8 +192,11 @@ impl<'s> Machine<'s> {
             scope,
             global,
             methods,
+            statics: HashMap::new(),
             steps_left: STEPS_MAX,
             it,
+            captured: RefCell::default(),
+            leaves_objects: false,
             builders: Vec::new(),
             delegates: Vec::new(),
         }
@@ -192,6 +219,19 @@ impl Machine<'_> {
             values.push(self.plain(value)?);
         }
         Ok((value, values))
+    }
+
+    /// Empties the frames that closures refer to when the script has ended.
+    fn release(&mut self) {
+        if self.leaves_objects {
+            return;
+        }
+        for frame in self.captured.take() {
+            if let Some(frame) = frame.upgrade() {
+                let variables = frame.variables.take();
+                drop(variables);
+            }
+        }
     }
 
     /// The value as the script's caller sees it: numbers and texts as they are, objects as their text.
@@ -250,7 +290,7 @@ impl Machine<'_> {
     // Variables.
 
     fn inner(&self, parent: &Rc<Frame>) -> Rc<Frame> {
-        Rc::new(Frame { variables: RefCell::default(), parent: Some(parent.clone()) })
+        Rc::new(Frame { parent: Some(parent.clone()), ..Frame::default() })
     }
 
     pub(super) fn find(&self, frame: &Rc<Frame>, name: Name) -> Option<V> {
@@ -294,6 +334,9 @@ impl Machine<'_> {
                     known.value = value.clone();
                 }
                 return Ok(value);
+            }
+            if let Role::Statics(_) = frame.role {
+                return Err(classes::missing_property(&frame, &self.tree.names[name as usize]));
             }
             at = frame.parent.clone();
         }
@@ -360,6 +403,18 @@ impl Machine<'_> {
                     None => types::default_of(*declared),
                 };
                 self.declare(frame, *name, *declared, value.clone());
+                Ok(Flow::Next(value))
+            }
+            Stmt::Field(name, declared, value) => {
+                let value = match value {
+                    Some(expr) => {
+                        let value = self.value(expr, frame)?;
+                        types::declared(self, value, *declared).map_err(|fault| fault.at(expr.at))?
+                    }
+                    None => types::default_of(*declared),
+                };
+                let global = self.global.clone();
+                self.declare(&global, *name, *declared, value.clone());
                 Ok(Flow::Next(value))
             }
             Stmt::DeclareAll(targets, expr) => {

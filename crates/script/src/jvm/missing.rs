@@ -100,6 +100,15 @@ pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
             Object::Iterator(_) => &["Iterator", "StringTokenizer"],
             Object::Atomic(..) => &["AtomicInteger", "AtomicLong"],
             Object::Uuid(_) => &["UUID"],
+            Object::Library(instance) => match instance.class().name() {
+                "NodeChild" | "Attribute" => &["NodeChild"],
+                "NodeChildren" | "FilteredNodeChildren" | "Attributes" | "NoChildren" => &["NodeChildren"],
+                "Node" => &["Node"],
+                "NodeList" => &["NodeList"],
+                "XmlSlurper" => &["XmlSlurper"],
+                "XmlParser" => &["XmlParser"],
+                _ => &[],
+            },
             // One kind of object stands for several classes, or no list of the methods was made.
             _ => &[],
         },

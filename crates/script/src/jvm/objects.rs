@@ -34,6 +34,8 @@ pub(super) struct Sink {
 pub(super) enum Object {
     /// `StringBuilder`, `StringBuffer`
     Builder(RefCell<String>, Class),
+    /// A text of these parts, whose closures are called each time it is used.
+    LazyText(Vec<V>),
     Random(RefCell<JavaRandom>),
     /// Milliseconds since 1970.
     Date(Cell<i64>),
@@ -72,6 +74,8 @@ pub(super) enum Object {
     Locale,
     /// A result of a sampler inside another.
     SubResult(usize),
+    /// An object of a class that the script defines: its fields.
+    Own(std::rc::Rc<super::machine::Frame>),
     /// An object of a class that has a file of its own.
     Library(Box<dyn super::library::instance::Instance>),
     Plain,
@@ -86,6 +90,8 @@ impl Object {
             | Object::Writer(class, _)
             | Object::Reader(class, _) => return *class,
             Object::Library(instance) => return instance.class(),
+            Object::Own(frame) => return frame.class().unwrap_or_else(|| Class::known("Object")),
+            Object::LazyText(_) => "GString",
             Object::Random(_) => "Random",
             Object::Date(_) => "Date",
             Object::Calendar(..) => "Calendar",
@@ -120,6 +126,14 @@ impl Object {
         })
     }
 
+    /// The object of a class that has a file of its own.
+    pub fn library(&self) -> Option<&dyn super::library::instance::Instance> {
+        match self {
+            Object::Library(instance) => Some(&**instance),
+            _ => None,
+        }
+    }
+
     /// The point in time it stands for, in milliseconds since 1970.
     pub fn instant(&self) -> Option<i64> {
         match self {
@@ -138,6 +152,7 @@ impl Object {
             (Object::Uuid(a), Object::Uuid(b)) | (Object::Charset(a), Object::Charset(b)) => a == b,
             (Object::File(a), Object::File(b)) => a == b,
             (Object::Unit(a), Object::Unit(b)) => a == b,
+            (Object::Own(a), Object::Own(b)) => std::rc::Rc::ptr_eq(a, b),
             (Object::Entry(a, x), Object::Entry(b, y)) => a.equals(b) && x.equals(y),
             _ => false,
         }

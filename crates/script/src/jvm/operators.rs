@@ -1,10 +1,12 @@
 //! What operators do with values of all kinds.
 
+mod cases;
 mod refused;
 
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+pub(super) use self::cases::{is_case, java_case};
 use self::refused::{is_defined, name, refused};
 use super::fault::{Fault, Outcome, limit, thrown, unsupported};
 use super::library::print;
@@ -19,6 +21,11 @@ use crate::evaluate::convert;
 use crate::java_like::{Decimal, beanshell, groovy};
 use crate::syntax::Dialect;
 use crate::syntax::ast::Binary;
+
+/// The method of Groovy that an operator stands for.
+pub(super) fn method(operator: Operator) -> &'static str {
+    name(operator)
+}
 
 /// The value as a condition.
 pub(super) fn truth(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
@@ -41,6 +48,7 @@ pub(super) fn truth(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
             Object::Iterator(rest) => !rest.borrow().is_empty(),
             Object::Builder(text, _) => !text.borrow().is_empty(),
             Object::Atomic(value, _) => value.get() != 0,
+            Object::Library(instance) => instance.is_true(),
             _ => true,
         },
         V::Void => false,
@@ -55,6 +63,13 @@ pub(super) fn binary(machine: &mut Machine<'_>, operator: Operator, left: &V, ri
             Operator::Plain(Binary::NotEqual) => Ok(V::truth(!left.equals(right))),
             _ => Err(thrown("RuntimeException", "illegal use of an undefined variable or `void`")),
         };
+    }
+    if print::is_lazy(left) || print::is_lazy(right) {
+        let (left, right) = (print::evaluated(machine, left)?, print::evaluated(machine, right)?);
+        return binary(machine, operator, &left, &right);
+    }
+    if let Some(outcome) = machine.own_operator(left, operator, right) {
+        return outcome;
     }
     match operator {
         Operator::Plain(binary) if machine.groovy() => plain_groovy(machine, binary, left, right),
@@ -549,48 +564,4 @@ pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> 
 fn range_text(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> Result<String, Fault> {
     let (from, to) = (print::java(machine, from)?, print::java(machine, to)?);
     Ok(format!("{from}..{}{to}", if open { "<" } else { "" }))
-}
-
-/// Whether a value fits a case of Groovy's `switch`, or is `in` something.
-pub(super) fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, Fault> {
-    match case {
-        V::List(_) | V::Array(_) => {
-            for item in case.items().unwrap_or_default() {
-                if same(&item, value)? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        }
-        V::Map(map) => match map.get(value) {
-            Some(found) => truth(machine, &found),
-            None => Ok(false),
-        },
-        V::Class(class) => {
-            let target = super::tree::Type { base: super::tree::Base::Class(*class), boxed: true, arrays: 0 };
-            let text = class.name() == "String" && value.as_text().is_some();
-            Ok(text || types::is_instance(value, target))
-        }
-        V::Closure(_) => {
-            let result = machine.call_value(case, vec![value.clone()])?;
-            truth(machine, &result)
-        }
-        V::Object(object) => match &**object {
-            Object::Pattern(pattern) => {
-                let text = print::groovy(machine, value)?;
-                Ok(patterns::whole(pattern, &text)?.is_some())
-            }
-            _ => same(case, value),
-        },
-        _ => same(case, value),
-    }
-}
-
-/// Whether a value fits a case of Java's `switch`.
-pub(super) fn java_case(case: &V, value: &V) -> Result<bool, Fault> {
-    match (case, value) {
-        (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) => Ok(a == b),
-        (V::Plain(a), V::Plain(b)) => Ok(beanshell::binary(Binary::Equal, a, b)? == Value::Boolean(true)),
-        _ => Ok(case.equals(value)),
-    }
 }

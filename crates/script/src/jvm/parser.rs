@@ -1,5 +1,6 @@
 //! The words of a script one by one: what they are, what they may be. The statements stand in `statements`.
 
+mod definitions;
 mod imports;
 mod statements;
 
@@ -40,6 +41,13 @@ pub(super) struct Parser<'t> {
     pub builders: std::collections::HashSet<Name>,
     /// Closures around this place: a function may be one of the closure's delegate.
     pub closures: u32,
+    /// Classes that the script defines, as values of the tree and by their names.
+    pub classes: Vec<Arc<super::tree::Definition>>,
+    pub own_classes: Vec<Class>,
+    /// Names that members of these classes may have.
+    pub own_members: std::collections::HashSet<String>,
+    /// The class around this place.
+    pub in_class: Option<Arc<str>>,
     pub depth: u32,
     /// Names that are declared or assigned somewhere, or bound.
     pub declared: std::collections::HashSet<Arc<str>>,
@@ -69,6 +77,10 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         nowhere: std::collections::HashSet::new(),
         builders: std::collections::HashSet::new(),
         closures: 0,
+        classes: Vec::new(),
+        own_classes: Vec::new(),
+        own_members: std::collections::HashSet::new(),
+        in_class: None,
         depth: 0,
         declared: std::collections::HashSet::new(),
         whole: std::collections::HashSet::new(),
@@ -77,6 +89,7 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
     };
     parser.check_end()?;
     parser.find_declared();
+    parser.find_classes()?;
     let mut statements = Vec::new();
     while !matches!(parser.peek(), Word::End) {
         parser.statement_into(&mut statements)?;
@@ -87,6 +100,7 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         text: text.into(),
         statements,
         names: parser.names,
+        classes: parser.classes,
         warnings: parser.warnings,
         opens_request: parser.opens_request,
     })
@@ -258,10 +272,24 @@ impl Parser<'_> {
 
     /// Parses what stands between two offsets, as the code in a text.
     pub(super) fn nested(&mut self, from: usize, to: usize) -> Result<Expr, ScriptError> {
+        self.within(from, to, Self::expression)
+    }
+
+    /// The same of a closure without braces.
+    pub(super) fn nested_closure(&mut self, from: usize, to: usize) -> Result<Expr, ScriptError> {
+        self.within(from, to, |parser| parser.closure_body(from))
+    }
+
+    fn within(
+        &mut self,
+        from: usize,
+        to: usize,
+        parse: impl FnOnce(&mut Self) -> Result<Expr, ScriptError>,
+    ) -> Result<Expr, ScriptError> {
         let tokens = scan(self.text, from, to, self.language)?;
         let outer = std::mem::replace(&mut self.tokens, tokens);
         let at = std::mem::replace(&mut self.at, 0);
-        let expr = self.expression();
+        let expr = parse(self);
         let end = expr.is_err() || matches!(self.peek(), Word::End);
         let failed = if end { None } else { Some(self.unexpected("the end of the code in a text")) };
         self.tokens = outer;
@@ -375,7 +403,7 @@ impl Parser<'_> {
 
     /// A method that no class has is refused, unless the script has it.
     pub(super) fn check_method(&self, name: &str, at: usize) -> Result<(), ScriptError> {
-        if known::is_method(name) {
+        if known::is_method(name) || self.own_members.contains(name) {
             return Ok(());
         }
         Err(unsupported(self.text, at, format!("the method `{name}`")))

@@ -26,6 +26,7 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         V::Plain(Value::Null) => return Err(null_property(name)),
         V::Map(map) => return Ok(map.get(&V::text(name)).unwrap_or(V::NULL)),
         V::Array(array) if name == "length" => return Ok(V::int(array.items.borrow().len() as i64)),
+        V::Class(class) if class.is_own() => return machine.own_property(object, name),
         V::Class(class) => {
             // Groovy reads a static getter as a property: `FileServer.fileServer`.
             let getter = format!("get{}", capitalized(name));
@@ -41,6 +42,14 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         }
         V::Host(Host::Props) if machine.groovy() => return Ok(V::text_or_null(machine.scope.property(name))),
         V::Object(object) => {
+            if let Some(outcome) = object.library().and_then(|instance| instance.property(machine, name)) {
+                return outcome;
+            }
+            if let Object::Own(_) = &**object
+                && name != "class"
+            {
+                return machine.own_property(&V::Object(object.clone()), name);
+            }
             if let (Object::Slurper, _) | (Object::Json(_), false) = (&**object, name == "content") {
                 return Err(unsupported(format!("the property `{name}`")));
             }
@@ -169,6 +178,9 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
             Ok(V::text_or_null(machine.scope.property(index.as_text().unwrap_or(""))))
         }
         V::Object(found) if groovy => match &**found {
+            Object::Library(instance) => instance
+                .index(machine, index)
+                .unwrap_or_else(|| Err(unsupported(format!("an index into {}", object.kind())))),
             Object::Matcher(matcher) => {
                 let Some(at) = index.as_long() else {
                     return Err(unsupported(format!("an index of {}", index.kind())));
@@ -240,12 +252,50 @@ fn several(machine: &mut Machine<'_>, object: &V, picks: &[V]) -> Outcome {
     Ok(V::list(made))
 }
 
+/// What an object does that decides itself what its properties are.
+fn own_setter(machine: &mut Machine<'_>, object: &V, name: &str, value: &V) -> Option<Outcome> {
+    if let V::Class(class) = object
+        && class.is_own()
+    {
+        return Some(machine.set_own_property(object, name, value));
+    }
+    let V::Object(inner) = object else { return None };
+    if let Object::Own(_) = &**inner {
+        return Some(machine.set_own_property(object, name, value));
+    }
+    inner.library()?.set_property(machine, name, value)
+}
+
+fn missing_field(object: &V, name: &str) -> Fault {
+    let class = missing::class_name(object);
+    thrown("MissingFieldException", format!("No such field: {name} for class: {class}"))
+}
+
+/// `object.@name`
+pub(super) fn field(machine: &mut Machine<'_>, object: &V, name: &str) -> Outcome {
+    if object.is_null() {
+        return Err(null_property(name));
+    }
+    let found = match object {
+        V::Object(inner) if matches!(**inner, Object::Own(_)) => machine.own_field(object, name).map(Ok),
+        V::Object(inner) => {
+            inner.library().and_then(|instance| instance.property(machine, &format!("@{name}")))
+        }
+        _ => None,
+    };
+    found.unwrap_or_else(|| Err(missing_field(object, name)))
+}
+
 /// Assigns to a variable, property or item; gives the value.
 pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &Rc<Frame>) -> Outcome {
     match &target.kind {
         Kind::Name(name) => machine.assign(frame, *name, value),
         Kind::Property(object, name, ..) => {
+            let is_inside = matches!(object.kind, Kind::This);
             let object = machine.value(object, frame)?;
+            if is_inside && let Some(outcome) = machine.set_own_field(&object, name, &value) {
+                return outcome;
+            }
             match &object {
                 V::Plain(Value::Null) => {
                     return Err(thrown(
@@ -268,6 +318,9 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
                     ));
                 }
                 _ => {
+                    if let Some(outcome) = own_setter(machine, &object, name, &value) {
+                        return outcome;
+                    }
                     let setter = format!("set{}", capitalized(name));
                     match library::dispatch(machine, &object, &setter, std::slice::from_ref(&value)) {
                         Err(Fault { cause: Cause::Unsupported(_), .. })
@@ -280,6 +333,14 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
                 }
             }
             Ok(value)
+        }
+        Kind::Field(object, name, ..) => {
+            let object = machine.value(object, frame)?;
+            if let Some(outcome) = machine.set_own_field(&object, name, &value) {
+                return outcome;
+            }
+            own_setter(machine, &object, &format!("@{name}"), &value)
+                .unwrap_or_else(|| Err(missing_field(&object, name)))
         }
         Kind::Index(object, index) => {
             let object = machine.value(object, frame)?;
@@ -335,6 +396,11 @@ fn store_item(machine: &mut Machine<'_>, object: &V, index: V, value: V) -> Outc
         }
         V::Host(Host::Vars) => {
             Err(thrown("MissingMethodException", "No signature of method: JMeterVariables.putAt()"))
+        }
+        V::Object(inner) if inner.library().is_some() => {
+            let item = self::index(machine, object, &index)?;
+            library::call(machine, &item, "replaceBody", vec![value.clone()])?;
+            Ok(value)
         }
         other => Err(unsupported(format!("assigning to an item of {}", other.kind()))),
     }

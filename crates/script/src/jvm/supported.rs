@@ -5,7 +5,7 @@
 //! promise what the interpreter does not have. A test compares; where it fails, it writes the right table to `target`.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -45,7 +45,7 @@ fn kind_of(expr: &Expr) -> Option<(&'static str, &'static [&'static str])> {
             Value::Boolean(_) => ("Boolean", &["Boolean"]),
             _ => return None,
         },
-        Kind::Join(_) => ("String", &["String", "GString"]),
+        Kind::Join(_) | Kind::LazyJoin(_) => ("String", &["String", "GString"]),
         Kind::List(_) => ("List", &["ArrayList"]),
         Kind::Range(..) => ("Range", &["IntRange"]),
         Kind::Map(_) => ("Map", &["LinkedHashMap"]),

@@ -96,8 +96,12 @@ pub(super) struct Function {
 pub(super) enum Kind {
     Literal(Value),
     Join(Vec<Expr>),
+    /// A text whose closures are evaluated each time it is used: `"${-> x}"`.
+    LazyJoin(Vec<Expr>),
     Name(Name),
     Class(Class),
+    /// `this` in a class of the script.
+    This,
     List(Vec<Item>),
     Map(Vec<(Expr, Expr)>),
     Range(Box<Expr>, Box<Expr>, bool),
@@ -115,6 +119,8 @@ pub(super) enum Kind {
     Step(Box<Expr>, i32, bool),
     /// Object, name, `?.`, `*.`
     Property(Box<Expr>, Arc<str>, bool, bool),
+    /// `object.@name`; object, name, `?.`, `*.`
+    Field(Box<Expr>, Arc<str>, bool, bool),
     Index(Box<Expr>, Box<Expr>),
     /// Object (none: the script), name, arguments, `?.`, `*.`
     Call(Option<Box<Expr>>, Arc<str>, Vec<Item>, bool, bool),
@@ -141,6 +147,8 @@ pub(super) struct Catch {
 pub(super) enum Stmt {
     Expr(Expr),
     Declare(Name, Type, Option<Expr>),
+    /// A declaration with `@Field`, whose variable the script's methods see.
+    Field(Name, Type, Option<Expr>),
     /// `def (a, b) = …`
     DeclareAll(Vec<(Name, Type)>, Expr),
     Method(Arc<Function>),
@@ -160,6 +168,28 @@ pub(super) enum Stmt {
     Empty,
 }
 
+/// A field of a class that the script defines.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub name: Name,
+    pub declared: Type,
+    pub value: Option<Expr>,
+    /// Groovy makes a getter and a setter for it.
+    pub is_property: bool,
+    pub is_static: bool,
+    pub is_final: bool,
+}
+
+/// A class that the script defines.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub class: Class,
+    pub fields: Vec<Field>,
+    /// Methods, and whether they are static.
+    pub methods: Vec<(Arc<Function>, bool)>,
+    pub constructors: Vec<Arc<Function>>,
+}
+
 /// A parsed script.
 #[derive(Debug)]
 pub(super) struct Tree {
@@ -167,6 +197,8 @@ pub(super) struct Tree {
     pub text: Arc<str>,
     pub statements: Vec<Stmt>,
     pub names: Vec<Arc<str>>,
+    /// The classes that the script defines.
+    pub classes: Vec<Arc<Definition>>,
     /// What JMeter stumbles over only when the script runs.
     pub warnings: Vec<super::Warning>,
     /// The script may look at the sampler at hand beyond its name.

@@ -155,6 +155,9 @@ fn instance(machine: &mut Machine<'_>, value: V, class: Class, target: Type) -> 
     if !machine.groovy() {
         return Err(mismatch(&value, target));
     }
+    if let (V::Map(_), true) = (&value, class.is_own()) {
+        return machine.construct(class, vec![value]);
+    }
     match (class.name(), &value) {
         ("BigDecimal", V::Plain(number)) => match number {
             Value::Double(double) => decimal_of_double(*double),

@@ -223,6 +223,7 @@ impl V {
             V::Map(map) => Some(map.entry_objects()),
             V::Object(object) => match &**object {
                 Object::Iterator(rest) => Some(rest.borrow().clone()),
+                Object::Library(instance) => instance.items(),
                 _ => None,
             },
             _ => None,
@@ -286,7 +287,9 @@ impl V {
             }
             (V::Array(a), V::Array(b)) => Rc::ptr_eq(a, b),
             (V::Closure(a), V::Closure(b)) => Rc::ptr_eq(a, b),
-            (V::Object(a), V::Object(b)) => Rc::ptr_eq(a, b) || a.equals(b),
+            (V::Object(a), V::Object(b)) if Rc::ptr_eq(a, b) => true,
+            (V::Object(a), other) if a.library().is_some() => a.library().is_some_and(|a| a.is_equal(other)),
+            (V::Object(a), V::Object(b)) => a.equals(b),
             (V::Class(a), V::Class(b)) => a == b,
             (V::Host(a), V::Host(b)) => a == b,
             (V::Void, V::Void) => true,

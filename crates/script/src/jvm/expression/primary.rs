@@ -21,6 +21,7 @@ impl Parser<'_> {
             Word::Join(pieces) => {
                 self.advance();
                 let mut parts = Vec::new();
+                let mut is_lazy = false;
                 for piece in pieces {
                     match piece {
                         Piece::Text(text) if text.is_empty() => {}
@@ -33,16 +34,17 @@ impl Parser<'_> {
                             let behind_name = code
                                 .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
                                 .trim_start();
-                            if behind_name.starts_with("->") {
-                                let what =
-                                    "a closure in a text (`${-> …}`), evaluated when the text is used,";
-                                return Err(unsupported(self.text, from, what));
-                            }
-                            parts.push(self.nested(from, to)?);
+                            let is_closure = behind_name.starts_with("->");
+                            is_lazy |= is_closure;
+                            parts.push(if is_closure {
+                                self.nested_closure(from, to)?
+                            } else {
+                                self.nested(from, to)?
+                            });
                         }
                     }
                 }
-                Ok(make(at, Kind::Join(parts)))
+                Ok(make(at, if is_lazy { Kind::LazyJoin(parts) } else { Kind::Join(parts) }))
             }
             Word::Sign("(") => {
                 self.advance();
@@ -111,6 +113,15 @@ impl Parser<'_> {
                 return Ok(make(at, Kind::Literal(Value::Null)));
             }
             "new" => return self.creation(),
+            "this" if self.in_class.is_some() => {
+                self.advance();
+                if self.is("(") {
+                    let items = self.arguments()?;
+                    return Ok(make(at, Kind::Call(None, name.clone(), items, false, false)));
+                }
+                return Ok(make(at, Kind::This));
+            }
+            "super" if self.in_class.is_some() => return self.refuse("`super`"),
             "this" | "super" => {
                 if matches!(self.ahead(1), Word::Sign(".")) && matches!(self.ahead(3), Word::Sign("(")) {
                     self.advance();
@@ -292,10 +303,10 @@ impl Parser<'_> {
         if self.is("{") && !self.groovy() {
             return self.refuse("a class without a name");
         }
-        if class.name() == "URL" {
+        if class.name() == "URL" && !class.is_own() {
             self.check_url()?;
         }
-        if !known::is_made(class.name(), items.len()) {
+        if !class.is_own() && !known::is_made(class.name(), items.len()) {
             return Err(unsupported(
                 self.text,
                 at,

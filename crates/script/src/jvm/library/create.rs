@@ -142,6 +142,9 @@ pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome 
                 text.split(|c| separators.contains(c)).filter(|part| !part.is_empty()).map(V::text).collect();
             Ok(V::object(Object::Iterator(RefCell::new(parts))))
         }
+        ("ArrayIterator", [V::Array(array)]) => {
+            Ok(V::object(Object::Iterator(RefCell::new(array.items.borrow().clone()))))
+        }
         ("File", [path]) => Ok(V::object(Object::File(text_of(machine, path)?.into()))),
         ("File", [parent, child]) => {
             let parent = match parent {

@@ -160,6 +160,7 @@ fn vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
                 V::Plain(Value::Null) => machine.scope.set_null(&name),
                 value => {
                     let text = text_of_object(machine, value);
+                    machine.leaves_objects |= !matches!(value, V::Plain(_));
                     machine.scope.set_object(&name, Rc::new(value.clone()), &text);
                 }
             }

@@ -6,7 +6,7 @@ use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, unsupported};
 use super::super::machine::Machine;
 use super::super::value::V;
-use super::{collectors, cookies, file_server, json_path, random_utils, sampler, threads, url};
+use super::{collectors, cookies, file_server, json_path, random_utils, sampler, threads, url, xml};
 use crate::{RequestArgument, RequestCookie, RequestFile};
 
 /// An object of such a class.
@@ -34,6 +34,51 @@ pub trait Instance: Debug {
 
     /// The file that it is.
     fn file(&self) -> Option<RequestFile> {
+        None
+    }
+
+    /// Its items, where it is a sequence.
+    fn items(&self) -> Option<Vec<V>> {
+        None
+    }
+
+    /// Whether it is true as a condition of Groovy.
+    fn is_true(&self) -> bool {
+        true
+    }
+
+    /// Whether `==` finds it equal to another value.
+    fn is_equal(&self, _other: &V) -> bool {
+        false
+    }
+
+    /// The text of XML content.
+    fn own_text(&self) -> Option<String> {
+        None
+    }
+
+    /// The document of XML content, with its declaration.
+    fn xml(&self) -> Option<String> {
+        None
+    }
+
+    /// The place of an XML node in the document that `document` identifies.
+    fn place_in(&self, _document: &usize) -> Option<usize> {
+        None
+    }
+
+    /// `object.name`, where the object decides itself what its properties are; `None`: they are its getters.
+    fn property(&self, _machine: &mut Machine<'_>, _name: &str) -> Option<Outcome> {
+        None
+    }
+
+    /// `object.name = value`, likewise.
+    fn set_property(&self, _machine: &mut Machine<'_>, _name: &str, _value: &V) -> Option<Outcome> {
+        None
+    }
+
+    /// `object[index]`
+    fn index(&self, _machine: &mut Machine<'_>, _index: &V) -> Option<Outcome> {
         None
     }
 
@@ -68,14 +113,16 @@ const OFFERS: &[&[Offer]] = &[
     cookies::OFFERS,
     sampler::OFFERS,
     random_utils::OFFERS,
+    xml::OFFERS,
 ];
 
 fn offers() -> impl Iterator<Item = &'static Offer> {
     OFFERS.iter().copied().flatten()
 }
 
-fn lists(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
+/// Whether a list of words, separated by blanks, has the word.
+pub fn lists(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|known| known == word)
 }
 
 /// The offer of the class of that name.

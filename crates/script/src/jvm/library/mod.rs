@@ -30,6 +30,7 @@ pub(super) mod texts;
 pub(super) mod threads;
 pub(super) mod time;
 pub(super) mod url;
+pub(super) mod xml;
 
 use super::fault::{Fault, Outcome, thrown, unsupported};
 use super::machine::Machine;
@@ -60,6 +61,20 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
             }
         };
     }
+    if print::is_lazy(object) {
+        let text = print::evaluated(machine, object)?;
+        return dispatch(machine, &text, method, arguments);
+    }
+    // Lists and maps keep such a text as it is.
+    let keeps = matches!(object, V::List(_) | V::Map(_) | V::Closure(_) | V::Array(_));
+    if !keeps && arguments.iter().any(print::is_lazy) {
+        let texts: Result<Vec<V>, Fault> =
+            arguments.iter().map(|argument| print::evaluated(machine, argument)).collect();
+        return dispatch(machine, object, method, &texts?);
+    }
+    if let Some(outcome) = machine.call_own(object, method, arguments) {
+        return outcome;
+    }
     match (method, arguments) {
         ("toString", []) if json_path::is_json_array(object) => {
             return Ok(V::text(json_path::text(machine, object)?));
@@ -76,7 +91,12 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
             }
         }
         ("is", [other]) if machine.groovy() => return Ok(V::truth(object.equals(other))),
-        ("getClass", []) => return super::places::property(machine, object, "class"),
+        ("getClass", []) => {
+            return match types::class_of(object) {
+                Some(class) => Ok(V::Class(class)),
+                None => super::places::property(machine, object, "class"),
+            };
+        }
         ("with" | "tap", [closure @ V::Closure(_)]) if machine.groovy() => {
             machine.delegates.push(object.clone());
             let value = machine.call_value(closure, vec![object.clone()]);
@@ -129,6 +149,7 @@ pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fa
         V::Object(inner) => match &**inner {
             super::objects::Object::Builder(text, _) => Ok(text.borrow().clone()),
             super::objects::Object::Charset(name) => Ok(name.clone()),
+            super::objects::Object::LazyText(_) => print::groovy(machine, value),
             _ => Err(thrown(
                 "MissingMethodException",
                 format!("the method takes a String, not {}", value.kind()),

@@ -31,6 +31,9 @@ pub fn call(
             ("format", [number]) => Ok(V::text(format::decimal(pattern, number)?)),
             _ => Err(unknown(object, method)),
         },
+        // A call goes to the text that it is.
+        Object::LazyText(_) => Err(unknown(object, method)),
+        Object::Own(_) => Err(super::super::missing::exception(machine, object, method, arguments)),
         Object::Temporal(..) => temporal::call(machine, object, method, arguments),
         Object::Formatter(pattern) => match (method, arguments) {
             ("format", [V::Object(temporal)]) => {

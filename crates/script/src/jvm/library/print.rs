@@ -94,9 +94,21 @@ fn items(
 fn text_of_object(machine: &mut Machine<'_>, object: &Object, value: &V) -> Result<String, Fault> {
     Ok(match object {
         Object::Builder(text, _) => text.borrow().clone(),
+        Object::LazyText(parts) => lazy(machine, parts)?,
         Object::Library(instance) => instance.text(machine)?,
+        Object::Own(_) => match machine.call_own(value, "toString", &[]) {
+            Some(text) => match text? {
+                V::Plain(text) => text.to_java_string(),
+                other => java(machine, &other)?,
+            },
+            None => format!("{}@6ccccc3c", object.class().name()),
+        },
         Object::Date(ms) => time::format(machine, "EEE MMM dd HH:mm:ss zzz yyyy", ms.get(), None)?,
         Object::Exception(class, message, _) => match message {
+            // Java has the line and the column between the two, which are not known here.
+            Some(message) if class.name() == "SAXParseException" => {
+                format!("{}; {message}", class.qualified_name())
+            }
             Some(message) => format!("{}: {message}", class.qualified_name()),
             None => class.qualified_name(),
         },
@@ -141,6 +153,41 @@ fn text_of_object(machine: &mut Machine<'_>, object: &Object, value: &V) -> Resu
         },
         _ => return Err(unsupported(format!("the text of {}", value.kind()))),
     })
+}
+
+/// The parts of a text; a closure with a parameter writes to it.
+fn lazy(machine: &mut Machine<'_>, parts: &[V]) -> Result<String, Fault> {
+    let mut out = String::new();
+    for part in parts {
+        match part {
+            V::Closure(closure) if !closure.function.parameters.is_empty() => {
+                let class = super::super::classes::Class::known("StringBuilder");
+                let writer = V::object(Object::Builder(std::cell::RefCell::default(), class));
+                machine.call_value(part, vec![writer.clone()])?;
+                out.push_str(&groovy(machine, &writer)?);
+            }
+            V::Closure(_) => {
+                let value = machine.call_value(part, Vec::new())?;
+                out.push_str(&groovy(machine, &value)?);
+            }
+            part => out.push_str(&groovy(machine, part)?),
+        }
+        machine.spend_text(out.len())?;
+    }
+    Ok(out)
+}
+
+/// A text with closures as the text that it is now; other values as they are.
+pub fn evaluated(machine: &mut Machine<'_>, value: &V) -> Result<V, Fault> {
+    match value {
+        V::Object(object) if matches!(**object, Object::LazyText(_)) => Ok(V::text(groovy(machine, value)?)),
+        value => Ok(value.clone()),
+    }
+}
+
+/// Whether it is a text with closures.
+pub fn is_lazy(value: &V) -> bool {
+    matches!(value, V::Object(object) if matches!(**object, Object::LazyText(_)))
 }
 
 /// Java leaves out seconds that are zero, and writes fractions in groups of three digits.

@@ -89,6 +89,7 @@ pub fn constant(class: Class, name: &str) -> Outcome {
         ("Pattern", "CASE_INSENSITIVE") => V::int(2),
         ("Pattern", "MULTILINE") => V::int(8),
         ("Pattern", "DOTALL") => V::int(32),
+        _ if class.is_own() => return Err(unsupported(format!("`{}.{name}`", class.name()))),
         (_, "simpleName") => V::text(class.name()),
         (_, "name") => V::text(class.qualified_name()),
         (_, "class") => V::Class(class),

@@ -12,7 +12,7 @@ use super::{Flow, Frame, Machine};
 use crate::Value;
 
 /// Whether a method or closure can be called with so many arguments; a single one that is left out is null.
-fn accepts_count(function: &Function, count: usize) -> bool {
+pub(super) fn accepts_count(function: &Function, count: usize) -> bool {
     let parameters = &function.parameters;
     let needed = parameters.iter().filter(|parameter| parameter.default.is_none()).count();
     let null = parameters.len() == 1 && parameters[0].declared.boxed && count == 0;
@@ -21,7 +21,7 @@ fn accepts_count(function: &Function, count: usize) -> bool {
 
 /// Whether Groovy passes the value to a parameter of that type. Only what is certainly no text is refused here, all else
 /// is left to the assignment.
-fn accepts(value: &V, declared: Type) -> bool {
+pub(super) fn accepts(value: &V, declared: Type) -> bool {
     let is_text = declared.base == tree::Base::Text && declared.arrays == 0;
     !is_text || matches!(value, V::Plain(Value::Text(_) | Value::Null) | V::Object(_))
 }
@@ -72,7 +72,12 @@ impl Machine<'_> {
         self.call_function(&function, arguments, &frame)
     }
 
-    fn call_function(&mut self, function: &Arc<Function>, arguments: Vec<V>, frame: &Rc<Frame>) -> Outcome {
+    pub(super) fn call_function(
+        &mut self,
+        function: &Arc<Function>,
+        arguments: Vec<V>,
+        frame: &Rc<Frame>,
+    ) -> Outcome {
         if !accepts_count(function, arguments.len()) {
             if self.groovy() {
                 return Err(missing::of_script(self, &function.name, &arguments));
@@ -104,8 +109,11 @@ impl Machine<'_> {
             Flow::Next(value) if self.groovy() => value,
             _ => V::NULL,
         };
-        if function.result == Type::ANY || matches!(function.result.base, tree::Base::Void) {
+        if function.result == Type::ANY {
             return Ok(value);
+        }
+        if function.result.base == tree::Base::Void {
+            return Ok(V::NULL);
         }
         types::assigned(self, value, function.result)
     }
@@ -123,6 +131,19 @@ impl Machine<'_> {
     }
 
     pub(in crate::jvm) fn closure(&self, function: &Arc<Function>, frame: &Rc<Frame>) -> V {
+        self.note_captured(frame);
         V::Closure(Rc::new(Closure { function: function.clone(), frame: frame.clone() }))
+    }
+
+    fn note_captured(&self, frame: &Rc<Frame>) {
+        let mut captured = self.captured.borrow_mut();
+        if captured.last().is_some_and(|last| last.as_ptr() == Rc::as_ptr(frame)) {
+            return;
+        }
+        // Most frames go with their call; the list must not grow with the number of calls.
+        if captured.len() == captured.capacity() {
+            captured.retain(|known| known.strong_count() > 0);
+        }
+        captured.push(Rc::downgrade(frame));
     }
 }

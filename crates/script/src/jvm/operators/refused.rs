@@ -161,7 +161,6 @@ pub(super) fn is_defined(binary: Binary, left: &Value, right: &Value) -> bool {
         (Value::Text(_), Value::Boolean(_)) if binary == Binary::Multiply => false,
         (Value::Text(_), _) => matches!(binary, Binary::Add | Binary::Subtract | Binary::Multiply),
         (Value::Boolean(_), Value::Boolean(_)) => bits,
-        (Value::Boolean(_), Value::Text(_)) => binary == Binary::Add,
         (Value::Boolean(_), _) => false,
         (Value::Character(_), Value::Text(_)) => false,
         (left, Value::Text(_)) if is_number(left) => binary == Binary::Add,

@@ -60,8 +60,15 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.is("@") {
-            self.annotation()?;
-            return self.statement_within(out);
+            let is_field = &*self.annotation()? == "Field";
+            let from = out.len();
+            self.statement_within(out)?;
+            for statement in out.iter_mut().skip(from).filter(|_| is_field) {
+                if let Stmt::Declare(name, declared, value) = statement {
+                    *statement = Stmt::Field(*name, *declared, value.take());
+                }
+            }
+            return Ok(());
         }
         let Word::Name(word) = self.peek().clone() else {
             return self.expression_statement(out);
@@ -79,6 +86,7 @@ impl Parser<'_> {
                 }
                 return Ok(());
             }
+            "class" if self.groovy() => return self.class_definition(),
             "class" | "interface" | "enum" | "trait" => return self.refuse(format!("`{word}`")),
             "if" => {
                 self.advance();
@@ -172,7 +180,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn annotation(&mut self) -> Result<(), ScriptError> {
+    /// Reads an annotation and gives its name.
+    pub(super) fn annotation(&mut self) -> Result<Arc<str>, ScriptError> {
         self.expect("@")?;
         let mut name = self.any_name()?;
         while self.accept(".") {
@@ -186,7 +195,7 @@ impl Parser<'_> {
                 self.advance();
             }
         }
-        Ok(())
+        Ok(name)
     }
 
     /// Words before a declaration that change nothing here.
@@ -262,7 +271,12 @@ impl Parser<'_> {
         self.groovy() && first.starts_with(|c: char| c.is_ascii_lowercase())
     }
 
-    fn method(&mut self, name: Arc<str>, result: Type, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+    pub(super) fn method(
+        &mut self,
+        name: Arc<str>,
+        result: Type,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), ScriptError> {
         self.expect("(")?;
         let parameters = self.parameters(")")?;
         self.expect(")")?;
@@ -304,7 +318,7 @@ impl Parser<'_> {
         Ok(parameters)
     }
 
-    fn declarations(&mut self, declared: Type, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
+    pub(super) fn declarations(&mut self, declared: Type, out: &mut Vec<Stmt>) -> Result<(), ScriptError> {
         loop {
             let name = self.any_name()?;
             self.declared.insert(name.clone());

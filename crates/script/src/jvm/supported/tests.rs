@@ -18,7 +18,7 @@ use super::super::{Language, known, patterns, random, stack};
 use crate::{Level, Scope};
 
 /// A user without anything.
-struct Nobody;
+pub(in crate::jvm) struct Nobody;
 
 impl Scope for Nobody {
     fn get(&self, _name: &str) -> Option<String> {
@@ -58,6 +58,7 @@ fn tree() -> Tree {
         text: Arc::from(""),
         statements: Vec::new(),
         names,
+        classes: Vec::new(),
         warnings: Vec::new(),
         opens_request: false,
     }

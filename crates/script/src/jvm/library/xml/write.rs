@@ -1,0 +1,108 @@
+//! `XmlUtil`: documents as text.
+
+use super::super::super::fault::{Outcome, unsupported};
+use super::super::super::machine::Machine;
+use super::super::super::value::V;
+use super::super::instance::Instance;
+use super::super::print;
+use super::{Child, Document, Parser, escaped, read};
+
+/// `XmlUtil.serialize` and `XmlUtil.escapeXml`.
+pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
+    match (method, arguments) {
+        ("escapeXml", [text]) => {
+            let text = print::groovy(machine, text)?;
+            Ok(V::text(escaped(&text)))
+        }
+        ("serialize", [V::Object(object)]) => match object.library().and_then(Instance::xml) {
+            Some(text) => Ok(V::text(text)),
+            None => Err(unsupported(format!("`XmlUtil.serialize` of a {}", object.class().name()))),
+        },
+        ("serialize", [text]) if text.as_text().is_some() => {
+            let parser = Parser {
+                class: "XmlSlurper",
+                has_namespaces: true.into(),
+                allows_doctype: false.into(),
+                keeps_blank: false.into(),
+                trims: false.into(),
+            };
+            let document = read(machine, text.as_text().unwrap_or_default(), &parser)?;
+            Ok(V::text(serialized(&document, 0)))
+        }
+        _ => Err(unsupported(format!("`XmlUtil.{method}` with these arguments"))),
+    }
+}
+
+/// An element as the serializer of JMeter's Xalan writes it: indented, but for what follows a text.
+pub fn serialized(document: &Document, element: usize) -> String {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    write(document, element, 0, &mut out);
+    out.push('\n');
+    out
+}
+
+fn write(document: &Document, at: usize, level: usize, out: &mut String) {
+    let elements = document.elements.borrow();
+    let element = &elements[at];
+    let name = element.name.written();
+    out.push('<');
+    out.push_str(&name);
+    for (prefix, namespace) in &element.declared {
+        let prefix = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
+        out.push_str(&format!(" {prefix}=\"{}\"", attribute(namespace)));
+    }
+    for (name, value) in &element.attributes {
+        out.push_str(&format!(" {}=\"{}\"", name.written(), attribute(value)));
+    }
+    if element.children.is_empty() {
+        out.push_str("/>");
+        return;
+    }
+    out.push('>');
+    let mut is_behind_text = false;
+    for child in &element.children {
+        match child {
+            Child::Text(text) => {
+                content(text, out);
+                is_behind_text = true;
+            }
+            Child::Element(child) => {
+                if !std::mem::take(&mut is_behind_text) {
+                    out.push('\n');
+                    out.extend(std::iter::repeat_n("   ", level + 1));
+                }
+                write(document, *child, level + 1, out);
+            }
+        }
+    }
+    if !is_behind_text {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("   ", level));
+    }
+    out.push_str(&format!("</{name}>"));
+}
+
+fn content(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c => out.push(c),
+        }
+    }
+}
+
+fn attribute(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("&#34;"),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\n' => out.push_str("&#10;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,433 @@
+//! Classes that a script defines. An object is a frame with its fields, inside one with the static fields of its class:
+//! methods run in frames inside these, so that names find fields as they find variables.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::super::classes::Class;
+use super::super::fault::{Fault, Outcome, thrown, unsupported};
+use super::super::objects::Object;
+use super::super::operators;
+use super::super::tree::{Base, Definition, Function, Operator, Type};
+use super::super::value::V;
+use super::super::{known, missing, places, types};
+use super::calls::{accepts, accepts_count};
+use super::{Frame, Machine, Role, Variable};
+
+/// Groovy's exception for a name that a class does not have.
+pub(super) fn missing_property(frame: &Frame, name: &str) -> Fault {
+    let class = frame.class().map_or("Script1", Class::name);
+    thrown("MissingPropertyException", format!("No such property: {name} for class: {class}"))
+}
+
+fn decapitalized(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().collect::<String>() + letters.as_str())
+}
+
+fn capitalized(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
+}
+
+fn takes(function: &Function, arguments: &[V]) -> bool {
+    accepts_count(function, arguments.len())
+        && arguments.iter().zip(&function.parameters).all(|(value, to)| accepts(value, to.declared))
+}
+
+impl Frame {
+    fn definition(&self) -> Option<&Arc<Definition>> {
+        match &self.role {
+            Role::Variables => None,
+            Role::Fields(definition) | Role::Statics(definition) => Some(definition),
+        }
+    }
+
+    /// The class whose fields these are.
+    pub(in crate::jvm) fn class(&self) -> Option<Class> {
+        self.definition().map(|definition| definition.class)
+    }
+}
+
+impl Machine<'_> {
+    /// The fields around a frame: those of `this`, or the static ones in a static method.
+    fn home(&self, frame: &Rc<Frame>) -> Option<Rc<Frame>> {
+        if self.tree.classes.is_empty() {
+            return None;
+        }
+        let mut at = Some(frame);
+        while let Some(frame) = at {
+            if frame.definition().is_some() {
+                return Some(frame.clone());
+            }
+            at = frame.parent.as_ref();
+        }
+        None
+    }
+
+    /// What `this` is.
+    pub(in crate::jvm) fn this(&self, frame: &Rc<Frame>) -> V {
+        match self.home(frame) {
+            Some(home) => match &home.role {
+                Role::Fields(_) => V::object(Object::Own(home)),
+                Role::Statics(definition) => V::Class(definition.class),
+                Role::Variables => V::NULL,
+            },
+            None => V::NULL,
+        }
+    }
+
+    fn definition(&self, class: Class) -> Result<Arc<Definition>, Fault> {
+        let found = self.tree.classes.iter().find(|known| known.class == class);
+        found.cloned().ok_or_else(|| unsupported(format!("the class `{}` of another script", class.name())))
+    }
+
+    /// The static fields of a class, with their first values when it is used for the first time.
+    fn statics(&mut self, definition: &Arc<Definition>) -> Result<Rc<Frame>, Fault> {
+        if let Some(known) = self.statics.get(&definition.class) {
+            return Ok(known.clone());
+        }
+        let frame = Rc::new(Frame {
+            variables: fields(definition, true),
+            parent: None,
+            role: Role::Statics(definition.clone()),
+        });
+        self.statics.insert(definition.class, frame.clone());
+        self.initialize(definition, &frame, true)?;
+        Ok(frame)
+    }
+
+    fn initialize(
+        &mut self,
+        definition: &Definition,
+        frame: &Rc<Frame>,
+        is_static: bool,
+    ) -> Result<(), Fault> {
+        for field in definition.fields.iter().filter(|field| field.is_static == is_static) {
+            if let Some(expr) = &field.value {
+                let value = self.value(expr, frame)?;
+                let value = types::declared(self, value, field.declared)?;
+                set(frame, field.name, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// `new P(…)`
+    pub(in crate::jvm) fn construct(&mut self, class: Class, arguments: Vec<V>) -> Outcome {
+        let definition = self.definition(class)?;
+        let statics = self.statics(&definition)?;
+        let frame = Rc::new(Frame {
+            variables: fields(&definition, false),
+            parent: Some(statics),
+            role: Role::Fields(definition.clone()),
+        });
+        self.spend(definition.fields.len())?;
+        self.initialize(&definition, &frame, false)?;
+        let object = V::object(Object::Own(frame.clone()));
+        let has_none = definition.constructors.is_empty();
+        let is_plain = has_none || definition.constructors.iter().any(|one| one.parameters.is_empty());
+        match (self.run_constructor(&definition, &frame, &arguments), arguments.as_slice()) {
+            (Some(outcome), _) => {
+                outcome?;
+            }
+            (None, []) if has_none => {}
+            (None, [V::Map(map)]) if is_plain => {
+                if let Some(outcome) = self.run_constructor(&definition, &frame, &[]) {
+                    outcome?;
+                }
+                for (name, value) in map.ordered() {
+                    let name = name.as_text().unwrap_or_default().to_owned();
+                    self.set_own_property(&object, &name, &value)?;
+                }
+            }
+            _ => {
+                let kinds: Vec<String> = arguments.iter().map(missing::class_name).collect();
+                let kinds: Vec<&str> =
+                    kinds.iter().map(|kind| kind.rsplit('.').next().unwrap_or(kind)).collect();
+                let message = format!(
+                    "Could not find matching constructor for: {}({})",
+                    class.name(),
+                    kinds.join(", ")
+                );
+                return Err(thrown("GroovyRuntimeException", message));
+            }
+        }
+        Ok(object)
+    }
+
+    /// Runs the constructor that takes these arguments, if there is one.
+    fn run_constructor(
+        &mut self,
+        definition: &Definition,
+        frame: &Rc<Frame>,
+        arguments: &[V],
+    ) -> Option<Result<V, Fault>> {
+        let found = definition.constructors.iter().find(|one| takes(one, arguments))?;
+        let inner = self.inner(frame);
+        Some(self.call_function(found, arguments.to_vec(), &inner))
+    }
+
+    /// Calls a method of an object or class of the script; `None`: it has none of that name for these arguments.
+    pub(in crate::jvm) fn call_own(&mut self, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
+        if self.tree.classes.is_empty() && !matches!(object, V::Object(_)) {
+            return None;
+        }
+        let frame = match self.frame_of(object)? {
+            Ok(frame) => frame,
+            Err(fault) => return Some(Err(fault)),
+        };
+        if let Some(outcome) = self.call_in(&frame, method, arguments) {
+            return Some(outcome);
+        }
+        if let Some(outcome) = self.accessor(&frame, object, method, arguments) {
+            return Some(outcome);
+        }
+        match (object, method, arguments) {
+            (V::Class(class), "getSimpleName" | "getName" | "getTypeName" | "getCanonicalName", []) => {
+                Some(Ok(V::text(class.name())))
+            }
+            (V::Class(_), "isInstance" | "equals" | "toString" | "getClass", _) => None,
+            (V::Class(_), ..) => Some(Err(missing::exception(self, object, method, arguments))),
+            _ => None,
+        }
+    }
+
+    /// The fields of an object or class of the script.
+    fn frame_of(&mut self, object: &V) -> Option<Result<Rc<Frame>, Fault>> {
+        match object {
+            V::Object(inner) => match &**inner {
+                Object::Own(frame) => Some(self.of_this_script(frame)),
+                _ => None,
+            },
+            V::Class(class) if class.is_own() => {
+                Some(self.definition(*class).and_then(|definition| self.statics(&definition)))
+            }
+            _ => None,
+        }
+    }
+
+    /// An object that another script left in a variable: names in its methods are not those of this script.
+    fn of_this_script(&self, frame: &Rc<Frame>) -> Result<Rc<Frame>, Fault> {
+        let own = frame.definition();
+        if own.is_some_and(|own| self.tree.classes.iter().any(|known| Arc::ptr_eq(known, own))) {
+            return Ok(frame.clone());
+        }
+        let name = frame.class().map_or("", Class::name);
+        Err(unsupported(format!("an object of the class `{name}` of another script")))
+    }
+
+    /// Calls a method of the class whose fields `frame` holds, or a closure in one of its fields.
+    fn call_in(&mut self, frame: &Rc<Frame>, method: &str, arguments: &[V]) -> Option<Outcome> {
+        let definition = frame.definition()?.clone();
+        let has_object = matches!(frame.role, Role::Fields(_));
+        let fits = |known: &&(Arc<Function>, bool)| {
+            *known.0.name == *method && (has_object || known.1) && takes(&known.0, arguments)
+        };
+        if let Some((function, is_static)) = definition.methods.iter().find(fits) {
+            let home = match (&frame.parent, *is_static && has_object) {
+                (Some(statics), true) => statics.clone(),
+                _ => frame.clone(),
+            };
+            let inner = self.inner(&home);
+            return Some(self.call_function(function, arguments.to_vec(), &inner));
+        }
+        match get(self, frame, method) {
+            Some(closure @ V::Closure(_)) => Some(self.call_value(&closure, arguments.to_vec())),
+            _ => None,
+        }
+    }
+
+    /// The getters and setters that Groovy makes for properties.
+    fn accessor(&mut self, frame: &Rc<Frame>, object: &V, method: &str, arguments: &[V]) -> Option<Outcome> {
+        let definition = frame.definition()?.clone();
+        let is_property = |name: &str| {
+            definition
+                .fields
+                .iter()
+                .any(|field| field.is_property && *self.tree.names[field.name as usize] == *name)
+        };
+        let (start, rest) = method.split_at_checked(if method.starts_with("is") { 2 } else { 3 })?;
+        let name = decapitalized(rest);
+        if rest.is_empty() || !is_property(&name) {
+            return None;
+        }
+        match (start, arguments) {
+            ("get" | "is", []) => get(self, frame, &name).map(Ok),
+            ("set", [value]) => Some(self.set_own_field(object, &name, value)?.map(|_| V::NULL)),
+            _ => None,
+        }
+    }
+
+    /// A call without an object inside a class; `None` where the class has no such method and the function is one of
+    /// every script's.
+    pub(in crate::jvm) fn call_inside_class(
+        &mut self,
+        frame: &Rc<Frame>,
+        name: &str,
+        arguments: &[V],
+    ) -> Option<Outcome> {
+        let home = self.home(frame)?;
+        if name == "this" {
+            let definition = home.definition()?.clone();
+            let outcome = self.run_constructor(&definition, &home, arguments);
+            return Some(outcome.unwrap_or_else(|| Err(unsupported("this call of a constructor"))));
+        }
+        let id = self.tree.names.iter().position(|known| **known == *name);
+        if let Some(closure @ V::Closure(_)) = id.and_then(|id| self.find(frame, id as u32)) {
+            return Some(self.call_value(&closure, arguments.to_vec()));
+        }
+        if let Some(outcome) = self.call_in(&home, name, arguments) {
+            return Some(outcome);
+        }
+        let object = self.this(frame);
+        if let Some(outcome) = self.accessor(&home, &object, name, arguments) {
+            return Some(outcome);
+        }
+        if known::is_function(name, true) {
+            return None;
+        }
+        Some(Err(missing::exception(self, &object, name, arguments)))
+    }
+
+    /// A name that is no variable: a property of the object that `with` is about, or nothing.
+    pub(in crate::jvm) fn name_elsewhere(&mut self, frame: &Rc<Frame>, name: &str) -> Outcome {
+        if let Some(delegate) = self.delegates.last().cloned() {
+            return places::property(self, &delegate, name);
+        }
+        let home = self.home(frame);
+        if let Some(home) = home {
+            let getter = format!("get{}", capitalized(name));
+            return match self.call_in(&home, &getter, &[]) {
+                Some(outcome) => outcome,
+                None => Err(missing_property(&home, name)),
+            };
+        }
+        Err(thrown("MissingPropertyException", format!("No such property: {name} for class: Script1")))
+    }
+
+    /// A field, read past getters.
+    pub(in crate::jvm) fn own_field(&mut self, object: &V, name: &str) -> Option<V> {
+        let frame = self.frame_of(object)?.ok()?;
+        get(self, &frame, name)
+    }
+
+    /// `object.name`
+    pub(in crate::jvm) fn own_property(&mut self, object: &V, name: &str) -> Outcome {
+        let Some(frame) = self.frame_of(object) else { return Err(unsupported("this property")) };
+        let frame = frame?;
+        if let Some(outcome) = self.call_in(&frame, &format!("get{}", capitalized(name)), &[]) {
+            return outcome;
+        }
+        // Only a method declared as `boolean` is a getter with this name.
+        let test = format!("is{}", capitalized(name));
+        let is_declared = frame.definition().is_some_and(|definition| {
+            let mut methods = definition.methods.iter();
+            let boolean = Type { base: Base::Boolean, boxed: false, arrays: 0 };
+            methods.any(|(function, _)| *function.name == *test && function.result == boolean)
+        });
+        if let Some(outcome) = is_declared.then(|| self.call_in(&frame, &test, &[])).flatten() {
+            return outcome;
+        }
+        if let Some(value) = get(self, &frame, name) {
+            return Ok(value);
+        }
+        if let V::Class(class) = object
+            && matches!(name, "name" | "simpleName" | "class")
+        {
+            return Ok(if name == "class" { object.clone() } else { V::text(class.name()) });
+        }
+        Err(missing_property(&frame, name))
+    }
+
+    /// Assigns to a field, past setters.
+    pub(in crate::jvm) fn set_own_field(&mut self, object: &V, name: &str, value: &V) -> Option<Outcome> {
+        let frame = match self.frame_of(object)? {
+            Ok(frame) => frame,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let id = self.tree.names.iter().position(|known| **known == *name)? as u32;
+        let holder = holder(&frame, id)?;
+        let declared = holder.variables.borrow().iter().find(|known| known.name == id)?.declared;
+        let kept = match types::declared(self, value.clone(), declared) {
+            Ok(kept) => kept,
+            Err(fault) => return Some(Err(fault)),
+        };
+        set(&holder, id, kept);
+        Some(Ok(value.clone()))
+    }
+
+    /// `object.name = value`
+    pub(in crate::jvm) fn set_own_property(&mut self, object: &V, name: &str, value: &V) -> Outcome {
+        let Some(frame) = self.frame_of(object) else { return Err(unsupported("this property")) };
+        let frame = frame?;
+        let setter = format!("set{}", capitalized(name));
+        if let Some(outcome) = self.call_in(&frame, &setter, std::slice::from_ref(value)) {
+            return outcome.map(|_| value.clone());
+        }
+        let definition = frame.definition().cloned();
+        let is_final = definition.is_some_and(|definition| {
+            definition
+                .fields
+                .iter()
+                .any(|field| field.is_final && *self.tree.names[field.name as usize] == *name)
+        });
+        if is_final {
+            let class = frame.class().map_or("", Class::name);
+            let message = format!("Cannot set readonly property: {name} for class: {class}");
+            return Err(thrown("ReadOnlyPropertyException", message));
+        }
+        self.set_own_field(object, name, value).unwrap_or_else(|| Err(missing_property(&frame, name)))
+    }
+
+    /// `left + right` where the class of `left` has the operator's method.
+    pub(in crate::jvm) fn own_operator(
+        &mut self,
+        left: &V,
+        operator: Operator,
+        right: &V,
+    ) -> Option<Outcome> {
+        if self.tree.classes.is_empty() {
+            return None;
+        }
+        let method = match operators::method(operator) {
+            "compareTo" => return None,
+            method => method,
+        };
+        let frame = self.frame_of(left)?.ok()?;
+        self.call_in(&frame, method, std::slice::from_ref(right))
+    }
+}
+
+/// The fields of a class before their first values.
+fn fields(definition: &Definition, is_static: bool) -> RefCell<Vec<Variable>> {
+    let own = definition.fields.iter().filter(|field| field.is_static == is_static);
+    RefCell::new(
+        own.map(|field| Variable {
+            name: field.name,
+            value: types::default_of(field.declared),
+            declared: field.declared,
+        })
+        .collect(),
+    )
+}
+
+/// The frame of an object or its class that has the field.
+fn holder(frame: &Rc<Frame>, name: u32) -> Option<Rc<Frame>> {
+    let has = |frame: &Rc<Frame>| frame.variables.borrow().iter().any(|known| known.name == name);
+    if has(frame) { Some(frame.clone()) } else { frame.parent.clone().filter(has) }
+}
+
+fn set(frame: &Rc<Frame>, name: u32, value: V) {
+    if let Some(known) = frame.variables.borrow_mut().iter_mut().find(|known| known.name == name) {
+        known.value = value;
+    }
+}
+
+fn get(machine: &Machine<'_>, frame: &Rc<Frame>, name: &str) -> Option<V> {
+    let id = machine.tree.names.iter().position(|known| **known == *name)? as u32;
+    let holder = holder(frame, id)?;
+    let variables = holder.variables.borrow();
+    variables.iter().find(|known| known.name == id).map(|known| known.value.clone())
+}

@@ -1,0 +1,28 @@
+//! What a run leaves behind.
+
+use super::super::supported::tests::Nobody;
+use super::super::{Language, parser};
+use super::Machine;
+
+/// Runs a script and tells how many frames that closures refer to were alive before and after they were released.
+fn frames_alive(text: &str, leaves_objects: bool) -> (usize, usize) {
+    let tree = parser::parse(text, Language::Groovy).expect("a script");
+    let mut scope = Nobody;
+    let mut machine = Machine::new(&tree, &mut scope);
+    machine.leaves_objects = leaves_objects;
+    machine.script(&[]).expect("a value");
+    let frames = machine.captured.borrow().clone();
+    let alive = || frames.iter().filter(|frame| frame.strong_count() > 0).count();
+    let before = alive();
+    machine.release();
+    (before, alive())
+}
+
+#[test]
+fn frames_with_closures_are_freed() {
+    assert_eq!(frames_alive("def c = { 1 }; c()", false), (1, 0));
+    assert_eq!(frames_alive("def f() { def c = { 1 }; c() }; f() + f()", false), (2, 0));
+    assert_eq!(frames_alive("class A { def c = { 1 } }; new A(); new A().c()", false), (2, 0));
+    // A closure that stays in a variable of the user keeps its frame.
+    assert_eq!(frames_alive("def c = { 1 }; c()", true), (1, 1));
+}
