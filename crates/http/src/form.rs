@@ -25,7 +25,7 @@ pub(crate) fn query(arguments: &[Argument], user: &mut UserState, out: &mut Stri
         append(&text, argument.encode, out);
         text.clear();
         argument.value.render(user, &mut text);
-        if argument.use_equals || !text.is_empty() {
+        if argument.use_equals {
             out.push('=');
         }
         append(&text, argument.encode, out);
