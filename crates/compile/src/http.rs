@@ -6,7 +6,9 @@ use busyhour_engine::user::StateId;
 use busyhour_http::embedded::Embedded;
 use busyhour_http::modify::{Modifier, UrlRewriting};
 use busyhour_http::source::{Source, SourceKind};
-use busyhour_http::{Argument, Charset, Client, FileArgument, Header, HttpSampler, Proxy, Redirects};
+use busyhour_http::{
+    Argument, Charset, Client, FileArgument, Header, HeaderManagers, HttpSampler, Proxy, Redirects,
+};
 use busyhour_plan::{Element, Property};
 
 use crate::context::Context;
@@ -127,6 +129,7 @@ fn request<'p>(
         response_timeout: merged.text(context, "HTTPSampler.response_timeout"),
         proxy,
         headers: headers(context, scope),
+        header_managers: header_managers(scope),
         cookies: cookies.and_then(|element| managers::cookies(context, element)),
         cache: cache.and_then(|element| managers::cache(context, element)),
         auth: auth.and_then(|element| managers::auth(context, element)),
@@ -213,6 +216,16 @@ fn charset<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Charset {
             );
             Charset::Utf8
         }
+    }
+}
+
+fn header_managers(scope: &[Element<'_>]) -> HeaderManagers {
+    let mut managers =
+        scope.iter().filter(|element| role(**element) == Role::Config(ConfigClass::HeaderManager));
+    match (managers.next(), managers.next()) {
+        (None, _) => HeaderManagers::None,
+        (Some(one), None) => HeaderManagers::One(u32::try_from(one.id().index()).unwrap_or(u32::MAX)),
+        (Some(_), Some(_)) => HeaderManagers::Several,
     }
 }
 

@@ -113,6 +113,13 @@ pub trait RequestAccess: fmt::Debug {
     fn set_arguments(&mut self, arguments: Vec<RequestArgument>);
     /// Removes the arguments at these places. Those of the plan are gone for the user's later samples, too, as in JMeter.
     fn remove_arguments(&mut self, user: &mut UserState, places: &[usize]);
+    /// The headers of the sampler's header manager, names and values; `None` without one.
+    fn headers(&mut self, user: &mut UserState) -> Option<Vec<(String, String)>>;
+    /// Replaces the headers of the sampler's header manager. If it is the only one in scope, they are those of the user's
+    /// later samples, too, as in JMeter.
+    fn set_headers(&mut self, user: &mut UserState, headers: Vec<(String, String)>);
+    /// Gives the sampler another header manager for this sample, merged with the one that it has.
+    fn set_header_manager(&mut self, user: &mut UserState, headers: Vec<(String, String)>);
     /// The files in their order.
     fn files(&mut self, user: &mut UserState) -> Vec<RequestFile>;
     /// Replaces the files.

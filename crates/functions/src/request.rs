@@ -88,6 +88,18 @@ impl RequestFacts for UserScope<'_> {
         self.with_request(|request, user| request.remove_arguments(user, places));
     }
 
+    fn headers(&mut self) -> Option<Vec<(String, String)>> {
+        self.with_request(|request, user| request.headers(user))
+    }
+
+    fn set_headers(&mut self, headers: Vec<(String, String)>) {
+        self.with_request(|request, user| request.set_headers(user, headers));
+    }
+
+    fn set_header_manager(&mut self, headers: Vec<(String, String)>) {
+        self.with_request(|request, user| request.set_header_manager(user, headers));
+    }
+
     fn files(&mut self) -> Vec<RequestFile> {
         let of = |file: engine::RequestFile| RequestFile {
             path: file.path,

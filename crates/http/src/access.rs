@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use busyhour_engine::element::Processor;
 use busyhour_engine::request::{
@@ -13,7 +14,7 @@ use busyhour_engine::user::{StateId, UserState};
 use crate::charset::Charset;
 use crate::cookies::Jar;
 use crate::encode;
-use crate::sampler::{Argument, FileArgument, HttpSampler, Redirects};
+use crate::sampler::{Argument, FileArgument, Header, HeaderManagers, HttpSampler, Redirects};
 use crate::session::HttpSession;
 
 /// Gives the scripts around a sampler access to it: the first of the sampler's pre-processors.
@@ -44,7 +45,11 @@ impl Processor for OpenRequest {
             state: self.state,
             is_changed: false,
             is_renamed: false,
+            has_own_headers: false,
         };
+        if let Some(headers) = kept_headers(&self.sampler, user) {
+            access.own().headers = headers;
+        }
         if let Some(left) = user.peek_state::<Left>(self.state).and_then(|left| left.clone()) {
             access.own().arguments = left;
         }
@@ -67,6 +72,8 @@ struct Access {
     state: StateId,
     is_changed: bool,
     is_renamed: bool,
+    /// A script has given the sampler a header manager of its own.
+    has_own_headers: bool,
 }
 
 /// The sampler and the label as scripts have changed them; `None` for what they left as it was.
@@ -76,11 +83,23 @@ pub(crate) fn changed(user: &UserState) -> (Option<Arc<HttpSampler>>, Option<Tem
     (access.is_changed.then(|| Arc::clone(&access.sampler)), access.is_renamed.then(|| access.name.clone()))
 }
 
-/// The cookies of a session as scripts see them between samples.
-#[derive(Debug)]
+/// What scripts see and change between samples: the cookies of the session, and the headers of managers.
+#[derive(Debug, Default)]
 struct Lent {
     jars: Vec<Jar>,
     is_changed: bool,
+    /// Headers of managers that scripts have changed, by the manager's number.
+    headers: Vec<(u32, Box<[Header]>)>,
+}
+
+/// What scripts have left of the headers of the sampler's manager; `None`: nobody changed them.
+pub(crate) fn kept_headers(sampler: &HttpSampler, user: &UserState) -> Option<Box<[Header]>> {
+    if !sampler.shared.keeps_headers.load(Ordering::Relaxed) {
+        return None;
+    }
+    let HeaderManagers::One(manager) = sampler.header_managers else { return None };
+    let lent = user.lent.as_ref()?.downcast_ref::<Lent>()?;
+    lent.headers.iter().find(|(known, _)| *known == manager).map(|(_, headers)| headers.clone())
 }
 
 /// Takes over the cookies that scripts have changed.
@@ -101,7 +120,9 @@ pub(crate) fn begin_sample(session: &mut HttpSession) {
 
 /// Shows scripts the cookies of the session.
 pub(crate) fn lend_cookies(session: &HttpSession, user: &mut UserState) {
-    user.lent = Some(Box::new(Lent { jars: session.jars().to_vec(), is_changed: false }));
+    let headers = user.lent.take().and_then(|lent| lent.downcast::<Lent>().ok()).map(|lent| lent.headers);
+    let headers = headers.unwrap_or_default();
+    user.lent = Some(Box::new(Lent { jars: session.jars().to_vec(), is_changed: false, headers }));
 }
 
 impl Access {
@@ -130,7 +151,7 @@ impl Access {
         let manager = self.sampler.cookies.as_ref()?;
         let mut lent = match user.lent.take().map(|lent| lent.downcast::<Lent>()) {
             Some(Ok(lent)) => lent,
-            _ => Box::new(Lent { jars: Vec::new(), is_changed: false }),
+            _ => Box::default(),
         };
         let at = match lent.jars.iter().position(|jar| Arc::ptr_eq(&jar.manager, manager)) {
             Some(at) => at,
@@ -143,6 +164,24 @@ impl Access {
         lent.is_changed = true;
         user.lent = Some(lent);
         Some(value)
+    }
+
+    /// Headers from their texts; those that are as before keep what the plan computes for each sample.
+    fn headers_of(&mut self, user: &mut UserState, given: Vec<(String, String)>) -> Box<[Header]> {
+        let mut known: Vec<Option<Header>> = self.sampler.headers.iter().cloned().map(Some).collect();
+        let mut take = |name: &str, value: &str| {
+            let is_same = |header: &Header, user: &mut UserState| {
+                header.name.text(user) == name && header.value.text(user) == value
+            };
+            let at = (0..known.len())
+                .find(|at| known[*at].as_ref().is_some_and(|header| is_same(header, user)))?;
+            known[at].take()
+        };
+        let made = |name: &str, value: &str| Header {
+            name: Template::literal(name),
+            value: Template::literal(value),
+        };
+        given.iter().map(|(name, value)| take(name, value).unwrap_or_else(|| made(name, value))).collect()
     }
 
     /// JMeter takes the query of a GET's path apart.
@@ -273,6 +312,42 @@ impl RequestAccess for Access {
         *left = Some(without(&before));
         let now = without(&self.sampler.arguments);
         self.own().arguments = now;
+    }
+
+    fn headers(&mut self, user: &mut UserState) -> Option<Vec<(String, String)>> {
+        if self.sampler.header_managers == HeaderManagers::None && !self.has_own_headers {
+            return None;
+        }
+        let headers = self.sampler.headers.iter();
+        let text =
+            |header: &Header| (header.name.text(user).into_owned(), header.value.text(user).into_owned());
+        Some(headers.map(text).collect())
+    }
+
+    fn set_headers(&mut self, user: &mut UserState, headers: Vec<(String, String)>) {
+        let headers = self.headers_of(user, headers);
+        if let (HeaderManagers::One(manager), false) = (self.sampler.header_managers, self.has_own_headers) {
+            self.sampler.shared.keeps_headers.store(true, Ordering::Relaxed);
+            let lent = user.lent.take().and_then(|lent| lent.downcast::<Lent>().ok());
+            let mut lent = lent.unwrap_or_default();
+            lent.headers.retain(|(known, _)| *known != manager);
+            lent.headers.push((manager, headers.clone()));
+            user.lent = Some(lent);
+        }
+        self.own().headers = headers;
+    }
+
+    fn set_header_manager(&mut self, user: &mut UserState, headers: Vec<(String, String)>) {
+        let mut all = self.headers(user).unwrap_or_default();
+        let merges = !all.is_empty();
+        for (name, value) in headers {
+            if !merges || !all.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+                all.push((name, value));
+            }
+        }
+        self.has_own_headers = true;
+        let all = self.headers_of(user, all);
+        self.own().headers = all;
     }
 
     fn files(&mut self, user: &mut UserState) -> Vec<RequestFile> {

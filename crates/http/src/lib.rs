@@ -51,7 +51,9 @@ pub use failure::Failure;
 pub use files::FileStore;
 pub use keystore::{ClientKeys, KeyChoice, KeyStoreError};
 pub use plain::{connect_plainly, resolve_plainly};
-pub use sampler::{Argument, Client, FileArgument, Header, HttpSampler, Proxy, Redirects, SharedHttp};
+pub use sampler::{
+    Argument, Client, FileArgument, Header, HeaderManagers, HttpSampler, Proxy, Redirects, SharedHttp,
+};
 pub use session::HttpSession;
 pub use tls::{TlsPolicy, tls_config};
 #[doc(hidden)]

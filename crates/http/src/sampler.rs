@@ -58,6 +58,8 @@ pub struct SharedHttp {
     pub client_keys: Option<Arc<ClientKeys>>,
     /// Some script may look at cookies: they are shown to scripts after each sample.
     pub lends_cookies: AtomicBool,
+    /// Some script has changed a header manager.
+    pub keeps_headers: AtomicBool,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
 }
 
@@ -157,6 +159,18 @@ pub enum Redirects {
     Auto,
 }
 
+/// The header managers in scope of a sampler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeaderManagers {
+    /// None.
+    #[default]
+    None,
+    /// One, by its number in the plan. What scripts change of it holds for all samplers in its scope.
+    One(u32),
+    /// Several, which are merged for each sample anew.
+    Several,
+}
+
 /// An HTTP Request sampler with the config elements of its scope merged in.
 #[derive(Debug, Clone)]
 pub struct HttpSampler {
@@ -196,6 +210,8 @@ pub struct HttpSampler {
     pub proxy: Option<Proxy>,
     /// Headers of the header managers, merged.
     pub headers: Box<[Header]>,
+    /// The managers that these headers come from.
+    pub header_managers: HeaderManagers,
     /// The nearest cookie manager.
     pub cookies: Option<Arc<CookieManager>>,
     /// The nearest cache manager.
@@ -260,6 +276,9 @@ impl Protocol for HttpSampler {
             let (own, name) = access::changed(user);
             let (own, label) = (own.as_deref().unwrap_or(self), name.as_ref().unwrap_or(label));
             let own = Box::new(modified(own, user));
+            Box::pin(exchange::sample(&own, user, session, label, intended, keep)).await;
+        } else if let Some(headers) = access::kept_headers(self, user) {
+            let own = Box::new(modified(&HttpSampler { headers, ..self.clone() }, user));
             Box::pin(exchange::sample(&own, user, session, label, intended, keep)).await;
         } else if self.modifiers.is_empty() {
             exchange::sample(self, user, session, label, intended, keep).await;

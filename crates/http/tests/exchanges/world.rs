@@ -13,7 +13,7 @@ use busyhour_engine::template::Template;
 use busyhour_engine::user::UserState;
 use busyhour_engine::variables::Names;
 use busyhour_http::auth::{AuthManager, Authorization};
-use busyhour_http::{Charset, Client, HttpSampler, HttpSession, Redirects, SharedHttp};
+use busyhour_http::{Charset, Client, HeaderManagers, HttpSampler, HttpSession, Redirects, SharedHttp};
 
 /// One user, its session and the runtime it lives on.
 pub struct World {
@@ -50,6 +50,7 @@ pub fn get(port: u16, path: &str) -> HttpSampler {
         response_timeout: Template::default(),
         proxy: None,
         headers: Box::default(),
+        header_managers: HeaderManagers::None,
         cookies: None,
         cache: None,
         auth: None,

@@ -59,6 +59,11 @@ pub fn manager_property(machine: &mut Machine<'_>) -> V {
     library(Property { name: "HTTPSampler.cookie_manager".to_owned(), value })
 }
 
+/// An object as one of JMeter's properties.
+pub fn property(name: String, value: V) -> V {
+    library(Property { name, value })
+}
+
 #[derive(Debug)]
 struct Manager;
 

@@ -6,7 +6,7 @@ use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, unsupported};
 use super::super::machine::Machine;
 use super::super::value::V;
-use super::{collectors, cookies, file_server, json_path, random_utils, sampler, threads, url, xml};
+use super::{collectors, cookies, file_server, headers, json_path, random_utils, sampler, threads, url, xml};
 use crate::{RequestArgument, RequestCookie, RequestFile};
 
 /// An object of such a class.
@@ -29,6 +29,16 @@ pub trait Instance: Debug {
 
     /// The arguments that it holds.
     fn arguments(&self) -> Option<Vec<RequestArgument>> {
+        None
+    }
+
+    /// The header that it is, name and value.
+    fn header(&self) -> Option<(String, String)> {
+        None
+    }
+
+    /// The headers of a manager that the script made.
+    fn headers(&self) -> Option<Vec<(String, String)>> {
         None
     }
 
@@ -106,6 +116,7 @@ pub struct Offer {
 
 const OFFERS: &[&[Offer]] = &[
     file_server::OFFERS,
+    headers::OFFERS,
     json_path::OFFERS,
     threads::OFFERS,
     url::OFFERS,
@@ -133,6 +144,24 @@ pub fn offer(class: &str) -> Option<&'static Offer> {
 /// Whether objects of one of these classes have a method of that name.
 pub fn is_method(name: &str) -> bool {
     offers().any(|offer| lists(offer.methods, name))
+}
+
+/// The methods of objects of these classes.
+#[cfg(test)]
+pub fn methods() -> impl Iterator<Item = &'static str> {
+    offers().flat_map(|offer| offer.methods.split_ascii_whitespace())
+}
+
+/// The static methods of these classes, with their class.
+#[cfg(test)]
+pub fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    offers().flat_map(|offer| offer.statics.split_ascii_whitespace().map(|name| (offer.class, name)))
+}
+
+/// The classes among these that scripts can make objects of.
+#[cfg(test)]
+pub fn made_classes() -> impl Iterator<Item = &'static str> {
+    offers().filter(|offer| offer.made.is_some()).map(|offer| offer.class)
 }
 
 /// Whether one of these classes has a static method of that name.

@@ -10,6 +10,7 @@ pub(super) mod encode;
 pub(super) mod file_server;
 pub(super) mod files;
 pub(super) mod format;
+pub(super) mod headers;
 pub(super) mod host;
 pub(super) mod instance;
 pub(super) mod json;

@@ -8,7 +8,7 @@ use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::{Host, V};
 use super::instance::{Instance, Offer, no_static, not_made};
-use super::{cookies, encode, print, unknown};
+use super::{cookies, encode, headers, print, unknown};
 use crate::{RequestArgument, RequestFile, RequestFlag, RequestText, Value};
 
 /// The classes of this file.
@@ -22,6 +22,7 @@ pub const OFFERS: &[Offer] = &[
                   setResponseTimeout setName getPostBodyRaw setPostBodyRaw getUseKeepAlive setUseKeepAlive \
                   getFollowRedirects setFollowRedirects getAutoRedirects setAutoRedirects getArguments \
                   setArguments addArgument addNonEncodedArgument addEncodedArgument getCookieManager getHTTPFiles \
+                  getHeaderManager setHeaderManager \
                   getHTTPFileCount setHTTPFiles getDoMultipart setDoMultipart getUrl getQueryString getProperty",
         call: no_static,
         make: not_made,
@@ -67,7 +68,7 @@ pub const OF_ANY_SAMPLER: &[&str] = &["getName", "name", "getThreadName", "threa
 
 /// Whether `sampler` may have a method of that name.
 pub fn has_method(name: &str) -> bool {
-    OF_ANY_SAMPLER.contains(&name) || OFFERS[0].methods.split(' ').any(|known| known == name)
+    OF_ANY_SAMPLER.contains(&name) || OFFERS[0].methods.split_ascii_whitespace().any(|known| known == name)
 }
 
 fn library(instance: impl Instance + 'static) -> V {
@@ -122,6 +123,11 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
     }
     match (method, arguments) {
         ("getCookieManager", []) => Ok(cookies::manager(machine)),
+        ("getHeaderManager", []) => Ok(headers::manager(machine)),
+        ("setHeaderManager", [manager]) => match headers::set_manager(machine, manager) {
+            true => Ok(V::NULL),
+            false => Err(wrong(method)),
+        },
         ("getProperty", [name]) if name.as_text() == Some("HTTPSampler.cookie_manager") => {
             Ok(cookies::manager_property(machine))
         }
