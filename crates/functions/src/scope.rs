@@ -495,3 +495,28 @@ impl SampleFacts for Facts {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use busyhour_script::{SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS};
+
+    use super::*;
+
+    /// The check of scripts accepts what these lists name.
+    #[test]
+    fn results_have_what_the_check_accepts() {
+        let result = SampleResult { sub_results: vec![SampleResult::default()], ..SampleResult::default() };
+        let clock = busyhour_engine::clock::Clock::manual(0);
+        let mut facts = Facts { result, clock, is_sampler: true };
+        for name in SAMPLE_FACTS {
+            assert!(facts.fact(name).is_some(), "{name}");
+        }
+        for getter in SUB_RESULT_GETTERS {
+            assert!(facts.sub_result(0, getter).is_some(), "{getter}");
+        }
+        let values = [Value::text("text"), Value::Boolean(false), Value::Integer(1), Value::Null];
+        for name in SAMPLE_CHANGES {
+            assert!(values.iter().any(|value| facts.change(name, value.clone())), "{name}");
+        }
+    }
+}

@@ -29,6 +29,9 @@ pub use error::{Place, ScriptError};
 pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
 pub use request::{RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText};
-pub use scope::{Level, SampleFacts, Scope, StopRequest, UserCounts, Verdict};
+pub use scope::{
+    Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, StopRequest, UserCounts,
+    Verdict,
+};
 pub use unbound::refuse_unbound;
 pub use value::Value;

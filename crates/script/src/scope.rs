@@ -197,6 +197,63 @@ pub struct Verdict {
     pub message: String,
 }
 
+/// What [`SampleFacts::fact`] gives for a result of JMeter.
+pub const SAMPLE_FACTS: &[&str] = &[
+    "RequestHeaders",
+    "SamplerData",
+    "ContentType",
+    "MediaType",
+    "DataType",
+    "DataEncodingNoDefault",
+    "BodySizeAsLong",
+    "BodySize",
+    "HeadersSize",
+    "SentBytes",
+    "IdleTime",
+    "GroupThreads",
+    "AllThreads",
+    "ErrorCount",
+    "SampleCount",
+    "FirstAssertionFailureMessage",
+];
+
+/// What [`SampleFacts::change`] does for a result of JMeter.
+pub const SAMPLE_CHANGES: &[&str] = &[
+    "RequestHeaders",
+    "ResponseHeaders",
+    "SamplerData",
+    "ContentType",
+    "DataEncoding",
+    "DataType",
+    "StopThread",
+    "StopTest",
+    "StopTestNow",
+    "Latency",
+    "ConnectTime",
+    "BodySize",
+    "SentBytes",
+    "setIgnore",
+    "sampleStart",
+    "sampleEnd",
+    "latencyEnd",
+];
+
+/// The getters that [`SampleFacts::sub_result`] knows.
+pub const SUB_RESULT_GETTERS: &[&str] = &[
+    "getSampleLabel",
+    "getResponseCode",
+    "getResponseMessage",
+    "getResponseDataAsString",
+    "getResponseHeaders",
+    "getRequestHeaders",
+    "getSamplerData",
+    "getUrlAsString",
+    "getURL",
+    "isSuccessful",
+    "getTime",
+    "getLatency",
+];
+
 /// The facts of a sample result that plain scripts read or change. Times are milliseconds.
 pub trait SampleFacts {
     /// `getSampleLabel()`

@@ -53,6 +53,42 @@ fn refusals_name_the_place() {
 }
 
 #[test]
+fn what_the_interpreter_lacks_is_refused() {
+    for (text, expected) in [
+        ("String.CASE_INSENSITIVE_ORDER", "`String.CASE_INSENSITIVE_ORDER` is not supported (column 8)"),
+        (
+            "org.apache.commons.lang3.RandomStringUtils.random(5)",
+            "`RandomStringUtils.random` with 1 arguments is not supported (column 44)",
+        ),
+        ("new Date(1, 2, 3)", "`new Date` with 3 arguments is not supported (column 5)"),
+        ("vars.put('a')", "`put` of a vars with 1 arguments is not supported (column 6)"),
+        ("prev.setSubResults(1)", "the method `setSubResults` is not supported (column 6)"),
+        ("prev.getSubResults(1)", "`getSubResults` of a prev with 1 arguments is not supported (column 6)"),
+        (
+            "ctx.getPreviousResult().isFile()",
+            "`isFile` of a prev with 0 arguments is not supported (column 25)",
+        ),
+        ("prev.samplerName", "the property `samplerName` of `prev` is not supported (column 6)"),
+        (
+            "def f = new File('a'); f.getDay()",
+            "`getDay` of a File with 0 arguments is not supported (column 26)",
+        ),
+        (
+            "java.time.LocalDate.now().atStartOfDay(1)",
+            "`atStartOfDay` of a LocalDate with 1 arguments is not supported (column 27)",
+        ),
+    ] {
+        let outcome = java_like::compile(text, java_like::Language::Groovy).map(|_| ());
+        assert_eq!(outcome.map_err(|refusal| refusal.to_string()), Err(expected.to_owned()), "{text}");
+    }
+    // A name that is assigned twice may hold anything.
+    for text in ["def f = new File('a'); f = new Date(); f.getDay()", "[new Date()].each { f -> f.getDay() }"]
+    {
+        assert!(java_like::compile(text, java_like::Language::Groovy).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn javascript_has_the_length_of_what_java_made() {
     use busyhour_script::javascript::{Imitated, compile_element};
     for imitated in [Imitated::Rhino, Imitated::Nashorn] {

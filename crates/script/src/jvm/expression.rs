@@ -1,5 +1,6 @@
 //! From words to expressions.
 
+mod checks;
 mod primary;
 
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use super::lexer::Word;
 use super::parser::Parser;
 use super::tree::{Base, Expr, Function, Item, Kind, Operator, Shift, Type};
-use super::{known, library, supported, syntax, unsupported};
+use super::{syntax, unsupported};
 use crate::syntax::ast::Binary;
 use crate::{ScriptError, Value};
 
@@ -223,15 +224,6 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn check_pattern(&self, pattern: &Expr) -> Result<(), ScriptError> {
-        if let Kind::Literal(Value::Text(text)) = &pattern.kind
-            && let Err(what) = super::patterns::check(text)
-        {
-            return Err(unsupported(self.text, pattern.at as usize, what));
-        }
-        Ok(())
-    }
-
     /// BeanShell compares objects by identity: what that gives is known for literals, and else refused.
     fn identity(
         &self,
@@ -399,6 +391,7 @@ impl Parser<'_> {
                         self.check_call(&expr, &name, &items, name_at)?;
                         expr = make(name_at, Kind::Call(Some(Box::new(expr)), name, items, safe, spread));
                     } else {
+                        self.check_property(&expr, &name, name_at)?;
                         expr = make(name_at, Kind::Property(Box::new(expr), name, safe, spread));
                     }
                 }
@@ -441,63 +434,6 @@ impl Parser<'_> {
             }
         }
         Ok(expr)
-    }
-
-    fn check_call(&self, object: &Expr, name: &str, items: &[Item], at: usize) -> Result<(), ScriptError> {
-        if let Kind::Class(class) = &object.kind {
-            if !class.is_own() && !known::has_static(class.name(), name) && !known::is_class_method(name) {
-                return Err(unsupported(self.text, at, format!("`{}.{name}`", class.name())));
-            }
-        } else if let Kind::Name(id) = &object.kind
-            && (self.builders.contains(id) || self.nowhere.contains(&*self.names[*id as usize]))
-        {
-            return Ok(());
-        } else if let Some(what) = supported::refusal(object, name, items, self.groovy()) {
-            return Err(unsupported(self.text, at, what));
-        } else if !supported::is_missing(object, name, items, self.groovy()) {
-            self.check_method(name, at)?;
-        }
-        let joined = |expr: &Expr| matches!(expr.kind, Kind::Join(_));
-        if name == "equals" && (joined(object) || items.first().is_some_and(|item| joined(&item.expr))) {
-            return Err(unsupported(self.text, at, "`equals` with a text that holds `${…}`"));
-        }
-        let pattern = matches!(
-            name,
-            "matches"
-                | "replaceAll"
-                | "replaceFirst"
-                | "split"
-                | "findAll"
-                | "find"
-                | "compile"
-                | "eachMatch"
-        );
-        if let (true, Some(first)) = (pattern, items.first()) {
-            self.check_pattern(&first.expr)?;
-        }
-        if let Kind::Name(id) = &object.kind
-            && &*self.names[*id as usize] == "sampler"
-            && !self.declared_here("sampler")
-            && !library::sampler::has_method(name)
-        {
-            return Err(unsupported(self.text, at, format!("`sampler.{name}`")));
-        }
-        if let Kind::Name(id) = &object.kind
-            && let Some(methods) = known::host_methods(&self.names[*id as usize])
-            && !self.declared_here(&self.names[*id as usize])
-            && !methods.contains(&name)
-        {
-            return Err(unsupported(self.text, at, format!("`{}.{name}`", self.names[*id as usize])));
-        }
-        Ok(())
-    }
-
-    /// Whether the script itself assigns the name.
-    fn declared_here(&self, name: &str) -> bool {
-        self.tokens.windows(2).any(|pair| {
-            matches!(&pair[0].word, Word::Name(found) if **found == *name)
-                && matches!(pair[1].word, Word::Sign("=" | "->"))
-        })
     }
 
     /// `(a, b) { … }`: at the opening parenthesis or brace.

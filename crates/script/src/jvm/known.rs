@@ -202,6 +202,21 @@ const MADE: &[(&str, usize, usize)] = &[
     ("Locale", 1, 2),
 ];
 
+/// All static methods with their classes.
+#[cfg(test)]
+pub(super) fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let own = STATICS.iter().flat_map(|(classes, methods)| {
+        classes.split(' ').flat_map(|class| methods.split_ascii_whitespace().map(move |name| (class, name)))
+    });
+    own.chain(instance::statics())
+}
+
+/// All classes with constructors but exceptions.
+#[cfg(test)]
+pub(super) fn made_classes() -> impl Iterator<Item = &'static str> {
+    MADE.iter().flat_map(|(classes, ..)| classes.split(' ')).chain(instance::made_classes())
+}
+
 /// Whether the class can be made with so many arguments.
 pub(super) fn is_made(class: &str, arguments: usize) -> bool {
     if let Some(made) = instance::is_made(class, arguments) {
@@ -218,6 +233,7 @@ pub(super) fn is_made(class: &str, arguments: usize) -> bool {
 }
 
 /// Methods of an object that JMeter puts into a script's sight, where all of them are known.
+#[cfg(test)]
 pub(super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "vars" => &[

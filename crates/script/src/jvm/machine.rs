@@ -221,6 +221,16 @@ impl Machine<'_> {
         Ok((value, values))
     }
 
+    /// The value of the script, whatever it is.
+    #[cfg(test)]
+    pub(super) fn last_value(&mut self) -> Outcome {
+        let frame = self.inner(&self.global.clone());
+        match self.statements(&self.tree.statements, &frame)? {
+            Flow::Next(value) | Flow::Return(value) => Ok(value),
+            Flow::Break | Flow::Continue => Ok(V::NULL),
+        }
+    }
+
     /// Empties the frames that closures refer to when the script has ended.
     fn release(&mut self) {
         if self.leaves_objects {

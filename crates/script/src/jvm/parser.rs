@@ -48,6 +48,10 @@ pub(super) struct Parser<'t> {
     pub own_members: std::collections::HashSet<String>,
     /// The class around this place.
     pub in_class: Option<Arc<str>>,
+    /// What kinds of objects variables hold, where that is certain.
+    pub kinds: HashMap<Name, super::supported::Receiver>,
+    /// How often a name is assigned or declared in the whole script.
+    pub assigned: HashMap<Arc<str>, u32>,
     pub depth: u32,
     /// Names that are declared or assigned somewhere, or bound.
     pub declared: std::collections::HashSet<Arc<str>>,
@@ -80,6 +84,8 @@ pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError>
         classes: Vec::new(),
         own_classes: Vec::new(),
         own_members: std::collections::HashSet::new(),
+        kinds: HashMap::new(),
+        assigned: HashMap::new(),
         in_class: None,
         depth: 0,
         declared: std::collections::HashSet::new(),
@@ -167,6 +173,11 @@ impl Parser<'_> {
                 (&pair[0].word, &pair[1].word)
             {
                 self.declared.insert(name.clone());
+            }
+            if let (Word::Name(name), Word::Sign("=" | "->" | "+=" | "-=" | "<<=")) =
+                (&pair[0].word, &pair[1].word)
+            {
+                *self.assigned.entry(name.clone()).or_default() += 1;
             }
         }
     }

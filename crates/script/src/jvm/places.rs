@@ -20,6 +20,11 @@ fn capitalized(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
+/// The getter of a property.
+pub(super) fn getter(name: &str) -> String {
+    format!("get{}", capitalized(name))
+}
+
 /// `object.name`
 pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Outcome {
     match object {

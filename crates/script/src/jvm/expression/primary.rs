@@ -6,7 +6,7 @@ use super::super::classes::Class;
 use super::super::lexer::{Piece, Word};
 use super::super::parser::Parser;
 use super::super::tree::{Base, Expr, Item, Kind};
-use super::super::{known, syntax, unsupported};
+use super::super::{known, supported, syntax, unsupported};
 use super::make;
 use crate::{ScriptError, Value};
 
@@ -306,7 +306,7 @@ impl Parser<'_> {
         if class.name() == "URL" && !class.is_own() {
             self.check_url()?;
         }
-        if !class.is_own() && !known::is_made(class.name(), items.len()) {
+        if !class.is_own() && !supported::is_made(class.name(), items.len()) {
             return Err(unsupported(
                 self.text,
                 at,

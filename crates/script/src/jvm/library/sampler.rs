@@ -66,11 +66,6 @@ pub const OFFERS: &[Offer] = &[
 /// Members of `sampler` that any sampler has.
 pub const OF_ANY_SAMPLER: &[&str] = &["getName", "name", "getThreadName", "threadName", "getClass", "class"];
 
-/// Whether `sampler` may have a method of that name.
-pub fn has_method(name: &str) -> bool {
-    OF_ANY_SAMPLER.contains(&name) || OFFERS[0].methods.split_ascii_whitespace().any(|known| known == name)
-}
-
 fn library(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }

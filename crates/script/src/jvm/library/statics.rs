@@ -231,6 +231,13 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
             };
             Ok(V::text(encode::from_url(&text, &charset)?))
         }
+        ("TimeUnit" | "ChronoUnit", "valueOf", [unit]) => {
+            let unit = text_of(machine, unit)?;
+            constant(class, &unit).map_err(|_| {
+                let class = class.qualified_name();
+                thrown("IllegalArgumentException", format!("No enum constant {class}.{unit}"))
+            })
+        }
         ("Charset", "forName", [charset]) => Ok(V::object(Object::Charset(text_of(machine, charset)?))),
         ("Charset", "defaultCharset", []) => Ok(V::object(Object::Charset("UTF-8".into()))),
         ("MessageDigest", "getInstance", [algorithm]) => {

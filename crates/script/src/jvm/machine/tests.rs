@@ -1,13 +1,13 @@
 //! What a run leaves behind.
 
-use super::super::supported::tests::Nobody;
+use super::super::supported::world::Somebody;
 use super::super::{Language, parser};
 use super::Machine;
 
 /// Runs a script and tells how many frames that closures refer to were alive before and after they were released.
 fn frames_alive(text: &str, leaves_objects: bool) -> (usize, usize) {
     let tree = parser::parse(text, Language::Groovy).expect("a script");
-    let mut scope = Nobody;
+    let mut scope = Somebody::default();
     let mut machine = Machine::new(&tree, &mut scope);
     machine.leaves_objects = leaves_objects;
     machine.script(&[]).expect("a value");

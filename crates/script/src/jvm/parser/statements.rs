@@ -309,6 +309,7 @@ impl Parser<'_> {
             }
             let name = self.any_name()?;
             let name = self.id(&name);
+            self.kinds.remove(&name);
             let default = if self.accept("=") { Some(self.expression()?) } else { None };
             parameters.push(Parameter { name, declared, default });
             if !self.accept(",") {
@@ -357,6 +358,7 @@ impl Parser<'_> {
                     self.builders.insert(name);
                 }
             }
+            self.note_kind(name, value.as_ref());
             out.push(Stmt::Declare(name, declared, value));
             if !self.accept(",") {
                 break;
@@ -423,6 +425,7 @@ impl Parser<'_> {
             self.declared.insert(name.clone());
             let name = self.id(&name);
             let items = self.expression()?;
+            self.kinds.remove(&name);
             self.expect(")")?;
             return Ok(Stmt::ForEach(name, declared, items, Box::new(self.statement()?)));
         }

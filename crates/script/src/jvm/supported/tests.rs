@@ -12,44 +12,10 @@ use super::super::fault::Cause;
 use super::super::library;
 use super::super::machine::Machine;
 use super::super::objects::Object;
-use super::super::tree::{Function, Parameter, Tree, Type};
-use super::super::value::{Order, V};
+use super::super::tree::{Base, Function, Parameter, Tree, Type};
+use super::super::value::{Host, Order, V};
 use super::super::{Language, known, patterns, random, stack};
-use crate::{Level, Scope};
-
-/// A user without anything.
-pub(in crate::jvm) struct Nobody;
-
-impl Scope for Nobody {
-    fn get(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn set(&mut self, _name: &str, _value: &str) {}
-    fn remove(&mut self, _name: &str) {}
-    fn property(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn set_property(&mut self, _name: &str, _value: &str) {}
-    fn log(&mut self, _level: Level, _message: &str) {}
-    fn thread_number(&self) -> u32 {
-        0
-    }
-    fn thread_name(&self) -> String {
-        String::new()
-    }
-    fn wall_clock_ms(&self) -> i64 {
-        0
-    }
-    fn random_bits(&mut self) -> u64 {
-        7
-    }
-    fn format_date(&self, _pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, String> {
-        Ok(String::new())
-    }
-    fn parse_date(&self, _pattern: &str, _text: &str, _zone: &TimeZone) -> Result<Option<i64>, String> {
-        Ok(Some(0))
-    }
-}
+use super::world::Somebody;
 
 fn tree() -> Tree {
     let names = vec![Arc::from("it"), Arc::from("other")];
@@ -105,7 +71,68 @@ fn receivers(machine: &Machine<'_>) -> Vec<(&'static str, V)> {
         ("Atomic", V::object(Object::Atomic(Cell::new(1), Class::known("AtomicInteger")))),
         ("Entry", V::object(Object::Entry(V::text("a"), V::int(1)))),
         ("Iterator", V::object(Object::Iterator(RefCell::new(items().into_iter().collect())))),
+        ("vars", V::Host(Host::Vars)),
+        ("props", V::Host(Host::Props)),
+        ("log", V::Host(Host::Log)),
+        ("ctx", V::Host(Host::Context)),
+        ("prev", V::Host(Host::Previous)),
+        ("sampler", V::Host(Host::Sampler)),
+        ("OUT", V::Host(Host::Out)),
+        ("AssertionResult", V::Host(Host::Assertion)),
+        ("sampleEvent", V::Host(Host::Event)),
+        ("thread", V::Host(Host::Thread)),
+        ("engine", V::Host(Host::Engine)),
+        ("group", V::Host(Host::Group)),
+        ("subResult", V::object(Object::SubResult(0))),
     ]
+}
+
+/// Objects by the expressions that make them.
+const MADE: &[(&str, &str)] = &[
+    ("File", "new File(FOLDER, 'none/file')"),
+    ("Calendar", "Calendar.getInstance()"),
+    ("DecimalFormat", "new java.text.DecimalFormat('0.0')"),
+    ("LocalDate", "java.time.LocalDate.of(2020, 1, 2)"),
+    ("LocalDateTime", "java.time.LocalDateTime.of(2020, 1, 2, 3, 4)"),
+    ("LocalTime", "java.time.LocalTime.now()"),
+    ("Instant", "java.time.Instant.ofEpochMilli(1)"),
+    ("ZonedDateTime", "java.time.ZonedDateTime.now()"),
+    ("Formatter", "java.time.format.DateTimeFormatter.ofPattern('yyyy')"),
+    ("Exception", "new Exception('a')"),
+    ("Digest", "java.security.MessageDigest.getInstance('MD5')"),
+    ("Mac", "javax.crypto.Mac.getInstance('HmacSHA256')"),
+    ("Encoder", "Base64.getEncoder()"),
+    ("Decoder", "Base64.getDecoder()"),
+    ("UUID", "UUID.randomUUID()"),
+    ("TimeZone", "TimeZone.getTimeZone('UTC')"),
+    ("StringWriter", "new StringWriter()"),
+    ("StringReader", "new StringReader('a')"),
+    ("URL", "new URL('http://a/b')"),
+    ("XmlSlurper", "new XmlSlurper()"),
+    ("XmlParser", "new XmlParser()"),
+    ("GPathResult", "new XmlSlurper().parseText('<a><b>1</b></a>').b"),
+    ("NodeChild", "new XmlSlurper().parseText('<a><b>1</b></a>')"),
+    ("Node", "new XmlParser().parseText('<a><b>1</b></a>')"),
+    ("DocumentContext", "com.jayway.jsonpath.JsonPath.parse('{}')"),
+    ("Arguments", "new org.apache.jmeter.config.Arguments()"),
+    ("HTTPArgument", "new org.apache.jmeter.protocol.http.util.HTTPArgument()"),
+    ("HTTPFileArg", "new org.apache.jmeter.protocol.http.util.HTTPFileArg()"),
+    ("HeaderManager", "new org.apache.jmeter.protocol.http.control.HeaderManager()"),
+    ("Header", "new org.apache.jmeter.protocol.http.control.Header()"),
+    ("Cookie", "new org.apache.jmeter.protocol.http.control.Cookie()"),
+];
+
+/// Where the probes of files look: nothing is there.
+fn folder() -> std::path::PathBuf {
+    std::env::temp_dir().join(format!("busyhour-probe-{}", std::process::id()))
+}
+
+fn made(expression: &str) -> V {
+    let folder = folder().display().to_string();
+    let text = expression.replace("FOLDER", &format!("'{folder}'"));
+    let tree = super::super::parser::parse(&text, Language::Groovy).expect("an expression");
+    let mut scope = Somebody::default();
+    Machine::new(&tree, &mut scope).last_value().expect("a value")
 }
 
 fn arguments(machine: &Machine<'_>) -> Vec<V> {
@@ -122,18 +149,51 @@ fn arguments(machine: &Machine<'_>) -> Vec<V> {
         V::object(Object::Zone(TimeZone::UTC, "UTC".into())),
         V::Class(Class::known("String")),
         V::NULL,
+        // The one property of a sampler that is an object.
+        V::text("HTTPSampler.cookie_manager"),
+        V::bytes(b"ab"),
+        V::array(vec![V::text("a")], Base::Text),
+        V::double(1.5),
+        V::object(Object::File(folder().join("none/file"))),
+        V::object(Object::Unit("SECONDS")),
+        made("java.time.LocalDateTime.of(2020, 1, 2, 3, 4)"),
+        made("java.time.format.DateTimeFormatter.ofPattern('yyyy')"),
+        V::object(Object::Key(vec![1])),
+        V::object(Object::Builder(RefCell::default(), Class::known("StringBuilder"))),
+        made("new StringWriter()"),
+        made("new StringReader('a')"),
+        made("new org.apache.jmeter.protocol.http.util.HTTPArgument()"),
+        made("new org.apache.jmeter.config.Arguments()"),
+        made("new org.apache.jmeter.protocol.http.control.Header()"),
+        made("new org.apache.jmeter.protocol.http.control.HeaderManager()"),
+        made("new org.apache.jmeter.protocol.http.control.Cookie()"),
+        made("org.apache.jmeter.threads.JMeterContext.TestLogicalAction.CONTINUE"),
     ]
 }
 
 /// Lists of so many arguments to try.
 fn combinations(machine: &Machine<'_>, count: u32) -> Vec<Vec<V>> {
     let all = arguments(machine);
-    let few = &all[..6];
     match count {
         0 => vec![Vec::new()],
         1 => all.into_iter().map(|one| vec![one]).collect(),
-        2 => few.iter().flat_map(|a| few.iter().map(move |b| vec![a.clone(), b.clone()])).collect(),
+        2 => {
+            let first = [0, 1, 2, 3, 4, 5, 13, 14, 16, 18];
+            let pairs = first.iter().flat_map(|a| all.iter().map(|b| vec![all[*a].clone(), b.clone()]));
+            let filters = V::array(Vec::new(), Base::Any);
+            pairs.chain([vec![V::truth(false), V::truth(false)], vec![V::text("$"), filters]]).collect()
+        }
         _ => vec![
+            vec![V::text("a"), V::text("a"), V::text("a")],
+            vec![V::text("{}"), V::text("$"), V::array(Vec::new(), Base::Any)],
+            vec![V::text("a"), V::text("a"), V::text("")],
+            vec![V::int(1), V::truth(true), V::truth(false)],
+            vec![V::bytes(b"ab"), V::int(0), V::int(1)],
+            vec![V::list(vec![V::int(1)]), V::int(0), V::int(1)],
+            vec![V::array(vec![V::int(1)], Base::Any), V::int(0), V::int(1)],
+            vec![V::object(Object::File(folder().join("none/file"))), V::text("a"), V::text("UTF-8")],
+            vec![V::text("a"), V::text("a"), V::truth(true)],
+            vec![V::truth(false), V::truth(true), V::truth(true)],
             vec![V::int(1), V::int(1), V::int(1)],
             vec![V::int(5), V::int(1), closure(machine, 1)],
             vec![V::int(0), V::int(1), V::text("a")],
@@ -142,30 +202,125 @@ fn combinations(machine: &Machine<'_>, count: u32) -> Vec<Vec<V>> {
     }
 }
 
-/// What the interpreter has, in the notation of the table.
-fn probed() -> String {
+type Found = BTreeMap<String, BTreeMap<String, BTreeSet<u32>>>;
+
+/// Whether a call is more than a refusal, with one of the lists of arguments.
+fn is_there(
+    given: &[Vec<V>],
+    mut call: impl FnMut(&mut Machine<'_>, &[V]) -> super::super::fault::Outcome,
+) -> bool {
     let tree = tree();
-    let mut scope = Nobody;
-    let kinds: Vec<&str> =
-        receivers(&Machine::new(&tree, &mut scope)).iter().map(|(kind, _)| *kind).collect();
-    let given: Vec<Vec<Vec<V>>> =
-        (0..=3).map(|count| combinations(&Machine::new(&tree, &mut scope), count)).collect();
-    let mut found: BTreeMap<&str, BTreeMap<&str, BTreeSet<u32>>> = BTreeMap::new();
-    for (at, kind) in kinds.into_iter().enumerate() {
-        for method in known::methods() {
+    let mut scope = Somebody::default();
+    let _run = stack::begin();
+    let mut machine = Machine::new(&tree, &mut scope);
+    given.iter().any(|given| {
+        let outcome = call(&mut machine, given);
+        !matches!(outcome, Err(fault) if matches!(fault.cause, Cause::Unsupported(_)))
+    })
+}
+
+/// What objects of each class have besides their own methods.
+const OF_ALL: &str = "asBoolean asType equals getClass hashCode inspect is tap toString with";
+
+/// Names of methods that an object of that kind may have.
+fn candidates(kind: &str) -> Vec<&'static str> {
+    let class = if matches!(kind, "GPathResult" | "NodeChild") { "NodeChildren" } else { kind };
+    let of_all = OF_ALL.split(' ');
+    if let Some(methods) = known::host_methods(kind) {
+        return methods.iter().copied().chain(of_all).collect();
+    }
+    match library::instance::offer(class) {
+        Some(offer) => offer.methods.split_ascii_whitespace().chain(of_all).collect(),
+        None => known::methods().chain(library::instance::methods()).chain(of_all).collect(),
+    }
+}
+
+fn probe_objects(given: &[Vec<Vec<V>>], found: &mut Found) {
+    let tree = tree();
+    let mut scope = Somebody::default();
+    let machine = Machine::new(&tree, &mut scope);
+    let kinds: Vec<&str> = receivers(&machine).iter().map(|(kind, _)| *kind).collect();
+    let makers = kinds.iter().enumerate().map(|(at, kind)| (*kind, Maker::Receiver(at)));
+    let makers = makers.chain(MADE.iter().map(|(kind, expression)| (*kind, Maker::Expression(expression))));
+    for (kind, maker) in makers {
+        for method in candidates(kind) {
             for count in 0..=3_u32 {
-                let any = given[count as usize].iter().any(|given| {
-                    let _run = stack::begin();
-                    let mut machine = Machine::new(&tree, &mut scope);
-                    let object = receivers(&machine).swap_remove(at).1;
-                    let outcome = library::dispatch(&mut machine, &object, method, given);
-                    !matches!(outcome, Err(fault) if matches!(fault.cause, Cause::Unsupported(_)))
+                // A refused call changes nothing, so that one object serves all attempts.
+                let object = maker.object(&machine);
+                let any = is_there(&given[count as usize], |machine, given| {
+                    library::dispatch(machine, &object, method, given)
                 });
                 if any {
-                    found.entry(kind).or_default().entry(method).or_default().insert(count);
+                    found.entry(kind.into()).or_default().entry(method.into()).or_default().insert(count);
                 }
             }
         }
+    }
+}
+
+/// How an object for a probe is made.
+enum Maker {
+    Receiver(usize),
+    Expression(&'static str),
+}
+
+impl Maker {
+    fn object(&self, machine: &Machine<'_>) -> V {
+        match self {
+            Maker::Receiver(at) => receivers(machine).swap_remove(*at).1,
+            Maker::Expression(expression) => made(expression),
+        }
+    }
+}
+
+fn probe_statics(given: &[Vec<Vec<V>>], found: &mut Found) {
+    for (class, method) in known::statics() {
+        for count in 0..=3_u32 {
+            let any = is_there(&given[count as usize], |machine, given| {
+                library::statics::call(machine, Class::known(class), method, given)
+            });
+            if any {
+                let methods = found.entry(format!("static:{class}")).or_default();
+                methods.entry(method.into()).or_default().insert(count);
+            }
+        }
+    }
+}
+
+fn probe_constructors(given: &[Vec<Vec<V>>], found: &mut Found) {
+    for class in known::made_classes() {
+        // A file of this name would be made.
+        let names_file = matches!(class, "FileWriter" | "FileOutputStream" | "PrintWriter" | "PrintStream");
+        for count in (0..=3_u32).filter(|count| known::is_made(class, *count as usize)) {
+            let lists = given[count as usize].iter();
+            let lists: Vec<Vec<V>> = lists
+                .filter(|given| !names_file || given.first().is_none_or(|first| first.as_text().is_none()))
+                .cloned()
+                .collect();
+            let any =
+                is_there(&lists, |machine, given| library::create::new(machine, Class::known(class), given));
+            if any {
+                found.entry("new".into()).or_default().entry(class.into()).or_default().insert(count);
+            }
+        }
+    }
+}
+
+/// What the interpreter has, in the notation of the table.
+fn probed() -> String {
+    let tree = tree();
+    let mut scope = Somebody::default();
+    let given: Vec<Vec<Vec<V>>> =
+        (0..=3).map(|count| combinations(&Machine::new(&tree, &mut scope), count)).collect();
+    let mut found = Found::new();
+    probe_objects(&given, &mut found);
+    probe_statics(&given, &mut found);
+    probe_constructors(&given, &mut found);
+    let _ = std::fs::remove_dir_all(folder());
+    let classes = known::statics().map(|(class, _)| format!("static:{class}"));
+    let kinds = MADE.iter().map(|(kind, _)| (*kind).to_owned()).chain(["new".to_owned()]);
+    for row in classes.chain(kinds) {
+        assert!(found.contains_key(&row), "the interpreter has no method of {row}");
     }
     let mut text = String::new();
     for (kind, methods) in found {

@@ -1,0 +1,125 @@
+//! What of an expression is certainly not there, so that the script is refused before it runs.
+
+use super::super::lexer::Word;
+use super::super::parser::Parser;
+use super::super::tree::{Expr, Item, Kind, Name};
+use super::super::{known, library, patterns, places, supported, unsupported};
+use crate::{ScriptError, Value};
+
+impl Parser<'_> {
+    pub(super) fn check_call(
+        &self,
+        object: &Expr,
+        name: &str,
+        items: &[Item],
+        at: usize,
+    ) -> Result<(), ScriptError> {
+        if let Kind::Class(class) = &object.kind {
+            let is_certain = items.iter().all(|item| !item.spread);
+            let is_there = known::is_class_method(name)
+                || known::has_static(class.name(), name)
+                    && (!is_certain || supported::has_static(class.name(), name, items.len()));
+            if !class.is_own() && !is_there {
+                let what = match known::has_static(class.name(), name) {
+                    true => format!("`{}.{name}` with {} arguments", class.name(), items.len()),
+                    false => format!("`{}.{name}`", class.name()),
+                };
+                return Err(unsupported(self.text, at, what));
+            }
+        } else if let Kind::Name(id) = &object.kind
+            && (self.builders.contains(id) || self.nowhere.contains(&*self.names[*id as usize]))
+        {
+            return Ok(());
+        } else {
+            let receiver = self.receiver(object);
+            let is_missing =
+                receiver.is_some_and(|one| supported::is_missing(one, name, items, self.groovy()));
+            if !is_missing {
+                self.check_method(name, at)?;
+            }
+            let refusal = receiver.and_then(|one| supported::refusal(one, name, items, self.groovy()));
+            if let Some(what) = refusal {
+                return Err(unsupported(self.text, at, what));
+            }
+        }
+        let joined = |expr: &Expr| matches!(expr.kind, Kind::Join(_));
+        if name == "equals" && (joined(object) || items.first().is_some_and(|item| joined(&item.expr))) {
+            return Err(unsupported(self.text, at, "`equals` with a text that holds `${…}`"));
+        }
+        let pattern = matches!(
+            name,
+            "matches"
+                | "replaceAll"
+                | "replaceFirst"
+                | "split"
+                | "findAll"
+                | "find"
+                | "compile"
+                | "eachMatch"
+        );
+        if let (true, Some(first)) = (pattern, items.first()) {
+            self.check_pattern(&first.expr)?;
+        }
+        Ok(())
+    }
+
+    /// The kind of object that an expression certainly is.
+    fn receiver(&self, object: &Expr) -> Option<supported::Receiver> {
+        supported::kind_of(object, &|name| {
+            let text = &self.names[name as usize];
+            if let Some(kind) = self.kinds.get(&name) {
+                return Some(*kind);
+            }
+            if self.in_class.is_some() || self.assigned.contains_key(text) {
+                return None;
+            }
+            supported::of_host(text)
+        })
+    }
+
+    /// A property of a class or of one of JMeter's objects that is not there.
+    pub(super) fn check_property(&self, object: &Expr, name: &str, at: usize) -> Result<(), ScriptError> {
+        if let Kind::Class(class) = &object.kind {
+            let getter = places::getter(name);
+            let is_there = class.is_own()
+                || library::statics::constant(*class, name).is_ok()
+                || (self.groovy() && known::has_static(class.name(), &getter));
+            if !is_there {
+                return Err(unsupported(self.text, at, format!("`{}.{name}`", class.name())));
+            }
+        }
+        match self.receiver(object) {
+            Some(receiver) if supported::lacks_property(receiver, name) => {
+                Err(unsupported(self.text, at, format!("the property `{name}` of `{}`", receiver.0)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Remembers what kind of object a variable holds that is assigned once.
+    pub(in crate::jvm) fn note_kind(&mut self, name: Name, value: Option<&Expr>) {
+        let is_assigned_once = self.assigned.get(&self.names[name as usize]) == Some(&1);
+        let kind = value.and_then(|value| self.receiver(value)).filter(|_| is_assigned_once);
+        match kind {
+            Some(kind) => self.kinds.insert(name, kind),
+            None => self.kinds.remove(&name),
+        };
+    }
+
+    /// Whether the script itself assigns the name.
+    pub(super) fn declared_here(&self, name: &str) -> bool {
+        self.tokens.windows(2).any(|pair| {
+            matches!(&pair[0].word, Word::Name(found) if **found == *name)
+                && matches!(pair[1].word, Word::Sign("=" | "->"))
+        })
+    }
+
+    pub(super) fn check_pattern(&self, pattern: &Expr) -> Result<(), ScriptError> {
+        if let Kind::Literal(Value::Text(text)) = &pattern.kind
+            && let Err(what) = patterns::check(text)
+        {
+            return Err(unsupported(self.text, pattern.at as usize, what));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! A user with a sample and an HTTP request, so that every method of JMeter's objects can be called.
+
+use jiff::tz::TimeZone;
+
+use crate::{
+    Level, RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText,
+    SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, Value, Verdict,
+};
+
+/// The user.
+#[derive(Default)]
+pub struct Somebody {
+    sample: Sample,
+    request: Request,
+    verdict: Verdict,
+}
+
+#[derive(Default)]
+struct Sample;
+
+impl SampleFacts for Sample {
+    fn label(&self) -> String {
+        String::new()
+    }
+    fn response_code(&self) -> String {
+        String::new()
+    }
+    fn response_message(&self) -> String {
+        String::new()
+    }
+    fn response_data_as_string(&self) -> String {
+        String::new()
+    }
+    fn response_headers(&self) -> String {
+        String::new()
+    }
+    fn url(&self) -> String {
+        String::new()
+    }
+    fn is_successful(&self) -> bool {
+        true
+    }
+    fn elapsed_ms(&self) -> i64 {
+        0
+    }
+    fn latency_ms(&self) -> i64 {
+        0
+    }
+    fn connect_ms(&self) -> i64 {
+        0
+    }
+    fn start_time_ms(&self) -> i64 {
+        0
+    }
+    fn end_time_ms(&self) -> i64 {
+        0
+    }
+    fn received_bytes(&self) -> i64 {
+        0
+    }
+    fn set_successful(&mut self, _: bool) {}
+    fn set_response_code(&mut self, _: &str) {}
+    fn set_response_message(&mut self, _: &str) {}
+    fn set_label(&mut self, _: &str) {}
+    fn fact(&self, name: &str) -> Option<Value> {
+        SAMPLE_FACTS.contains(&name).then_some(Value::Null)
+    }
+    fn change(&mut self, name: &str, _: Value) -> bool {
+        SAMPLE_CHANGES.contains(&name)
+    }
+    fn sub_results(&self) -> usize {
+        1
+    }
+    fn sub_result(&self, _: usize, getter: &str) -> Option<Value> {
+        SUB_RESULT_GETTERS.contains(&getter).then_some(Value::Null)
+    }
+}
+
+#[derive(Default)]
+struct Request;
+
+impl RequestFacts for Request {
+    fn text(&mut self, _: RequestText) -> String {
+        String::new()
+    }
+    fn set_text(&mut self, _: RequestText, _: &str) -> bool {
+        true
+    }
+    fn flag(&mut self, _: RequestFlag) -> bool {
+        false
+    }
+    fn set_flag(&mut self, _: RequestFlag, _: bool) {}
+    fn arguments(&mut self) -> Vec<RequestArgument> {
+        Vec::new()
+    }
+    fn set_arguments(&mut self, _: Vec<RequestArgument>) {}
+    fn remove_arguments(&mut self, _: &[usize]) {}
+    fn headers(&mut self) -> Option<Vec<(String, String)>> {
+        Some(vec![("a".into(), "b".into())])
+    }
+    fn set_headers(&mut self, _: Vec<(String, String)>) {}
+    fn set_header_manager(&mut self, _: Vec<(String, String)>) {}
+    fn files(&mut self) -> Vec<RequestFile> {
+        Vec::new()
+    }
+    fn set_files(&mut self, _: Vec<RequestFile>) {}
+    fn cookies(&mut self) -> Option<Vec<RequestCookie>> {
+        Some(vec![RequestCookie::default()])
+    }
+    fn set_cookies(&mut self, _: Vec<RequestCookie>) {}
+    fn clear_cookies(&mut self) {}
+}
+
+impl Scope for Somebody {
+    fn get(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn set(&mut self, _name: &str, _value: &str) {}
+    fn remove(&mut self, _name: &str) {}
+    fn property(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn set_property(&mut self, _name: &str, _value: &str) {}
+    fn log(&mut self, _level: Level, _message: &str) {}
+    fn thread_number(&self) -> u32 {
+        0
+    }
+    fn thread_name(&self) -> String {
+        String::new()
+    }
+    fn wall_clock_ms(&self) -> i64 {
+        0
+    }
+    fn random_bits(&mut self) -> u64 {
+        7
+    }
+    fn format_date(&self, _pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, String> {
+        Ok(String::new())
+    }
+    fn parse_date(&self, _pattern: &str, _text: &str, _zone: &TimeZone) -> Result<Option<i64>, String> {
+        Ok(Some(0))
+    }
+    fn sample(&self) -> Option<&dyn SampleFacts> {
+        Some(&self.sample)
+    }
+    fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
+        Some(&mut self.sample)
+    }
+    fn request(&mut self) -> Option<&mut dyn RequestFacts> {
+        Some(&mut self.request)
+    }
+    fn verdict(&mut self) -> Option<&mut Verdict> {
+        Some(&mut self.verdict)
+    }
+}
