@@ -114,3 +114,82 @@ fn builders_of_json_take_calls_for_members() {
     );
     assert_eq!(text(&format!("{start}b.root {{ a 1 }}\nb.toString()")), r#"{"root":{"a":1}}"#);
 }
+
+/// A file of this test that is removed with it.
+struct TemporaryFile(std::path::PathBuf);
+
+impl TemporaryFile {
+    fn new(name: &str) -> TemporaryFile {
+        TemporaryFile(std::env::temp_dir().join(format!("busyhour-script-{}-{name}", std::process::id())))
+    }
+
+    /// The script with the file's path for `PATH`.
+    fn in_script(&self, script: &str) -> String {
+        script.replace("PATH", &format!("'{}'", self.0.display()))
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn writers_around_a_writer_share_its_file() {
+    for (name, script, expected) in [
+        (
+            "buffered",
+            "FileWriter f = new FileWriter(PATH); BufferedWriter b = new BufferedWriter(f); b.write('a'); b.newLine(); \
+             b.append('b'); b.close(); new File(PATH).text",
+            "a\nb",
+        ),
+        (
+            "print",
+            "PrintWriter p = new PrintWriter(new FileWriter(PATH)); p.println('a'); p.print(1); p.flush(); p.close(); \
+             new File(PATH).text",
+            "a\n1",
+        ),
+        (
+            "both",
+            "def f = new FileWriter(PATH); def b = new BufferedWriter(f); def p = new PrintWriter(b); p.print('a'); \
+             p.flush(); b.write('b'); b.flush(); f.write('c'); f.close(); new File(PATH).text",
+            "abc",
+        ),
+        (
+            "append",
+            "new File(PATH).text = 'x'; def b = new BufferedWriter(new FileWriter(PATH, true)); b.write('y'); b.close(); \
+             new File(PATH).text",
+            "xy",
+        ),
+        (
+            "memory",
+            "def s = new StringWriter(); def p = new PrintWriter(s); p.print('a'); p.flush(); s.toString()",
+            "a",
+        ),
+    ] {
+        let file = TemporaryFile::new(name);
+        assert_eq!(text(&file.in_script(script)), expected, "{name}");
+    }
+}
+
+#[test]
+fn beanshell_has_no_function_until_it_is_called() {
+    let script = compile("if (vars.get(\"one\").equals(\"2\")) { foo(); } return 5;", Language::BeanShell)
+        .expect("a script");
+    assert_eq!(script.warnings().len(), 1);
+    assert_eq!(script.evaluate(&mut User::new()).expect("a value").to_java_string(), "5");
+    let script =
+        compile("try { foo(1, \"a\"); } catch (Exception e) { }", Language::BeanShell).expect("a script");
+    let error = script.evaluate(&mut User::new()).expect_err("an error");
+    assert_eq!(error.to_string(), "Command not found: foo( int, java.lang.String ) (column 7)");
+    assert!(compile("source(\"x.bsh\");", Language::BeanShell).is_err_and(|error| error.is_unsupported()));
+}
+
+#[test]
+fn threads_of_a_script_are_refused_with_the_reason() {
+    let error = compile("Thread.start { println 1 }", Language::Groovy).expect_err("a refusal");
+    let expected =
+        "`Thread.start`, which JMeter runs beside the samples of the user, is not supported (column 8)";
+    assert_eq!(error.to_string(), expected);
+}

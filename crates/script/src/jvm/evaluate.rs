@@ -207,6 +207,9 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
                     }
                     return Err(super::missing::of_script(machine, name, &arguments));
                 }
+                if !known::is_function(name, machine.groovy()) {
+                    return Err(super::missing::command(name, &arguments));
+                }
                 library::statics::function(machine, name, arguments)
             }
         },

@@ -2,7 +2,7 @@
 
 mod names;
 
-pub(super) use names::{is_class_without_import, is_function_of_groovy};
+pub(super) use names::{is_class_without_import, is_command_of_beanshell, is_function_of_groovy};
 
 use super::library::instance;
 

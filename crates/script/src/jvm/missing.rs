@@ -179,6 +179,22 @@ pub(super) fn of_script(machine: &mut Machine<'_>, method: &str, arguments: &[V]
     signature(machine, "Script1", method, arguments)
 }
 
+/// What BeanShell says to a function that is not there, which a script cannot catch.
+pub(super) fn command(name: &str, arguments: &[V]) -> Fault {
+    let kind = |value: &V| match value {
+        V::Plain(Value::Integer(_)) => "int".to_owned(),
+        V::Plain(Value::Long(_)) => "long".to_owned(),
+        V::Plain(Value::Double(_)) => "double".to_owned(),
+        V::Plain(Value::Boolean(_)) => "boolean".to_owned(),
+        V::Plain(Value::Character(_)) => "char".to_owned(),
+        V::Plain(Value::Null) => "null".to_owned(),
+        other => class_name(other),
+    };
+    let kinds: Vec<String> = arguments.iter().map(kind).collect();
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" {} ", kinds.join(", ")) };
+    Fault { cause: Cause::Evaluation(format!("Command not found: {name}({kinds})")), at: None }
+}
+
 /// Turns the refusal of a call into Groovy's exception, where the original's class does not have the method either.
 pub(super) fn explain(
     machine: &mut Machine<'_>,

@@ -426,7 +426,11 @@ impl Parser<'_> {
         if is_own || known::is_function(name, self.groovy()) {
             return Ok(());
         }
-        if self.groovy() && self.static_classes.is_empty() && !known::is_function_of_groovy(name) {
+        let is_of_language = match self.groovy() {
+            true => known::is_function_of_groovy(name),
+            false => known::is_command_of_beanshell(name),
+        };
+        if self.static_classes.is_empty() && !is_of_language {
             if self.closures > 0 {
                 return Ok(());
             }

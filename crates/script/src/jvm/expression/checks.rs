@@ -20,6 +20,10 @@ impl Parser<'_> {
                 || known::has_static(class.name(), name)
                     && (!is_certain || supported::has_static(class.name(), name, items.len()));
             if !class.is_own() && !is_there {
+                if class.name() == "Thread" && name == "start" {
+                    let what = "`Thread.start`, which JMeter runs beside the samples of the user,";
+                    return Err(unsupported(self.text, at, what));
+                }
                 let what = match known::has_static(class.name(), name) {
                     true => format!("`{}.{name}` with {} arguments", class.name(), items.len()),
                     false => format!("`{}.{name}`", class.name()),

@@ -186,6 +186,19 @@ const GROOVY_FUNCTIONS: &str = "\
     respondsTo metaClass grep inject split findIndexOf findIndexValues findLastIndexOf findResult stream \
     getMetaPropertyValues getProperties isNotCase print println printf sprintf sleep getAsBoolean this super";
 
+/// Commands of BeanShell, which are functions of every script.
+const BEANSHELL_COMMANDS: &str = "\
+    addClassPath bg bind browseClass cat cd classBrowser clear cp debug desktop dir dirname editor error eval exec \
+    exit extend fontMenu frame getBshPrompt getClass getClassPath getResource getSourceFileInfo importCommands \
+    importObject javap load makeWorkspace mv object pathToFile print printBanner pwd reloadClasses rm run save server \
+    setAccessibility setClassPath setFont setNameCompletion setNameSpace setStrictJava show source sourceRelative \
+    thinBorder unset which workspaceEditor";
+
+/// Whether BeanShell has a command of that name.
+pub fn is_command_of_beanshell(name: &str) -> bool {
+    BEANSHELL_COMMANDS.split(' ').any(|known| known == name)
+}
+
 /// Whether every script of Groovy has a function of that name.
 pub fn is_function_of_groovy(name: &str) -> bool {
     GROOVY_FUNCTIONS.split(' ').any(|known| known == name)

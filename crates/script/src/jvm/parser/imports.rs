@@ -12,9 +12,6 @@ impl Parser<'_> {
         let at = self.place();
         self.advance();
         if self.is_word("static") {
-            if !self.groovy() {
-                return self.refuse("`import static`");
-            }
             self.advance();
             return self.import_static(at);
         }
@@ -70,6 +67,10 @@ impl Parser<'_> {
         };
         match member {
             None => self.static_classes.push(found),
+            // BeanShell imports all static members of a class or none.
+            Some(_) if !self.groovy() => {
+                return Err(unsupported(self.text, at, "`import static` of one member in BeanShell"));
+            }
             Some(member) => {
                 let alias =
                     if self.accept_word("as") { self.any_name()?.to_string() } else { member.clone() };
