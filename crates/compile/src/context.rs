@@ -50,7 +50,7 @@ pub(crate) struct Context<'p> {
 /// What holds for the group being compiled.
 #[derive(Debug, Default)]
 pub(crate) struct GroupContext {
-    /// Sessions that start by a schedule walk the group.
+    /// The group's sessions start by a schedule.
     pub(crate) is_open: bool,
     /// The time limits of the group's Sample Timeouts, in milliseconds.
     pub(crate) sample_timeouts: Arc<[Template]>,

@@ -127,7 +127,7 @@ fn weights<'p>(context: &mut Context<'p>, element: Element<'p>) -> Box<[Template
 }
 
 /// Whether a throughput controller counts each user's passes for itself. A session of an open workload is one pass by a
-/// fresh visitor, who would be refused for ever: there the passes of all sessions are counted.
+/// fresh visitor, which would never be let through: there the passes of all sessions are counted.
 fn counts_per_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     let per_user = context.flag(element, "ThroughputController.perThread", false);
     if per_user && context.group.is_open {

@@ -255,7 +255,7 @@ struct PlannedGroup<'p> {
     element: Element<'p>,
     class: GroupClass,
     phase: Phase,
-    /// Sessions that start by a schedule walk it.
+    /// Its sessions start by a schedule.
     is_open: bool,
 }
 

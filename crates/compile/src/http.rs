@@ -42,7 +42,7 @@ impl<'p> Merged<'p> {
     }
 
     fn flag(&self, context: &mut Context<'p>, name: &str, default: bool) -> bool {
-        // A truth value of the sampler counts even where the defaults say otherwise, if the sampler has one.
+        // A truth value of the sampler takes precedence over one of the defaults.
         match self.property(name) {
             Some(property) => context.flag(property.owner(), name, default),
             None => default,

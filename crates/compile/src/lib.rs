@@ -1,4 +1,4 @@
-//! From a test plan as written to a program the engine walks.
+//! Compiles a test plan to a program that the engine runs.
 //!
 //! [`compile()`] applies JMeter's scoping rules once: each sampler gets a list of the elements in its scope, variables
 //! become slots, functions are parsed. What cannot run as in JMeter is refused with its place in the plan.

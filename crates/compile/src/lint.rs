@@ -47,7 +47,7 @@ fn unknown_name(property: Property<'_>) -> Option<Diagnostic> {
     if names.binary_search(&name).is_ok() || !names.iter().any(|known| of_family(&known)) {
         return None;
     }
-    // Whoever asks for `HTTPsampler.Arguments` mostly writes `HTTPSampler.Arguments`.
+    // `HTTPsampler.Arguments` is mostly misspelt as `HTTPSampler.Arguments`.
     let nearest = names.iter().filter(of_family).min_by_key(|known| distance(known, name))?;
     let diagnostic = Diagnostic::warning(
         "unknown-property",

@@ -51,7 +51,7 @@ fn listener_file<'p>(
         let fields: Vec<_> = object.items().map(|field| (field.tag(), field.text().unwrap_or(""))).collect();
         config = SaveConfig::for_listener(&config, fields);
     }
-    // The listeners of jmeter-plugins need the numbers of users, whatever else is saved.
+    // The listeners of jmeter-plugins need the numbers of users in any case.
     config.thread_counts |= class == ResultFileClass::PluginCollector;
     config.in_functional_mode(context.outputs.functional_mode);
     let which = if context.flag(element, "ResultCollector.error_logging", false) {

@@ -1,5 +1,5 @@
-//! Module and Include Controllers: before anything is compiled, copies of what they name take the place of what stands
-//! below them, as in JMeter.
+//! Module and Include Controllers: before anything is compiled, copies of the elements they refer to
+//! replace their children, as in JMeter.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ struct Files<'o> {
     known: HashMap<PathBuf, Option<Vec<ElementId>>>,
     /// Bytes of these files.
     bytes: usize,
-    /// What takes the place of what stands below each Include Controller.
+    /// What replaces the children of each Include Controller.
     included: HashMap<ElementId, Result<Vec<ElementId>, Finding>>,
 }
 

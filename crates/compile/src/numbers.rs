@@ -37,7 +37,7 @@ fn check_property(property: Property<'_>) -> Option<Diagnostic> {
 mod tests {
     use super::*;
 
-    fn words(properties: &str) -> Vec<String> {
+    fn messages(properties: &str) -> Vec<String> {
         let plan = format!(
             "<jmeterTestPlan version=\"1.2\"><hashTree><ThreadGroup testclass=\"ThreadGroup\" testname=\"G\">{properties}\
              </ThreadGroup><hashTree/></hashTree></jmeterTestPlan>"
@@ -47,9 +47,10 @@ mod tests {
     }
 
     #[test]
-    fn only_texts_that_cannot_become_numbers_are_told() {
-        let users =
-            |text: &str| words(&format!("<stringProp name=\"ThreadGroup.num_threads\">{text}</stringProp>"));
+    fn only_texts_that_cannot_become_numbers_are_reported() {
+        let users = |text: &str| {
+            messages(&format!("<stringProp name=\"ThreadGroup.num_threads\">{text}</stringProp>"))
+        };
         for good in ["5", " 5 ", "-1", "", "1.5", "${users}", "${__P(users,x)}"] {
             assert!(users(good).is_empty(), "{good:?}");
         }
@@ -58,6 +59,6 @@ mod tests {
         }
         let loops = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">\
              <stringProp name=\"LoopController.loops\">often</stringProp></elementProp>";
-        assert_eq!(words(loops), ["LoopController.loops is \"often\", which is no number"]);
+        assert_eq!(messages(loops), ["LoopController.loops is \"often\", which is no number"]);
     }
 }

@@ -116,8 +116,8 @@ fn by_property<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) 
     })
 }
 
-/// The arrivals of a thread group whose workload is open, as the plan writes them; the rates of plugins' groups stand in
-/// several properties and are only named.
+/// The arrivals of a thread group whose workload is open, as the plan writes them; the rates of plugins' groups are
+/// spread over several properties and are only mentioned.
 pub(crate) fn arrivals_of(group: Element<'_>) -> Option<&str> {
     let Role::Group(class) = role(group) else { return None };
     if class.is_plugin_arrivals() {
@@ -157,7 +157,7 @@ fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -
         groups: vec![(index, 1.0)],
         no_free_user: NoFreeUser::Grow(u32::MAX),
         users: None,
-        // With JMeter's own seed the starts are fixed already; its 0 stands for a new schedule each time.
+        // With JMeter's own seed the starts are fixed already; 0 means a new schedule each time.
         seed: None,
         ends_with_schedule: true,
     })

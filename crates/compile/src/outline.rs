@@ -1,4 +1,4 @@
-//! The plan as it is understood, for people.
+//! The outline of a plan: its elements, which of them are supported, and their places in the file.
 
 use busyhour_plan::{Element, TestPlan};
 

@@ -68,7 +68,7 @@ impl BackendTemplate {
 
 /// The outputs of a plan while it is being compiled.
 pub(crate) struct Outputs {
-    /// How the main log is written, as the properties say.
+    /// How the main log is written, by the properties.
     main_log: SaveConfig,
     /// The plan is in functional test mode.
     pub(crate) functional_mode: bool,

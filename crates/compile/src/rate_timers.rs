@@ -16,7 +16,7 @@ use crate::shape_notation;
 /// Its table: a property of the element, and the property of JMeter that replaces it.
 const LOAD_PROFILE: &str = "load_profile";
 
-/// A table whose starts differ from what its rows ask for by more than this part is worth a word.
+/// A table whose starts differ from the sum of its rows by more than this fraction gets a warning.
 const STARTS_OFF_MAX: f64 = 0.05;
 
 /// Tables up to this length, in seconds, are added up.
@@ -169,7 +169,7 @@ fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<Shap
     Some(rows)
 }
 
-/// The starts that a table makes and those that it asks for, if both are known and differ by much.
+/// The starts that a table makes and the sum of its rows, if both are known and differ by much.
 fn counted(rows: &[ShapeRow]) -> Option<(u64, f64)> {
     let number = |template: &Template| template.as_literal()?.trim().parse::<f64>().ok();
     let known = rows.iter().map(|row| {

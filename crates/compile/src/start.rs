@@ -17,7 +17,7 @@ use crate::save_settings::base_prefix;
 /// A program ready to run.
 #[derive(Debug)]
 pub struct Started {
-    /// What users walk.
+    /// The program that users run.
     pub program: Arc<Program<AnySampler>>,
     /// What they share.
     pub shared: Arc<RunShared>,

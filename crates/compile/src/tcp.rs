@@ -10,15 +10,15 @@ use crate::elements::config::ConfigClass;
 use crate::elements::{Role, role};
 use crate::scope::Stack;
 
-/// A text of a sampler, or of the nearest of its defaults where the sampler says nothing.
+/// A text of a sampler, or of the nearest of its defaults where the sampler has none.
 fn with_defaults<'p>(
     context: &mut Context<'p>,
     sampler: Element<'p>,
     defaults: &[Element<'p>],
     name: &str,
 ) -> Template {
-    let says = |element: &Element<'p>| element.text(name).is_some_and(|text| !text.is_empty());
-    let owner = std::iter::once(&sampler).chain(defaults).find(|element| says(element));
+    let has_text = |element: &Element<'p>| element.text(name).is_some_and(|text| !text.is_empty());
+    let owner = std::iter::once(&sampler).chain(defaults).find(|element| has_text(element));
     context.text(*owner.unwrap_or(&sampler), name)
 }
 

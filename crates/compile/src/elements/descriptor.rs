@@ -1,12 +1,12 @@
 //! What is written down about an element of JMeter.
 
-/// An element of JMeter: its names, and what the compiler and the checks have to know of it. `C` says what it is: a class
-/// of its kind, or the role that such a class belongs to.
+/// An element of JMeter: its names, and what the compiler and the checks need of it. `C` is its class within
+/// its kind, or the role that such a class belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descriptor<C> {
     /// JMeter's name of the class: the short one of JMeter's own classes, the full one of plugins'.
     pub(crate) class: &'static str,
-    /// Class of its editor, where that tells it from other elements of the class; else empty.
+    /// Class of its editor, where elements of one class differ in it; else empty.
     pub(crate) gui: &'static str,
     /// Its name in JMeter's menus.
     pub(crate) name: &'static str,

@@ -12,7 +12,7 @@ pub(super) enum Reference<'t> {
 /// The references of a text, those inside of others among them.
 pub(super) fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
     text.match_indices("${").filter_map(|(at, _)| {
-        // JMeter takes `\${` as it stands.
+        // JMeter keeps `\${` as it is.
         let is_escaped = text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
         let inside = &text[at + 2..];
         if is_escaped {

@@ -12,7 +12,7 @@ fn plan(properties: &str, elements: &str) -> String {
     )
 }
 
-fn told(properties: &str, elements: &str) -> Vec<String> {
+fn warnings(properties: &str, elements: &str) -> Vec<String> {
     let (plan, findings) = busyhour_plan::parse(plan(properties, elements).as_bytes(), "plan.jmx");
     assert!(findings.iter().all(|found| !found.is_error()), "{findings:?}");
     let words = |found: &Diagnostic| {
@@ -32,10 +32,10 @@ fn the_table_of_names_is_in_order() {
 }
 
 #[test]
-fn property_names_that_no_element_has_are_told() {
+fn property_names_that_no_element_has_are_reported() {
     let wrong = "<elementProp name=\"HTTPSampler.Arguments\" elementType=\"Arguments\"/>";
     assert_eq!(
-        told(wrong, ""),
+        warnings(wrong, ""),
         [
             "unknown-property no element of JMeter has a property `HTTPSampler.Arguments`: its value is ignored; did you mean \
           `HTTPsampler.Arguments`?"
@@ -45,27 +45,27 @@ fn property_names_that_no_element_has_are_told() {
     let right = string("HTTPSampler.path", "/")
         + &string("Mine.path", "/")
         + &string("HTTPSampler.encoded_path", "/");
-    assert_eq!(told(&right, ""), [""; 0]);
+    assert_eq!(warnings(&right, ""), [""; 0]);
     assert_eq!(
-        told(&string("HTTPSampler.entirely_new_thing", "/"), "")[0].matches("did you mean").count(),
+        warnings(&string("HTTPSampler.entirely_new_thing", "/"), "")[0].matches("did you mean").count(),
         0
     );
 }
 
 #[test]
-fn booleans_that_are_none_are_told() {
+fn invalid_booleans_are_reported() {
     let boolean = |text: &str| format!("<boolProp name=\"HTTPSampler.use_keepalive\">{text}</boolProp>");
-    let found = told(&boolean("&gt;true"), "");
+    let found = warnings(&boolean("&gt;true"), "");
     assert!(found[0].starts_with("no-boolean the value `>true` of `HTTPSampler.use_keepalive`"), "{found:?}");
     for text in ["true", "FALSE", ""] {
-        assert_eq!(told(&boolean(text), ""), [""; 0], "{text}");
+        assert_eq!(warnings(&boolean(text), ""), [""; 0], "{text}");
     }
-    assert_eq!(told(&boolean(" true"), "").len(), 1, "JMeter reads this as false, too");
+    assert_eq!(warnings(&boolean(" true"), "").len(), 1, "JMeter reads this as false, too");
 }
 
 #[test]
-fn variables_that_look_like_functions_are_told() {
-    let found = told(&string("HTTPSampler.path", "${_BeanShell(1+1)}${__P(a)}${Random(1,2)}"), "");
+fn variables_that_look_like_functions_are_reported() {
+    let found = warnings(&string("HTTPSampler.path", "${_BeanShell(1+1)}${__P(a)}${Random(1,2)}"), "");
     let expected = |name: &str, right: &str| {
         format!(
             "misspelt-function `${{{name}(…)}}` is the name of a variable, not a call: it stays as it is; names of functions \
@@ -74,28 +74,28 @@ fn variables_that_look_like_functions_are_told() {
     };
     assert_eq!(found, [expected("_BeanShell", "__BeanShell"), expected("Random", "__Random")]);
     let script = "if (a) {x = `${f(1)} in a template`} \\${escaped(1)}";
-    assert_eq!(told(&string("HTTPSampler.path", &script.replace("${f", "\\${f")), ""), [""; 0]);
+    assert_eq!(warnings(&string("HTTPSampler.path", &script.replace("${f", "\\${f")), ""), [""; 0]);
 }
 
 #[test]
-fn variables_that_nothing_defines_are_told_once() {
+fn undefined_variables_are_reported_once() {
     let argument = "<Arguments testclass=\"Arguments\" testname=\"v\"><collectionProp name=\"Arguments.arguments\">\
         <elementProp name=\"host\" elementType=\"Argument\"><stringProp name=\"Argument.name\">host</stringProp>\
         </elementProp></collectionProp></Arguments><hashTree/>";
     let uses = string("HTTPSampler.domain", "${hots}") + &string("HTTPSampler.path", "/${hots}/${host}");
     assert_eq!(
-        told(&uses, argument),
+        warnings(&uses, argument),
         [
             "undefined-variable nothing in the plan defines the variable `hots`: JMeter leaves `${hots}` as it is; define it \
           (User Defined Variables, CSV Data Set, an extractor), or use a property: `${__P(hots)}`"
         ]
     );
-    let near = told(&string("HTTPSampler.domain", "${hosts}"), argument);
+    let near = warnings(&string("HTTPSampler.domain", "${hosts}"), argument);
     assert!(near[0].ends_with("did you mean `${host}`?"), "{near:?}");
 }
 
 #[test]
-fn whatever_can_define_a_variable_is_looked_at() {
+fn everything_that_can_define_a_variable_is_considered() {
     let uses = |name: &str| string("HTTPSampler.path", &format!("/${{{name}}}"));
     let element = |class: &str, properties: &str| {
         format!("<{class} testclass=\"{class}\" testname=\"e\">{properties}</{class}><hashTree/>")
@@ -111,27 +111,27 @@ fn whatever_can_define_a_variable_is_looked_at() {
         "JMeterThread.last_sample_ok",
         "__jm__g__idx",
     ] {
-        assert_eq!(told(&uses(name), &extractor), [""; 0], "{name}");
+        assert_eq!(warnings(&uses(name), &extractor), [""; 0], "{name}");
     }
-    assert_eq!(told(&uses("other"), &extractor).len(), 1);
+    assert_eq!(warnings(&uses("other"), &extractor).len(), 1);
     let csv = |names: &str| {
         element("CSVDataSet", &(string("filename", "users.csv") + &string("variableNames", names)))
     };
-    assert_eq!(told(&uses("user"), &csv("user,password")), [""; 0]);
-    assert_eq!(told(&uses("user"), &csv("")), [""; 0], "the file names them");
-    assert_eq!(told(&uses("user"), &csv("name")).len(), 1);
+    assert_eq!(warnings(&uses("user"), &csv("user,password")), [""; 0]);
+    assert_eq!(warnings(&uses("user"), &csv("")), [""; 0], "the file names them");
+    assert_eq!(warnings(&uses("user"), &csv("name")).len(), 1);
     let function = element("DebugSampler", &string("x", "${__Random(1,9,dice)}"));
-    assert_eq!(told(&uses("dice"), &function), [""; 0]);
+    assert_eq!(warnings(&uses("dice"), &function), [""; 0]);
     let script = |text: &str| element("JSR223PreProcessor", &string("script", text));
-    assert_eq!(told(&uses("token"), &script("vars.put(\"token\", x)")), [""; 0]);
-    assert_eq!(told(&uses("token"), &script("vars.put(\"other\", x)")).len(), 1);
+    assert_eq!(warnings(&uses("token"), &script("vars.put(\"token\", x)")), [""; 0]);
+    assert_eq!(warnings(&uses("token"), &script("vars.put(\"other\", x)")).len(), 1);
     assert_eq!(
-        told(&uses("token"), &script("vars.put(\"tok\" + \"en\", x)")),
+        warnings(&uses("token"), &script("vars.put(\"tok\" + \"en\", x)")),
         [""; 0],
         "a name put together"
     );
     let file = element("JSR223PreProcessor", &string("filename", "setup.groovy"));
-    assert_eq!(told(&uses("token"), &file), [""; 0], "a script outside of the plan");
+    assert_eq!(warnings(&uses("token"), &file), [""; 0], "a script outside of the plan");
     let listener = element("ResultCollector", &string("filename", "out.jtl"));
-    assert_eq!(told(&uses("token"), &listener).len(), 1, "its file defines nothing");
+    assert_eq!(warnings(&uses("token"), &listener).len(), 1, "its file defines nothing");
 }

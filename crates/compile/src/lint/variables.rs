@@ -1,8 +1,8 @@
 //! Variables that nothing in a plan can define.
 //!
 //! Whatever defines a variable has its name in a text of its own: a user defined variable, an extractor, a CSV Data Set, the
-//! last argument of a function, `vars.put` in a script. So a name that stands in no text outside of `${…}` is defined by
-//! nothing, unless names come from outside of the plan or are put together by a script; then nothing is said.
+//! last argument of a function, `vars.put` in a script. So a name that is in no text outside of `${…}` is defined by
+//! nothing, unless names come from outside of the plan or a script composes them; then there are no warnings.
 
 use std::collections::HashSet;
 
@@ -78,7 +78,7 @@ fn warning(name: &str, property: Property<'_>, words: &HashSet<String>) -> Diagn
     }
 }
 
-/// Whether a text in braces is a name as people give them; the braces of scripts and formats hold others.
+/// Whether a text in braces looks like a name; the braces of scripts and formats contain other texts.
 fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| is_word(c) || matches!(c, '.' | '-' | '#'))
