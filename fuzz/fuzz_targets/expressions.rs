@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use busyhour_engine::symbols::Symbols;
+use busyhour_program::symbols::Symbols;
 use busyhour_oro::Pattern;
 use busyhour_xml::{Reading, evaluate, problem, read};
 use libfuzzer_sys::fuzz_target;

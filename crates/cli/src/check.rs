@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use busyhour_compile::{Options, OutlineNode, supported};
 use busyhour_diagnostic::{Diagnostic, Severity};
-use busyhour_engine::run::Properties;
 use busyhour_http::TlsPolicy;
+use busyhour_program::run::Properties;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, complain, print};

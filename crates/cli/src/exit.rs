@@ -91,13 +91,13 @@ pub(crate) fn print(text: &str) -> bool {
 }
 
 /// Prints the output of a script in the plan. A closed stream is not an error.
-pub(crate) fn print_of_script(stream: busyhour_engine::run::Stream, text: &str) {
+pub(crate) fn print_of_script(stream: busyhour_program::run::Stream, text: &str) {
     use std::io::Write as _;
     match stream {
-        busyhour_engine::run::Stream::Output => {
+        busyhour_program::run::Stream::Output => {
             print(text);
         }
-        busyhour_engine::run::Stream::Error => {
+        busyhour_program::run::Stream::Error => {
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
     }

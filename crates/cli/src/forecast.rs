@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use busyhour_arrivals::Law;
 use busyhour_compile::Started;
-use busyhour_engine::open::NoFreeUser;
-use busyhour_engine::program::{Group, Phase};
-use busyhour_engine::user::UserState;
+use busyhour_program::group::{Group, Phase};
+use busyhour_program::open::NoFreeUser;
+use busyhour_program::user::UserState;
 use busyhour_samplers::AnySampler;
 
 use crate::exit::say;
@@ -109,7 +109,7 @@ pub(crate) fn length(started: &Started) -> Option<Duration> {
             return None;
         }
         let feeds =
-            |open: &&busyhour_engine::open::OpenWorkload| open.groups.iter().any(|(at, _)| *at == index);
+            |open: &&busyhour_program::open::OpenWorkload| open.groups.iter().any(|(at, _)| *at == index);
         if let Some(open) = started.program.open.iter().find(feeds) {
             longest = longest.max(Some(Duration::from_nanos(open.process.duration_ns())));
             continue;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_compile::Started;
-use busyhour_engine::run::{RunShared, Stop};
 use busyhour_live::{Follower, LoadState, Order, PageServer, PageSettings, RunPhase, Steering, follow};
+use busyhour_program::run::{RunShared, Stop};
 use busyhour_record::{ChangedFrom, ControlEvent, LoadChange, Manifest, RunDir, SnapshotSender};
 use clap::{Args, ValueEnum};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_compile::{OpenOptions, no_free_user, think_law};
-use busyhour_engine::open::NoFreeUser;
+use busyhour_program::open::NoFreeUser;
 use clap::Args;
 
 use crate::run_request::RunRequest;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-use busyhour_engine::run::{Level, LogSink};
+use busyhour_program::run::{Level, LogSink};
 
 use crate::system::is_pipe;
 

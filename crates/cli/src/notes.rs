@@ -1,7 +1,7 @@
 //! Notes in the manifest: properties of a plan and its run that make the results doubtful.
 
 use busyhour_diagnostic::{Diagnostic, Severity};
-use busyhour_engine::run::{RunShared, ScriptDoubt};
+use busyhour_program::run::{RunShared, ScriptDoubt};
 use busyhour_record::PlanNote;
 
 /// Warnings of the compilation.

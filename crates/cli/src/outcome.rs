@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use busyhour_compile::Started;
-use busyhour_engine::run::Stop;
 use busyhour_engine::runner::{self, RunReport};
+use busyhour_program::run::Stop;
 use busyhour_record::{ArrivalCounts, CoreFacts, GeneratorFacts, OpenFacts, Outcome, RunEnd, RunTotals};
 
 use crate::exit::Exit;

@@ -4,8 +4,8 @@ use std::io::IsTerminal as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use busyhour_engine::run::RunShared;
 use busyhour_live::Steering as _;
+use busyhour_program::run::RunShared;
 use busyhour_record::{IntervalCounts, Manifest, Recorder};
 use busyhour_report::{Progress, UserCounts, progress_line, summariser_end, summariser_interval};
 use tokio::sync::mpsc::UnboundedReceiver;

@@ -12,10 +12,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use busyhour_compile::Started;
-use busyhour_engine::run::{Level, Properties};
 use busyhour_engine::runner::{self, RunReport};
+use busyhour_program::run::{Level, Properties};
 use busyhour_record::{ApdexLimits, BatchWriter, Recorder, RecorderConfig, RunEnd, SnapshotSender};
 use busyhour_report::prepare_dashboard;
+use finish::EndedRun;
+use observers::Observers;
+use prepare::{Prepared, prepare};
+use refusal::Refusal;
 use tokio::sync::oneshot;
 
 use crate::console;
@@ -31,10 +35,6 @@ use crate::settings::{self, Settings};
 use crate::stop_signals::{GRACE, StopRequests};
 use crate::system;
 use crate::watching::Watched;
-use finish::EndedRun;
-use observers::Observers;
-use prepare::{Prepared, prepare};
-use refusal::Refusal;
 
 /// Runs the plan and shows the result.
 pub(crate) fn main(request: &RunRequest) -> Exit {

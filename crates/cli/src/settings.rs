@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use busyhour_engine::run::Properties;
+use busyhour_program::run::Properties;
 
 use crate::exit::say;
 use crate::java_properties;

@@ -1,6 +1,6 @@
 //! JMeter's stop port: `Shutdown` and `StopTestNow` in a UDP packet to 127.0.0.1.
 
-use busyhour_engine::run::Properties;
+use busyhour_program::run::Properties;
 use tokio::net::UdpSocket;
 
 /// A request in a packet.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use busyhour_analysis::thresholds::StopOrder;
-use busyhour_engine::run::{RunShared, Stop};
 use busyhour_live::{Order, RunPhase, Steering as _};
+use busyhour_program::run::{RunShared, Stop};
 use busyhour_record::Recorder;
 use tokio::sync::mpsc::UnboundedReceiver;
 

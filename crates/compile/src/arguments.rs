@@ -1,8 +1,8 @@
 //! Lists of names and values inside elements.
 
-use busyhour_engine::program::Assignment;
-use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
+use busyhour_program::controller::Assignment;
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 

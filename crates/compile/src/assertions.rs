@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::element::Assertion;
-use busyhour_engine::template::Template;
 use busyhour_plan::Element;
 use busyhour_processors::scope::Field;
 use busyhour_processors::{
@@ -12,6 +10,8 @@ use busyhour_processors::{
     ResponseAssertionSettings, SizeAssertion, SizeAssertionSettings, SizeOf, XPathAssertion,
     XPathAssertionSettings, XPathFlavour, XmlAssertion, XmlSchemaAssertion, jmespath_problem, xpath_problem,
 };
+use busyhour_program::element::Assertion;
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 use crate::elements::assertions::AssertionClass;

@@ -1,11 +1,10 @@
 //! The tree of controllers and samplers of a thread group.
 
-use busyhour_engine::program::{
-    Child, Controller, ControllerId, ControllerKind, IterationListener, SamplerId, SamplerKind,
-    SamplerPackage,
-};
-use busyhour_engine::template::Template;
 use busyhour_plan::Element;
+use busyhour_program::controller::{Controller, ControllerKind, IterationListener};
+use busyhour_program::ids::{Child, ControllerId, SamplerId};
+use busyhour_program::sampler::{SamplerKind, SamplerPackage};
+use busyhour_program::template::Template;
 use busyhour_samplers::AnySampler;
 
 use crate::context::Context;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use busyhour_engine::open::OpenWorkload;
-use busyhour_engine::program::Group;
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
+use busyhour_program::group::Group;
+use busyhour_program::open::OpenWorkload;
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
 use busyhour_record::Labels;
 use busyhour_samplers::AnySampler;
 

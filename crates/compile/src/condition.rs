@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::program::Condition;
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_limits::{Limit, exceeded};
 use busyhour_plan::Element;
+use busyhour_program::controller::Condition;
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_script::{ScriptError, javascript};
 
 use crate::context::Context;

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use busyhour_diagnostic::{Diagnostic, Needs};
-use busyhour_engine::clock::Clock;
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::{GroupShared, Properties, RunShared};
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::{Segment, Template};
-use busyhour_engine::user::UserState;
-use busyhour_engine::variables::Names;
 use busyhour_functions::{Problem, ProblemKind};
 use busyhour_plan::{Element, Property, TestPlan};
+use busyhour_program::clock::Clock;
+use busyhour_program::result::Keep;
+use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::{Segment, Template};
+use busyhour_program::user::UserState;
+use busyhour_program::variables::Names;
 use busyhour_record::Labels;
 
 use crate::findings::Findings;

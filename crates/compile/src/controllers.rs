@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::program::{
+use busyhour_plan::Element;
+use busyhour_program::controller::{
     ControllerKind, CriticalSection, Throughput, TransactionSettings, WeightedChoice,
 };
-use busyhour_engine::template::Template;
-use busyhour_plan::Element;
+use busyhour_program::template::Template;
 
 use crate::arguments::assignments;
 use crate::condition;

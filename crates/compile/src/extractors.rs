@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::element::Processor;
 use busyhour_plan::Element;
 use busyhour_processors::scope::Field;
 use busyhour_processors::{
@@ -11,6 +10,7 @@ use busyhour_processors::{
     PluginJsonExtractor, PluginJsonExtractorSettings, Refusal, RegexExtractor, RegexExtractorSettings,
     XPathExtractor, XPathExtractorSettings, XPathFlavour, jmespath_problem, xpath_problem,
 };
+use busyhour_program::element::Processor;
 
 use crate::context::Context;
 use crate::processor_settings::{debug_settings, first_flavour, refuse_yaml, scope, warn_of_expression};

@@ -1,10 +1,12 @@
 //! The test plan and its thread groups.
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::program::{Controller, ControllerId, ControllerKind, Group, OnError, Phase, Schedule};
-use busyhour_engine::result::Keep;
-use busyhour_engine::template::Template;
 use busyhour_plan::Element;
+use busyhour_program::controller::{Controller, ControllerKind};
+use busyhour_program::group::{Group, OnError, Phase, Schedule};
+use busyhour_program::ids::ControllerId;
+use busyhour_program::result::Keep;
+use busyhour_program::template::Template;
 use busyhour_samplers::AnySampler;
 
 use crate::builder::{Builder, Tree};
@@ -282,7 +284,7 @@ fn group<'p>(
         duration: context.text_or(element, "ThreadGroup.duration", "0"),
         delay: context.text_or(element, "ThreadGroup.delay", "0"),
     });
-    let (users, same_user, crowd) = match profile {
+    let (users, same_user, population) = match profile {
         Some(LoadProfile { users, same_user, profile, .. }) => (users, same_user, Some(Box::new(profile))),
         None => (
             context.text_or(element, "ThreadGroup.num_threads", "1"),
@@ -296,7 +298,7 @@ fn group<'p>(
         users,
         ramp_up: context.text_or(element, "ThreadGroup.ramp_time", "0"),
         schedule,
-        crowd,
+        population,
         delayed_start: context.flag(element, "ThreadGroup.delayedStart", false),
         on_error: on_error(context, element),
         same_user,

@@ -1,8 +1,5 @@
 //! HTTP samplers with the defaults and managers of their scope.
 
-use busyhour_engine::result::Keep;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::StateId;
 use busyhour_http::embedded::Embedded;
 use busyhour_http::modify::{Modifier, UrlRewriting};
 use busyhour_http::source::{Source, SourceKind};
@@ -10,6 +7,9 @@ use busyhour_http::{
     Argument, Charset, Client, FileArgument, Header, HeaderManagers, HttpSampler, Proxy, Redirects,
 };
 use busyhour_plan::{Element, Property};
+use busyhour_program::result::Keep;
+use busyhour_program::template::Template;
+use busyhour_program::user::StateId;
 
 use crate::context::Context;
 use crate::elements::config::ConfigClass;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::run::Properties;
-use busyhour_engine::template::Template;
 use busyhour_http::embedded::{EmbeddedRules, Parser, Parsers};
 use busyhour_http::limits::BodyLimit;
 use busyhour_http::{FileStore, Proxy, SharedHttp};
+use busyhour_program::run::Properties;
+use busyhour_program::template::Template;
 
 use crate::options::Options;
 

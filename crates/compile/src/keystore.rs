@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::run::Properties;
 use busyhour_http::{ClientKeys, KeyChoice, TlsPolicy};
 use busyhour_plan::Element;
+use busyhour_program::run::Properties;
 
 use crate::context::Context;
 use crate::elements::config::ConfigClass;

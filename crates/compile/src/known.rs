@@ -2,9 +2,9 @@
 //! variables only.
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::template::{Segment, Template};
-use busyhour_engine::variables::Slot;
 use busyhour_plan::Element;
+use busyhour_program::template::{Segment, Template};
+use busyhour_program::variables::Slot;
 
 use crate::context::Context;
 use crate::elements::groups::GroupClass;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::element::Processor;
 use busyhour_plan::Element;
 use busyhour_processors::{
     AutoStop, AutoStopLimit, AutoStopSettings, Refusal, SaveResponses, SaveResponsesSettings,
 };
+use busyhour_program::element::Processor;
 use busyhour_record::{ColumnsFile, SaveConfig, Which};
 
 use crate::context::Context;

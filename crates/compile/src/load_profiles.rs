@@ -1,10 +1,10 @@
 //! Load profiles: the numbers of users over time that thread groups of jmeter-plugins have instead of a ramp-up.
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::crowd::lifetimes::{Steps, UltimateRow};
-use busyhour_engine::crowd::{Crowd, Level, Lifetimes};
-use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
+use busyhour_program::population::lifetimes::{Steps, UltimateRow};
+use busyhour_program::population::{Level, Lifetimes, Population};
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 use crate::elements::groups::GroupClass;
@@ -17,7 +17,7 @@ const SCHEDULE: &str = "threads_schedule";
 
 /// When the users of a group start and stop.
 pub(crate) struct LoadProfile {
-    pub(crate) profile: Crowd,
+    pub(crate) profile: Population,
     /// Passes of each user, where the group's own controller does not determine them.
     pub(crate) passes: Option<Template>,
     /// The largest number of users at a time, as far as it is known.
@@ -53,7 +53,7 @@ pub(crate) fn of_group<'p>(
         // The arrivals of the command line take the place of the group's own.
         GroupClass::Arrivals | GroupClass::FreeFormArrivals if context.options.open.is_some() => None,
         GroupClass::Arrivals | GroupClass::FreeFormArrivals => Some(LoadProfile {
-            profile: Crowd::Arrivals,
+            profile: Population::Arrivals,
             passes: Some(passes(context, element)),
             users: Template::literal("1"),
             same_user: same_user(context, element),
@@ -67,7 +67,7 @@ fn ultimate_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
         .iter()
         .try_fold(0_i64, |sum, row| Some(sum + row.users.as_literal()?.trim().parse().unwrap_or(0)));
     let users = Template::literal(&users.unwrap_or(0).to_string());
-    let profile = Crowd::Lifetimes(Lifetimes::Ultimate(rows));
+    let profile = Population::Lifetimes(Lifetimes::Ultimate(rows));
     // The plugin makes each pass that of another visitor.
     Some(LoadProfile { profile, passes: None, users, same_user: false })
 }
@@ -85,7 +85,7 @@ fn stepping_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> Load
         stop_period_s: context.text_or(element, "Stop users period", "0"),
     };
     let users = steps.users.clone();
-    let profile = Crowd::Lifetimes(Lifetimes::Stepping(Box::new(steps)));
+    let profile = Population::Lifetimes(Lifetimes::Stepping(Box::new(steps)));
     LoadProfile { profile, passes: None, users, same_user: false }
 }
 
@@ -99,7 +99,7 @@ fn concurrency_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> L
     };
     LoadProfile {
         users: level.target.clone(),
-        profile: Crowd::Level(level),
+        profile: Population::Level(level),
         passes: Some(passes(context, element)),
         same_user: same_user(context, element),
     }

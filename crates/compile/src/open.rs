@@ -2,9 +2,9 @@
 
 use busyhour_arrivals::{ArrivalProcess, ParseError};
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::open::{NoFreeUser, OpenWorkload};
-use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
+use busyhour_program::open::{NoFreeUser, OpenWorkload};
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 use crate::elements::groups::GroupClass;

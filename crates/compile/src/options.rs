@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_arrivals::ArrivalProcess;
-use busyhour_engine::open::NoFreeUser;
-use busyhour_engine::run::Properties;
 use busyhour_http::TlsPolicy;
+use busyhour_program::open::NoFreeUser;
+use busyhour_program::run::Properties;
 
 use crate::setting_error::SettingError;
 

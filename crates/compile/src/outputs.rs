@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use busyhour_engine::program::DetailWish;
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::Properties;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_plan::ElementId;
+use busyhour_program::result::DetailWish;
+use busyhour_program::result::Keep;
+use busyhour_program::run::Properties;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::{SaveConfig, Which};
 
 use crate::save_settings;

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use busyhour_engine::delays::SharedSchedule;
-use busyhour_engine::element::{Assertion, IterationStep, Processor, Timer};
 use busyhour_engine::precise::PreciseSchedules;
-use busyhour_engine::user::StateId;
 use busyhour_http::SharedHttp;
 use busyhour_http::auth::AuthManager;
 use busyhour_http::cache::CacheManager;
@@ -15,6 +13,8 @@ use busyhour_http::cookies::CookieManager;
 use busyhour_http::dns::DnsManager;
 use busyhour_plan::ElementId;
 use busyhour_processors::CsvFiles;
+use busyhour_program::element::{Assertion, IterationStep, Processor, Timer};
+use busyhour_program::user::StateId;
 
 /// Elements that have been compiled; `None`: one that is refused.
 pub(crate) type CompiledOnce<T> = HashMap<ElementId, Option<Arc<T>>>;

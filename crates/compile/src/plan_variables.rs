@@ -1,8 +1,8 @@
 //! The user defined variables of a plan.
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 use crate::setting_error::SettingError;

@@ -5,8 +5,8 @@
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::open::{NoFreeUser, OpenWorkload};
 use busyhour_plan::{Element, Property};
+use busyhour_program::open::{NoFreeUser, OpenWorkload};
 
 use crate::context::Context;
 use crate::elements::groups::GroupClass;

@@ -1,9 +1,9 @@
 //! Settings that several processors and assertions have.
 
-use busyhour_engine::template::Template;
 use busyhour_plan::Element;
 use busyhour_processors::scope::Scope;
 use busyhour_processors::{DebugSamplerSettings, JsonAssertionSettings, Refusal, XPathFlavour};
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 

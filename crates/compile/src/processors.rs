@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::element::Processor;
 use busyhour_engine::queues::{PopIntoVariable, PutIntoQueue};
 use busyhour_plan::Element;
 use busyhour_processors::{RawRequestSource, RawRequestSourceSettings, Refusal};
+use busyhour_program::element::Processor;
 
 use crate::context::Context;
 use crate::elements::processors::{PostProcessorClass, PreProcessorClass};

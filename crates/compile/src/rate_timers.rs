@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::element::Timer;
 use busyhour_engine::precise::PreciseThroughput;
 use busyhour_engine::shaping::{Shape, ShapeRow, ThroughputShaping};
-use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
+use busyhour_program::element::Timer;
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 use crate::setting_error::SettingError;

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::program::{
-    ControllerId, FailureAction, FlowAction, Hearers, Parallel, SamplerKind, SamplerPackage,
-};
-use busyhour_engine::result::Keep;
-use busyhour_engine::user::LogicalAction;
 use busyhour_http::HttpSampler;
 use busyhour_http::access::OpenRequest;
 use busyhour_plan::Element;
 use busyhour_processors::DebugSampler;
+use busyhour_program::element::Processor;
+use busyhour_program::ids::ControllerId;
+use busyhour_program::result::Keep;
+use busyhour_program::sampler::{FailureAction, FlowAction, Hearers, Parallel, SamplerKind, SamplerPackage};
+use busyhour_program::user::LogicalAction;
 use busyhour_samplers::{AnySampler, OtherSampler};
 
 use crate::arguments::assignments;

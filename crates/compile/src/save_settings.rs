@@ -1,6 +1,6 @@
 //! What result files contain, as far as JMeter's properties determine it.
 
-use busyhour_engine::run::Properties;
+use busyhour_program::run::Properties;
 use busyhour_record::SaveConfig;
 
 use crate::setting_error::SettingError;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::clock::Clock;
-use busyhour_engine::program::{Phase, Program};
-use busyhour_engine::run::{GroupShared, LogSink, Properties, RunShared};
-use busyhour_engine::user::UserState;
-use busyhour_engine::variables::Slot;
+use busyhour_program::Program;
+use busyhour_program::clock::Clock;
+use busyhour_program::group::Phase;
+use busyhour_program::run::{GroupShared, LogSink, Properties, RunShared};
+use busyhour_program::user::UserState;
+use busyhour_program::variables::Slot;
 use busyhour_record::{CsvOutput, GroupName, Labels, RunNames};
 use busyhour_samplers::AnySampler;
 
@@ -46,7 +47,7 @@ pub fn start(
 ) -> Started {
     let sample_variables: Vec<Slot> =
         compiled.sample_variables.iter().map(|name| compiled.symbols.slot(name)).collect();
-    compiled.symbols.slot(busyhour_engine::control::LAST_SAMPLE_OK);
+    compiled.symbols.slot(busyhour_program::symbols::LAST_SAMPLE_OK);
     let preloaded = PRELOADED.map(|name| compiled.symbols.slot(name));
     let states = compiled.symbols.state_count();
     let names = Arc::new(std::mem::take(&mut compiled.symbols).names);

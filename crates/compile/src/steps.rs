@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::element::{IterationStep, Processor};
-use busyhour_engine::template::Template;
 use busyhour_plan::{Element, Property};
 use busyhour_processors::{
     CounterSettings, CounterStep, CsvDataSettings, CsvDataStep, RandomCsvSettings, RandomCsvStep,
     RandomVariableSettings, RandomVariableStep, UserParameters, UserParametersSettings,
 };
+use busyhour_program::element::{IterationStep, Processor};
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 use crate::elements::Role;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::element::{Assertion, Processor, Timer};
 use busyhour_plan::Element;
+use busyhour_program::element::{Assertion, Processor, Timer};
 
 use crate::context::Context;
 use crate::elements::{Role, role};

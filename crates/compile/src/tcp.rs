@@ -1,8 +1,8 @@
 //! JMeter's TCP Sampler, with the defaults of its scope.
 
-use busyhour_engine::run::Properties;
-use busyhour_engine::template::Template;
 use busyhour_plan::Element;
+use busyhour_program::run::Properties;
+use busyhour_program::template::Template;
 use busyhour_samplers::{StatusProperties, Tcp, TcpClient, TcpProperties};
 
 use crate::context::Context;

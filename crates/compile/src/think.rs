@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::element::Timer;
 use busyhour_engine::think::{Think, ThinkLaw};
 use busyhour_plan::Element;
+use busyhour_program::element::Timer;
 
 use crate::context::Context;
 use crate::setting_error::SettingError;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_engine::barrier::SynchronizingTimer;
 use busyhour_engine::delays::{ConstantThroughput, Draw, ThinkTime, ThroughputMode};
-use busyhour_engine::element::Timer;
-use busyhour_engine::template::Template;
 use busyhour_plan::Element;
+use busyhour_program::element::Timer;
+use busyhour_program::template::Template;
 
 use crate::context::Context;
 use crate::elements::timers::TimerClass;

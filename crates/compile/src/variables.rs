@@ -1,8 +1,8 @@
 //! User defined variables before they are evaluated.
 
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
-use busyhour_engine::variables::Slot;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
+use busyhour_program::variables::Slot;
 
 /// The variables of one element; none of them refers to another of the set.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! WebSocket samplers with the managers and filters of their scope.
 
-use busyhour_engine::template::Template;
 use busyhour_plan::Element;
+use busyhour_program::template::Template;
 use busyhour_websocket::{Action, Comparison, Data, FrameFilter, PingKind, Target, WebSocketSampler};
 
 use crate::context::Context;

@@ -2,13 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use busyhour_program::element::{Delay, Gate, Passing, Timer};
+use busyhour_program::run::{Level, Stop};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 use tokio::sync::watch;
-
-use crate::element::{Delay, Gate, Passing, Timer};
-use crate::run::{Level, Stop};
-use crate::template::Template;
-use crate::user::UserState;
 
 /// Users of all groups and cores that meet at one timer.
 #[derive(Debug)]
@@ -82,10 +81,10 @@ impl SynchronizingTimer {
         let until = user.end_time.map_or(timeout, |end| timeout.min(end));
         let timed_out = async {
             loop {
-                if core.run.stop() != Stop::No || user.now() >= until {
+                if user.run.stop() != Stop::No || user.now() >= until {
                     return;
                 }
-                core.timers.sleep_until(until.min(user.now() + LOOK_NS)).await;
+                core.sleep_until(until.min(user.now() + LOOK_NS)).await;
             }
         };
         tokio::select! {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::element::{Assertion, AssertionScope};
-use crate::result::{AssertionResult, SampleResult};
-use crate::user::UserState;
+use busyhour_program::element::{Assertion, AssertionScope};
+use busyhour_program::result::{AssertionResult, SampleResult};
+use busyhour_program::user::UserState;
 
 /// How deep sub-results are looked at by an assertion of scope "sub-samples", as in JMeter.
 const ASSERTION_DEPTH: u32 = 3;

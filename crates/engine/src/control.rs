@@ -11,17 +11,20 @@ mod loops;
 mod state;
 mod transactions;
 
-pub use critical::{Hold, Locks};
-pub(crate) use critical::{Waits, release};
-pub use kinds::LAST_SAMPLE_OK;
+use std::rc::Rc;
 
+use busyhour_program::controller::{ControllerKind, IterationListener};
+use busyhour_program::element::StopUser;
+use busyhour_program::group::Group;
+use busyhour_program::ids::{Child, ControllerId, SamplerId};
+use busyhour_program::user::UserState;
 pub(crate) use choosing::assign;
+pub use critical::Hold;
+pub(crate) use critical::{Waits, release};
 pub use state::{ControllerState, Flags};
 
-use crate::element::StopUser;
-use crate::program::{Child, ControllerId, ControllerKind, Group, IterationListener, SamplerId};
+use crate::core_share::CoreShare;
 use crate::transaction::Transaction;
-use crate::user::UserState;
 
 /// What a controller answers when asked for its next sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,8 @@ pub struct Place {
     pub iterations_begun: u32,
     /// The lock that the walk waits for.
     pub(crate) waits: Option<Box<Waits>>,
+    /// The users that this user's core has of its group, if the group keeps a level.
+    pub(crate) level: Option<Rc<CoreShare>>,
 }
 
 impl Place {
@@ -65,6 +70,7 @@ impl Place {
             made: Vec::new(),
             iterations_begun: 0,
             waits: None,
+            level: None,
         }
     }
 
@@ -248,7 +254,7 @@ impl<'a, P> Walk<'a, P> {
     }
 
     /// Whether a nested controller is done, as its parent sees it.
-    pub(crate) fn group_controller(&self, id: ControllerId) -> &'a crate::program::Controller {
+    pub(crate) fn group_controller(&self, id: ControllerId) -> &'a busyhour_program::controller::Controller {
         &self.group.controllers[id.0 as usize]
     }
 }

@@ -1,18 +1,19 @@
 //! What the users of one core share: timers, the recorder's batch, label numbers.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
-use std::rc::Rc;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use busyhour_program::run::{RunShared, Stop};
+use busyhour_program::run_control::TICK_NS;
+use busyhour_program::user::CoreAccess;
 use busyhour_record::{ArrivalRecord, BatchWriter, Detail, Fate, LabelId, Labels, Nanos, Sample};
+use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 
-use crate::crowd::supply::CoreShare;
 use crate::open::ArrivalCounts;
-use crate::run::{RunShared, Stop};
 use crate::runner::supervisor::CoreSigns;
 use crate::stalls::StallLog;
 use crate::timers::Timers;
@@ -25,13 +26,11 @@ pub struct Core {
     pub run: Arc<RunShared>,
     /// Sleepers.
     pub timers: Timers,
-    /// By group that keeps a level: the users this core has of it.
-    pub(crate) shares: RefCell<HashMap<u32, Rc<CoreShare>>>,
     labels: Labels,
     known: RefCell<HashMap<Box<str>, LabelId>>,
     batch: RefCell<BatchWriter>,
     waiting: RefCell<VecDeque<OwnedSample>>,
-    /// Told within a tick of a change of the load ([`crate::run_control`]).
+    /// Told within a tick of a change of the load ([`busyhour_program::run_control`]).
     pub(crate) load_changed: Notify,
     /// How long users were held back because the recorder was behind, in nanoseconds.
     pub stalled_ns: Cell<u64>,
@@ -59,6 +58,16 @@ impl std::fmt::Debug for Core {
     }
 }
 
+impl CoreAccess for Core {
+    fn index(&self) -> u32 {
+        self.index
+    }
+
+    fn sleep_until(&self, deadline: Nanos) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+        Box::pin(self.timers.sleep_until(deadline))
+    }
+}
+
 /// A sample that found the recorder full.
 struct OwnedSample {
     fixed: Sample<'static>,
@@ -66,9 +75,6 @@ struct OwnedSample {
     variables: Vec<String>,
     detail: Option<Box<Detail>>,
 }
-
-/// How often a core hands its samples over, in nanoseconds.
-pub const TICK_NS: u64 = 100_000_000;
 
 impl Core {
     /// The shared state of core `index`; must be called inside its runtime.
@@ -82,7 +88,6 @@ impl Core {
             index,
             run,
             timers,
-            shares: RefCell::default(),
             labels,
             known: RefCell::default(),
             batch: RefCell::new(batch),
@@ -239,7 +244,7 @@ impl Core {
     /// CPU time of the core's thread without that spent watching the clock, in nanoseconds; `None` where the system does
     /// not tell.
     pub fn cpu_ns(&self) -> Option<u64> {
-        Some(crate::clock::thread_cpu_ns()?.saturating_sub(self.timers.spun_ns()))
+        Some(busyhour_program::clock::thread_cpu_ns()?.saturating_sub(self.timers.spun_ns()))
     }
 
     /// Notes how much of the last second the core's thread had the CPU.

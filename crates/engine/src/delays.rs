@@ -4,13 +4,12 @@
 
 use std::sync::Mutex;
 
+use busyhour_program::element::{Delay, Timer};
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 use busyhour_record::Nanos;
-use rand_distr::{Distribution as _, Poisson, StandardNormal};
-
-use crate::element::{Delay, Timer};
-use crate::template::Template;
-use crate::user::{StateId, UserState};
 use rand::Rng as _;
+use rand_distr::{Distribution as _, Poisson, StandardNormal};
 
 const MILLISECOND_NS: u64 = 1_000_000;
 

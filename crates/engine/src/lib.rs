@@ -5,34 +5,24 @@
 
 pub mod barrier;
 mod checks;
-pub mod clock;
 pub mod control;
 pub mod core;
-pub mod crowd;
+mod core_share;
 pub mod delays;
-pub mod element;
 pub mod open;
 pub mod precise;
-pub mod program;
 pub mod queues;
 mod reporting;
-pub mod request;
-pub mod result;
-pub mod run;
-pub mod run_control;
 pub mod runner;
 pub mod shaping;
 pub mod stalls;
-pub mod symbols;
-pub mod template;
+mod supply;
 #[cfg(test)]
 mod testing;
 pub mod think;
 pub mod timers;
 pub mod transaction;
 mod turns;
-pub mod user;
-pub mod variables;
 mod virtual_user;
 
 pub use busyhour_record::Nanos;

@@ -3,64 +3,13 @@
 //! A closed group starts users, and each begins its next iteration when it is through with the one before: a slow
 //! server slows the load down. Here an arrival process says when sessions begin; one arrival is one pass through the
 //! body of a thread group by a fresh visitor. Users are only the hands that do the work: a free one takes an arrival up
-//! at once, and what happens when none is free is said by [`NoFreeUser`].
+//! at once, and what happens when none is free is said by [`busyhour_program::open::NoFreeUser`].
 
 mod course;
 pub(crate) mod desk;
 pub(crate) mod dispatch;
 
-use busyhour_arrivals::ArrivalProcess;
 pub use busyhour_record::ArrivalCounts;
-
-use crate::template::Template;
-
-/// What becomes of an arrival that finds no free user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoFreeUser {
-    /// It waits until a user is free. Its intended start stays, so the wait is part of its response time.
-    Queue,
-    /// It is given up and counted.
-    Drop,
-    /// Another user is made, up to so many of each group; beyond that it waits.
-    Grow(u32),
-    /// Another user is made, up to so many of each group; beyond that it is given up and counted.
-    GrowOrDrop(u32),
-}
-
-/// Arrivals, and the thread groups whose bodies they walk.
-#[derive(Clone, Debug)]
-pub struct OpenWorkload {
-    /// When sessions begin, counted from the moment the workload begins.
-    pub process: ArrivalProcess,
-    /// Indices of the groups in the program, all of the main phase, and the weight of each.
-    pub groups: Vec<(u32, f64)>,
-    /// What happens without a free user.
-    pub no_free_user: NoFreeUser,
-    /// Users of each group with [`NoFreeUser::Queue`] and [`NoFreeUser::Drop`]; `None`: the group's own number.
-    pub users: Option<Template>,
-    /// Seed of the schedule; `None`: that of the run.
-    pub seed: Option<u64>,
-    /// Sessions that still run when the schedule is over begin no further sample (JMeter's Open Model Thread Group);
-    /// otherwise they go on to their end.
-    pub ends_with_schedule: bool,
-}
-
-impl OpenWorkload {
-    /// Seed of the schedule of the workload with this number in a run: its own for each, the same on every core.
-    pub fn schedule_seed(&self, run_seed: u64, number: u32) -> u64 {
-        // Users' streams are keyed with the group's number, of which there are never so many.
-        self.seed.unwrap_or_else(|| crate::user::stream_key(run_seed, u64::MAX, u64::from(number), 0))
-    }
-
-    /// Whether one core is enough for it, so that few users need not be shared out to cores.
-    pub fn is_slow(&self) -> bool {
-        self.process.expected_count() <= SLOW_PER_S * self.process.duration_ns() as f64 / 1e9
-    }
-}
-
-/// Arrivals a second up to which one core serves a workload of few users: whoever is free then takes the next arrival,
-/// whichever core has it.
-const SLOW_PER_S: f64 = 2_000.0;
 
 /// Arrivals that may wait at once for users of one group on one core; further ones are dropped, so that memory stays
 /// bounded whatever the server does.

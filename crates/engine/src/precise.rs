@@ -4,13 +4,13 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_arrivals::PreciseSchedule;
+use busyhour_program::element::{Delay, Timer};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::{UserState, stream_key};
 use busyhour_record::Nanos;
 
 use crate::delays::number;
-use crate::element::{Delay, Timer};
-use crate::run::Level;
-use crate::template::Template;
-use crate::user::{UserState, stream_key};
 
 /// Keeps the starts apart from what else is keyed by a group and a number.
 const STARTS: u64 = 0x7072_6563_6973_6501;
@@ -99,10 +99,11 @@ impl Timer for PreciseThroughput {
 mod tests {
     use std::time::Duration;
 
+    use busyhour_program::clock::Clock;
+    use busyhour_program::variables::Names;
+
     use super::*;
-    use crate::clock::Clock;
     use crate::testing::{lone_user, shared_with, still};
-    use crate::variables::Names;
 
     /// `throughput` samples a second in windows of 5 s.
     fn timer(throughput: &str, batch_size: &str, schedules: &Arc<PreciseSchedules>) -> PreciseThroughput {
@@ -192,7 +193,7 @@ mod tests {
         let (shared, _) = shared_with(Clock::manual(0), 1, 1, names, 4);
         let schedules = one_group();
         let varying = PreciseThroughput {
-            throughput: Template::new("${rate}", vec![crate::template::Segment::Variable(slot)]),
+            throughput: Template::new("${rate}", vec![busyhour_program::template::Segment::Variable(slot)]),
             ..timer("", "1", &schedules)
         };
         let mut users = [0, 1].map(|number| lone_user(&shared, number));

@@ -1,86 +1,10 @@
-//! Queues by name through which users of a run hand texts to one another (the plugin Inter-Thread Communication).
+//! Elements that wait for texts in queues, and put them there (the plugin Inter-Thread Communication).
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use rustc_hash::FxHashMap as HashMap;
-use tokio::sync::Notify;
-
-use crate::element::{Gate, Passing, Processor};
-use crate::run::Stop;
-use crate::template::Template;
-use crate::user::UserState;
-
-/// Property: how long to wait for a text, in seconds; unset: as long as it takes.
-pub const TIMEOUT_PROPERTY: &str = "kg.apc.jmeter.functions.FifoTimeout";
-
-/// Property: how many texts a queue holds; unset: no bound.
-pub const CAPACITY_PROPERTY: &str = "kg.apc.jmeter.functions.FifoCapacity";
-
-/// The queues of a run, made when they are first named.
-#[derive(Debug, Default)]
-pub struct Queues(Mutex<HashMap<String, Arc<Queue>>>);
-
-/// One queue.
-#[derive(Debug, Default)]
-pub struct Queue {
-    texts: Mutex<VecDeque<String>>,
-    /// Somebody has put or taken a text.
-    changed: Notify,
-}
-
-impl Queues {
-    /// The queue of this name.
-    pub fn named(&self, name: &str) -> Arc<Queue> {
-        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(queues.entry(name.to_owned()).or_default())
-    }
-}
-
-impl Queue {
-    fn texts(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts a text at the end if fewer than `capacity` are there; gives it back otherwise.
-    ///
-    /// # Errors
-    /// The queue is full.
-    pub fn put(&self, text: String, capacity: usize) -> Result<(), String> {
-        let mut texts = self.texts();
-        if texts.len() >= capacity {
-            return Err(text);
-        }
-        texts.push_back(text);
-        drop(texts);
-        self.changed.notify_waiters();
-        Ok(())
-    }
-
-    /// Takes the first text.
-    pub fn pop(&self) -> Option<String> {
-        let text = self.texts().pop_front();
-        if text.is_some() {
-            self.changed.notify_waiters();
-        }
-        text
-    }
-
-    /// A copy of the first text.
-    pub fn first(&self) -> Option<String> {
-        self.texts().front().cloned()
-    }
-
-    /// Number of texts.
-    pub fn len(&self) -> usize {
-        self.texts().len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.texts().is_empty()
-    }
-}
+use busyhour_program::element::{Gate, Passing, Processor};
+use busyhour_program::queues::Queue;
+use busyhour_program::run::Stop;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 /// So often a user that waits looks whether the run is being stopped, in nanoseconds.
 const LOOK_NS: u64 = 1_000_000_000;
@@ -95,7 +19,7 @@ async fn retry<T>(
     let until = wait_s.map(|s| user.now() + s.saturating_mul(1_000_000_000));
     loop {
         // Listens before it looks, so that no change is missed in between.
-        let changed = queue.changed.notified();
+        let changed = queue.changed();
         let mut changed = std::pin::pin!(changed);
         changed.as_mut().enable();
         if let Some(done) = attempt() {
@@ -109,7 +33,7 @@ async fn retry<T>(
         let look = until.unwrap_or(busyhour_record::Nanos::MAX).min(now + LOOK_NS);
         tokio::select! {
             () = changed => {}
-            () = core.timers.sleep_until(look) => {}
+            () = core.sleep_until(look) => {}
         }
     }
 }
@@ -177,15 +101,6 @@ impl Processor for PutIntoQueue {
     fn process(&self, user: &mut UserState) {
         let name = self.queue.text(user).into_owned();
         let value = self.value.text(user).into_owned();
-        put(user, &name, value);
-    }
-}
-
-/// Puts a text into the queue of this name; one that is full loses it, with a line in the log.
-pub fn put(user: &UserState, name: &str, value: String) {
-    let capacity = user.run.properties.number(CAPACITY_PROPERTY, usize::MAX);
-    if user.run.queues.named(name).put(value, capacity).is_err() {
-        let line = format!("the queue {name} is full; the value is lost");
-        user.log(crate::run::Level::Warn, &line);
+        user.run.put_into_queue(&name, value);
     }
 }

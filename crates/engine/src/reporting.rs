@@ -1,10 +1,10 @@
 //! From a result to the rows of the record.
 
-use busyhour_record::{AssertionDetail, Detail, HttpDetail, LabelId, Sample, SampleFlags};
+use busyhour_program::result::{DetailWish, SampleResult};
+use busyhour_program::user::UserState;
+use busyhour_record::{AssertionDetail, Detail, LabelId, Sample, SampleFlags};
 
 use crate::core::Core;
-use crate::result::SampleResult;
-use crate::user::UserState;
 
 /// Notes how many users were active, in a result and in those directly inside it, which all have their thread's name
 /// then. JMeter goes no deeper.
@@ -13,22 +13,6 @@ pub(crate) fn fill(result: &mut SampleResult, group: u32, all: u32) {
     for sub in &mut result.sub_results {
         (sub.users_group, sub.users_all) = (group, all);
         sub.unnamed_thread = false;
-    }
-}
-
-/// What the files that a sample goes to show beyond its row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DetailWish {
-    /// What was received.
-    pub body: bool,
-    /// What was received, if the sample failed.
-    pub body_on_error: bool,
-}
-
-impl DetailWish {
-    /// What either wants.
-    pub fn union(self, other: DetailWish) -> DetailWish {
-        DetailWish { body: self.body || other.body, body_on_error: self.body_on_error || other.body_on_error }
     }
 }
 
@@ -56,14 +40,7 @@ fn detail(result: &SampleResult, wish: DetailWish) -> Detail {
         sample_count: 1,
         error_count: u32::from(!result.success),
         url: (!result.url.is_empty()).then(|| result.url.clone()),
-        http: result.http.as_deref().map(|http| {
-            Box::new(HttpDetail {
-                method: http.method.clone(),
-                cookies: http.cookies.clone(),
-                query_string: http.query_string.clone(),
-                redirect_location: http.redirect_location.clone(),
-            })
-        }),
+        http: result.http.clone(),
         assertions: result
             .assertions
             .iter()
@@ -87,7 +64,7 @@ fn detail(result: &SampleResult, wish: DetailWish) -> Detail {
 pub(crate) fn record_result(
     core: &Core,
     user: &UserState,
-    variables: &[crate::variables::Slot],
+    variables: &[busyhour_program::variables::Slot],
     result: &SampleResult,
     label: Option<LabelId>,
     listeners: u32,
@@ -98,7 +75,7 @@ pub(crate) fn record_result(
     let mut few = [""; FEW];
     let many: Vec<&str>;
     // JMeter writes an unset variable as the word null.
-    let value = |slot: &crate::variables::Slot| user.variables.slot(*slot).unwrap_or("null");
+    let value = |slot: &busyhour_program::variables::Slot| user.variables.slot(*slot).unwrap_or("null");
     let values: &[&str] = if variables.len() <= FEW {
         for (place, slot) in few.iter_mut().zip(variables) {
             *place = value(slot);

@@ -13,23 +13,25 @@ use std::sync::mpsc as blocking;
 use std::thread;
 
 use busyhour_limits::Limit;
+use busyhour_program::Program;
+use busyhour_program::group::{Group, Phase};
+use busyhour_program::open::{NoFreeUser, OpenWorkload};
+use busyhour_program::population::{Lifetime, Lifetimes, Population};
+use busyhour_program::run::{Level, RunShared, Stop};
+use busyhour_program::sampler::Protocol;
+use busyhour_program::user::UserState;
 use busyhour_record::{AbandonedCore, BatchWriter, Labels, Nanos, Stall};
+pub(crate) use starts::Watch;
+use starts::{start_lifetimes, start_users};
+use supervisor::{CoreSigns, Done, PanicGuard, Supervisor};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
 
 use crate::core::Core;
-use crate::crowd::supply::supply;
-use crate::crowd::{Crowd, Lifetime, Lifetimes};
+use crate::open::ArrivalCounts;
 use crate::open::dispatch::{OpenStart, dispatch};
-use crate::open::{ArrivalCounts, NoFreeUser, OpenWorkload};
-use crate::program::{Group, Phase, Program, Protocol};
-use crate::run::{Level, RunShared, Stop};
 use crate::stalls::StallLog;
-use crate::user::UserState;
-
-pub(crate) use starts::Watch;
-use starts::{start_lifetimes, start_users};
-use supervisor::{CoreSigns, Done, PanicGuard, Supervisor};
+use crate::supply::supply;
 
 /// What a core says of itself when the run is over.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -284,12 +286,12 @@ fn run_groups<P: Protocol>(
                 Ok(Start::Open(start))
             }
             Some(_) => continue,
-            None => match group.crowd.as_deref() {
-                Some(Crowd::Lifetimes(lifetimes)) => {
+            None => match group.population.as_deref() {
+                Some(Population::Lifetimes(lifetimes)) => {
                     plan_lifetimes(shared, index, lifetimes).map(Start::Closed)
                 }
-                Some(Crowd::Level(_)) => Ok(Start::Level(index)),
-                Some(Crowd::Arrivals) | None => plan_group(shared, index, group).map(Start::Closed),
+                Some(Population::Level(_)) => Ok(Start::Level(index)),
+                Some(Population::Arrivals) | None => plan_group(shared, index, group).map(Start::Closed),
             },
         };
         let start = match planned {

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use busyhour_program::element::{Delay, Timer};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
 use crate::delays::number;
-use crate::element::{Delay, Timer};
-use crate::run::Level;
-use crate::template::Template;
-use crate::user::UserState;
 
 /// A row of the timer's table.
 #[derive(Clone, Debug)]
@@ -249,12 +249,12 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use busyhour_program::clock::Clock;
+    use busyhour_program::variables::Names;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::clock::Clock;
     use crate::testing::{lone_user, shared_with};
-    use crate::variables::Names;
 
     const MS: u64 = 1_000_000;
 
@@ -363,7 +363,7 @@ mod tests {
         let mut names = Names::default();
         let slot = names.slot("rate");
         let (shared, _) = shared_with(Clock::manual(0), 1, 1, names, 4);
-        let rate = || Template::new("${rate}", vec![crate::template::Segment::Variable(slot)]);
+        let rate = || Template::new("${rate}", vec![busyhour_program::template::Segment::Variable(slot)]);
         let row = ShapeRow { from_per_s: rate(), to_per_s: rate(), duration_s: Template::literal("1") };
         let timer = ThroughputShaping::new("shape", vec![row], false);
         let mut users = [0, 1].map(|number| UserState::new(Arc::clone(&shared), None, 0, number));

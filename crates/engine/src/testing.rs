@@ -1,26 +1,24 @@
 //! A protocol without a network and programs made of it, for this crate's own tests.
 
-use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use busyhour_program::Program;
+use busyhour_program::clock::Clock;
+use busyhour_program::controller::{Controller, ControllerKind, IterationListener};
+use busyhour_program::element::Timer;
+use busyhour_program::group::{Group, OnError, Phase};
+use busyhour_program::ids::{Child, ControllerId, SamplerId};
+use busyhour_program::result::Keep;
+use busyhour_program::run::RunShared;
+use busyhour_program::sampler::{Protocol, SamplerKind, SamplerPackage};
+use busyhour_program::template::Template;
+pub(crate) use busyhour_program::testing::{SEED, lone_user, shared_with, still};
+use busyhour_program::user::UserState;
+use busyhour_program::variables::Names;
 use busyhour_record::{GroupName, Labels, Nanos, Recorder, RecorderConfig, RunNames, RunTotals};
 
-use crate::clock::Clock;
-use crate::element::Timer;
-use crate::program::{
-    Child, Controller, ControllerId, ControllerKind, Group, IterationListener, OnError, Phase, Program,
-    Protocol, SamplerId, SamplerKind, SamplerPackage,
-};
-use crate::result::Keep;
-use crate::run::{GroupShared, Level, Properties, RunShared};
 use crate::runner::{RunReport, run};
-use crate::template::Template;
-use crate::user::UserState;
-use crate::variables::Names;
-
-/// Seed of all tests.
-pub(crate) const SEED: u64 = 20_260_101;
 
 /// With this seed the session of the fourth user cannot be made.
 pub(crate) const BAD_SEED: u64 = 666;
@@ -70,7 +68,7 @@ impl Protocol for Fake {
             Act::Fail => user.result.success = false,
             Act::Sleep(ns) => {
                 if let Some(core) = user.core.as_ref().map(Rc::clone) {
-                    core.timers.sleep_until(user.now() + ns).await;
+                    core.sleep_until(user.now() + ns).await;
                 }
             }
             Act::Yield => tokio::task::yield_now().await,
@@ -114,7 +112,7 @@ pub(crate) fn group(users: u32, loops: &str, nodes: Vec<Node>, script: &Script) 
         users: Template::literal(&users.to_string()),
         ramp_up: Template::literal("0"),
         schedule: None,
-        crowd: None,
+        population: None,
         delayed_start: false,
         on_error: OnError::Continue,
         same_user: true,
@@ -194,7 +192,7 @@ impl Build<'_> {
             listeners_in_transaction: None,
             on_failure: Box::default(),
             timeouts_ms: Arc::default(),
-            hearers: crate::program::Hearers::default(),
+            hearers: busyhour_program::sampler::Hearers::default(),
             ancestors: ancestors.into(),
         });
         SamplerId(u32::try_from(self.samplers.len() - 1).unwrap())
@@ -211,43 +209,6 @@ pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
         sample_variables: Vec::new(),
         detail_wishes: Vec::new(),
     }
-}
-
-/// Log lines of a run.
-pub(crate) type Log = Arc<Mutex<Vec<String>>>;
-
-/// What a run of `groups` groups shares.
-pub(crate) fn shared_with(
-    clock: Clock,
-    seed: u64,
-    groups: usize,
-    names: Names,
-    states: u32,
-) -> (Arc<RunShared>, Log) {
-    let groups =
-        (1..).take(groups).map(|number| GroupShared::new(format!("group {number}"), number, Vec::new()));
-    let log = Log::default();
-    let sink = Arc::clone(&log);
-    let shared = RunShared::new(
-        seed,
-        clock,
-        Arc::new(Properties::new(HashMap::new())),
-        Arc::new(names),
-        groups.collect(),
-        states,
-        Box::new(move |level: Level, line: &str| sink.lock().unwrap().push(format!("{level:?} {line}"))),
-    );
-    (Arc::new(shared), log)
-}
-
-/// What a run of one group shares, on a clock that stands still.
-pub(crate) fn still(clock: &Clock) -> Arc<RunShared> {
-    shared_with(clock.clone(), SEED, 1, Names::default(), 4).0
-}
-
-/// A user without a core.
-pub(crate) fn lone_user(shared: &Arc<RunShared>, number: u32) -> UserState {
-    UserState::new(Arc::clone(shared), None, 0, number)
 }
 
 /// What came of [`run_on`].

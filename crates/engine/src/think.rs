@@ -1,10 +1,9 @@
 //! Think times drawn from continuous distributions.
 
+use busyhour_program::element::{Delay, Timer};
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 use rand_distr::{Distribution as _, Exp, LogNormal, Uniform};
-
-use crate::element::{Delay, Timer};
-use crate::user::UserState;
 
 /// How long a user thinks before a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,8 +60,9 @@ impl Timer for Think {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rand::SeedableRng as _;
+
+    use super::*;
 
     #[test]
     fn means_and_deviations_are_those_of_the_laws() {

@@ -11,9 +11,9 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use busyhour_program::clock::Clock;
+use busyhour_program::run::WAKE_LEAD_NS;
 use busyhour_record::Nanos;
-
-use crate::clock::Clock;
 
 /// The sleepers of one core.
 pub struct Timers {
@@ -48,10 +48,6 @@ struct Place {
 /// So many deadlines of sleepers that gave up may stay.
 const STALE_MIN: usize = 64;
 
-/// So long before a deadline the kernel is asked to wake us: it takes about as long to do so, and what is left is spent
-/// watching the clock. Measured: the median lateness of a start falls by half, for a percent or two of a core.
-pub const LEAD_NS: u64 = 10_000;
-
 /// The same where starts are met that others have set: the arrivals of open workloads. It covers most of what a core that
 /// has gone to sleep takes to wake, and so shortens the tail; as long as the budget lasts.
 const PUNCTUAL_LEAD_NS: u64 = 50_000;
@@ -83,7 +79,7 @@ impl Timers {
             kernel,
             #[cfg(test)]
             idle: idle::IdleTimer::default(),
-            spin_ns: Cell::new(LEAD_NS),
+            spin_ns: Cell::new(WAKE_LEAD_NS),
             spun_ns: Cell::new(0),
             is_punctual: Cell::new(false),
         })

@@ -1,9 +1,9 @@
 //! Transactions: samples that measure several others together.
 
+use busyhour_program::result::SampleResult;
 use busyhour_record::Nanos;
 
 use crate::control::Next;
-use crate::result::SampleResult;
 
 /// A transaction in progress.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! One virtual user: takes sampler after sampler from its walk and does what stands around each.
 
+mod flow;
 mod holding;
 mod parallel;
 mod session;
@@ -9,22 +10,24 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use busyhour_program::Program;
+use busyhour_program::group::{Group, OnError};
+use busyhour_program::ids::{ControllerId, SamplerId};
+use busyhour_program::result::SampleResult;
+use busyhour_program::run::{Level, Stop};
+use busyhour_program::sampler::{Protocol, SamplerKind, SamplerPackage};
+use busyhour_program::symbols::LAST_SAMPLE_OK;
+use busyhour_program::user::{CoreAccess, LogicalAction, UserState};
+use busyhour_program::variables::{Slot, Value};
 use busyhour_record::Nanos;
-
-use crate::checks::check_assertions;
-use crate::control::{LAST_SAMPLE_OK, Next, Place, ROOT, Walk, assign, release};
-use crate::core::Core;
-use crate::program::{
-    ControllerId, FlowAction, Group, OnError, Program, Protocol, SamplerId, SamplerKind, SamplerPackage,
-};
-use crate::reporting::fill;
-use crate::result::SampleResult;
-use crate::run::{Level, Stop};
-use crate::transaction::Transaction;
-use crate::user::{LogicalAction, UserState};
-use crate::variables::{Slot, Value};
 use holding::within;
 use parallel::Side;
+
+use crate::checks::check_assertions;
+use crate::control::{Next, Place, Walk, release};
+use crate::core::Core;
+use crate::core_share::CoreShare;
+use crate::reporting::fill;
 
 /// Samples without I/O after which a user lets others run: nothing else would take the core from it.
 const STEPS_PER_TURN: u32 = 64;
@@ -63,10 +66,10 @@ impl Drop for InFlight<'_> {
 }
 
 /// Counts a user as active while it lives, however it ends.
-struct Active<'u>(&'u crate::run::RunShared, u32);
+struct Active<'u>(&'u busyhour_program::run::RunShared, u32);
 
 impl<'u> Active<'u> {
-    fn enter(run: &'u crate::run::RunShared, group: u32) -> Self {
+    fn enter(run: &'u busyhour_program::run::RunShared, group: u32) -> Self {
         run.active.fetch_add(1, Ordering::Relaxed);
         run.started.fetch_add(1, Ordering::Relaxed);
         run.groups[group as usize].active.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +96,8 @@ impl<P: Protocol> VirtualUser<P> {
         start: Nanos,
         end_time: Option<Nanos>,
     ) -> Self {
-        let mut user = UserState::new(Arc::clone(&core.run), Some(Rc::clone(&core)), group, number);
+        let access: Rc<dyn CoreAccess> = Rc::clone(&core) as _;
+        let mut user = UserState::new(Arc::clone(&core.run), Some(access), group, number);
         user.end_time = end_time;
         let session = P::session(&user);
         let place = Place::new(program.groups[group as usize].controllers.len());
@@ -113,6 +117,11 @@ impl<P: Protocol> VirtualUser<P> {
             held_until: Nanos::ZERO,
             side: None,
         }
+    }
+
+    /// The user ends after a pass when its core has too many users of the group.
+    pub(crate) fn follow_level(&mut self, share: Rc<CoreShare>) {
+        self.place.level = Some(share);
     }
 
     /// Lives until its group's work is done or it is told to stop.
@@ -203,7 +212,7 @@ impl<P: Protocol> VirtualUser<P> {
 
     /// The walk's next answer; `None` when the user is to stop.
     fn next(&mut self, group: &Group<P>) -> Option<Next> {
-        if group.crowd.is_some() && self.is_group_over() {
+        if group.population.is_some() && self.is_group_over() {
             self.user.running = false;
             return None;
         }
@@ -526,72 +535,6 @@ impl<P: Protocol> VirtualUser<P> {
         // Without timers it is the end of the sample before, which lies in the past; no start lies before its intent.
         let intended = if package.timers.is_empty() { intended } else { intended.min(self.user.now()) };
         Some(intended.max(self.held_until))
-    }
-
-    async fn act(&mut self, package: &SamplerPackage<P>, action: &FlowAction) {
-        match action {
-            FlowAction::Pause(ms) => {
-                let ms = ms.integer(&mut self.user, 0);
-                if let Some(ms) = u64::try_from(ms).ok().filter(|ms| *ms > 0) {
-                    let now = self.user.now();
-                    let mut until = now + Nanos::from_millis(ms).0;
-                    if let Some(end) = self.user.end_time {
-                        until = until.min(end.max(now));
-                    }
-                    if let Some(limit_ns) = self.limit_of(package) {
-                        until = until.min(now + limit_ns);
-                    }
-                    self.core.timers.sleep_until(until).await;
-                    self.steps = 0;
-                }
-                self.previous_end = self.user.now();
-            }
-            FlowAction::StopUser => {
-                self.stop(None, "Stop Thread");
-                self.stop_around();
-            }
-            FlowAction::StopTest => self.stop(Some(Stop::Graceful), "Shutdown Test"),
-            FlowAction::StopTestNow => self.stop(Some(Stop::Now), "Stop Test Now"),
-            FlowAction::NextIterationOfThread => self.user.action = LogicalAction::NextIterationOfThread,
-            FlowAction::NextIterationOfLoop => self.user.action = LogicalAction::NextIterationOfLoop,
-            FlowAction::BreakLoop => self.user.action = LogicalAction::BreakLoop,
-            FlowAction::Set(assignments) => assign(assignments, &mut self.user),
-        }
-    }
-
-    /// Leaves the controllers around the last sampler as far as the action says.
-    fn jump(&mut self, group: &Group<P>, action: LogicalAction) {
-        let Some(last) = self.last_package else { return };
-        let ancestors = &group.samplers[last.0 as usize].ancestors;
-        let root = self.root();
-        if root != ROOT && action == LogicalAction::NextIterationOfThread {
-            self.leave_branch();
-        }
-        let mut walk = Walk::new(group, &mut self.place, &mut self.user);
-        for &id in ancestors {
-            let at_root = id == root;
-            match action {
-                LogicalAction::Continue => return,
-                LogicalAction::NextIterationOfThread if at_root => walk.start_next_loop(id),
-                LogicalAction::NextIterationOfLoop if at_root || walk.iterates(id) => {
-                    walk.start_next_loop(id);
-                    break;
-                }
-                LogicalAction::BreakLoop if at_root || walk.iterates(id) => {
-                    walk.break_loop(id);
-                    break;
-                }
-                _ => walk.leave(id),
-            }
-            if at_root {
-                break;
-            }
-        }
-        self.report_made(group);
-        for (id, transaction) in std::mem::take(&mut self.place.ended) {
-            let Transaction { result, .. } = *transaction;
-            self.end_transaction(group, id, result, false);
-        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::Level;
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::{StateId, UserState};
-use busyhour_engine::variables::Slot;
+use busyhour_program::result::Keep;
+use busyhour_program::run::Level;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::{StateId, UserState};
+use busyhour_program::variables::Slot;
 
 use crate::parser::{Context, Place};
 use crate::problem::{Problem, ProblemKind};

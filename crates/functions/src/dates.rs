@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::run::Level;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rand::Rng as _;

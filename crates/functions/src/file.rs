@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::run::Level;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, Made, Target, java_flag, java_trim, with_text};
 use crate::java_text::DecimalFormat;

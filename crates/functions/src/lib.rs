@@ -37,20 +37,18 @@ mod xpath;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use busyhour_engine::run::Level;
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_limits::{Limit, exceeded};
-
+use busyhour_program::run::Level;
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 pub use entities::unescape_html;
+use parser::{Context, Place};
 pub use problem::{Problem, ProblemKind};
 pub use registry::{FunctionInfo, call_left_as_text, supported};
 pub use scope::UserScope;
 pub use script::{ALLOW_UNSUPPORTED_PROPERTY, end_user, keep_of};
 pub use thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY, plan_directory};
-
-use parser::{Context, Place};
 
 /// Compiles a text of the plan.
 ///

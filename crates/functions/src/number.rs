@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::{StateId, UserState};
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::{StateId, UserState};
 
 use crate::arguments::{Arguments, Made, Target, fail, java_flag, java_trim, with_text};
 

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::result::Keep;
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::{Function, Segment, Template};
-use busyhour_engine::user::{StateId, Thrown, UserState};
-use busyhour_engine::variables::Names;
+use busyhour_program::result::Keep;
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::{Function, Segment, Template};
+use busyhour_program::user::{StateId, Thrown, UserState};
+use busyhour_program::variables::Names;
 
 use crate::arguments::Arguments;
 use crate::problem::{Problem, ProblemKind};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 use busyhour_script::Value;
 use rand::Rng as _;
 

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, Made, Target, java_flag, with_text};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::queues::{self, TIMEOUT_PROPERTY};
-use busyhour_engine::run::Level;
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::queues::TIMEOUT_PROPERTY;
+use busyhour_program::run::Level;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, Made, Target, with_text};
 
@@ -92,6 +92,6 @@ impl Function for Put {
         let start = out.len();
         self.value.render(user, out);
         let value = out[start..].to_owned();
-        with_text(&self.queue, user, |user, name| queues::put(user, name, value));
+        with_text(&self.queue, user, |user, name| user.run.put_into_queue(name, value));
     }
 }

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::Level;
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
 use busyhour_oro::{Pattern, PatternError, cached};
+use busyhour_program::result::Keep;
+use busyhour_program::run::Level;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};

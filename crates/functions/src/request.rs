@@ -1,8 +1,8 @@
 //! The sampler at hand for scripts: the engine's side of it in the words of the script crate, which knows no engine.
 
-use busyhour_engine::request as engine;
-use busyhour_engine::request::RequestAccess;
-use busyhour_engine::user::UserState;
+use busyhour_program::request as engine;
+use busyhour_program::user::RequestAccess;
+use busyhour_program::user::UserState;
 use busyhour_script::{RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText};
 
 use crate::scope::UserScope;

@@ -4,12 +4,12 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use busyhour_engine::Nanos;
-use busyhour_engine::result::SampleResult;
-use busyhour_engine::run::{self, ScriptDoubt, Stream};
-use busyhour_engine::user::{LogicalAction, UserState};
-use busyhour_engine::variables::{ObjectValue, Value as Variable};
+use busyhour_program::result::SampleResult;
+use busyhour_program::run::{self, ScriptDoubt, Stream};
+use busyhour_program::user::{LogicalAction, UserState};
+use busyhour_program::variables::{ObjectValue, Value as Variable};
 use busyhour_record::DataType;
+use busyhour_record::Nanos;
 use busyhour_script::{Level, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict};
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
@@ -291,7 +291,7 @@ fn date_format(pattern: &str) -> Result<DateFormat, String> {
 /// A result as a script sees it: the user's own is taken out of the user meanwhile.
 struct Facts {
     result: SampleResult,
-    clock: busyhour_engine::clock::Clock,
+    clock: busyhour_program::clock::Clock,
     is_sampler: bool,
 }
 
@@ -506,7 +506,7 @@ mod tests {
     #[test]
     fn results_have_what_the_check_accepts() {
         let result = SampleResult { sub_results: vec![SampleResult::default()], ..SampleResult::default() };
-        let clock = busyhour_engine::clock::Clock::manual(0);
+        let clock = busyhour_program::clock::Clock::manual(0);
         let mut facts = Facts { result, clock, is_sampler: true };
         for name in SAMPLE_FACTS {
             assert!(facts.fact(name).is_some(), "{name}");

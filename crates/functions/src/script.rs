@@ -10,11 +10,11 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::{Level, ScriptDoubt, Stop};
-use busyhour_engine::template::{Function, Segment, Template};
-use busyhour_engine::user::UserState;
 use busyhour_limits::{Limit, exceeded};
+use busyhour_program::result::Keep;
+use busyhour_program::run::{Level, ScriptDoubt, Stop};
+use busyhour_program::template::{Function, Segment, Template};
+use busyhour_program::user::UserState;
 use busyhour_script::{ResultReads, ScriptError, Value, java_like, javascript, jexl};
 
 use crate::arguments::{Arguments, Made, Target, with_text};

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::run::Level;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
 

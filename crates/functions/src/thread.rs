@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, ToSocketAddrs as _};
 use std::sync::{Arc, OnceLock};
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Function;
-use busyhour_engine::user::UserState;
+use busyhour_program::run::Level;
+use busyhour_program::template::Function;
+use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, Made, Target};
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 use jiff::tz::TimeZone;
 
 use crate::arguments::{Arguments, Made, Target, fail, with_text};

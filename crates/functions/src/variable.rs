@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use busyhour_engine::result::Keep;
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::result::Keep;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};

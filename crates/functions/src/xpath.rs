@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::{Function, Template};
-use busyhour_engine::user::UserState;
+use busyhour_program::run::Level;
+use busyhour_program::template::{Function, Template};
+use busyhour_program::user::UserState;
 use busyhour_xml::{Answer, Reading, decode, evaluate, first_value, read};
 
 use crate::arguments::{Arguments, Made};

@@ -2,9 +2,9 @@
 
 mod world;
 
-use busyhour_engine::run::Stop;
-use busyhour_engine::symbols::Symbols;
 use busyhour_functions::{ALLOW_UNSUPPORTED_PROPERTY, parse, supported};
+use busyhour_program::run::Stop;
+use busyhour_program::symbols::Symbols;
 use proptest::prelude::*;
 use world::World;
 

@@ -4,8 +4,8 @@ mod world;
 
 use std::collections::HashMap;
 
-use busyhour_engine::symbols::Symbols;
 use busyhour_functions::{evaluate_text, parse};
+use busyhour_program::symbols::Symbols;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use world::World;

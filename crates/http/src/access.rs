@@ -4,12 +4,11 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::request::{
-    RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
-};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
+use busyhour_program::element::Processor;
+use busyhour_program::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
+use busyhour_program::template::Template;
+use busyhour_program::user::RequestAccess;
+use busyhour_program::user::{StateId, UserState};
 
 use crate::charset::Charset;
 use crate::cookies::Jar;

@@ -6,9 +6,9 @@ mod rfc2109;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use busyhour_engine::request::RequestCookie;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::request::RequestCookie;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::dates;
 use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};

@@ -7,8 +7,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
 use crate::dns_query;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::Nanos;
-use busyhour_engine::result::{HttpFacts, Keep, SampleResult};
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_limits::Limit;
+use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
+use busyhour_record::HttpDetail;
+use busyhour_record::Nanos;
 
 use crate::auth::{Reply, Used};
 use crate::cache::WhenFresh;
@@ -47,7 +48,7 @@ pub(crate) async fn sample(
             user.result.end = user.now();
             if keep.http {
                 let method = (!request.url.is_empty()).then(|| request.method.clone());
-                user.result.http = Some(Box::new(HttpFacts { method, ..HttpFacts::default() }));
+                user.result.http = Some(Box::new(HttpDetail { method, ..HttpDetail::default() }));
             }
             failure.write_to(&mut user.result, keep.body);
             if request.url.is_empty() {
@@ -144,7 +145,7 @@ pub(crate) fn prepare<'s>(
         jar.write(origin, &request.url[at..], now_ms, &mut request.cookies);
     }
     if keep.http {
-        user.result.http = Some(Box::new(HttpFacts {
+        user.result.http = Some(Box::new(HttpDetail {
             method: Some(request.method.clone()),
             cookies: shown_cookies(request),
             query_string: latin(&request.body).into_owned(),
@@ -344,8 +345,9 @@ fn once_more(user: &mut UserState, request: &mut Rendered, step: &mut Step<'_>) 
 fn keep_sum(result: &mut SampleResult, md5: Option<Box<md5::Md5>>) {
     look_for_encoding(result);
     let Some(md5) = md5.filter(|_| !result.body.is_empty()) else { return };
-    use md5::Digest as _;
     use std::fmt::Write as _;
+
+    use md5::Digest as _;
     let mut text = String::new();
     for byte in md5.finalize() {
         let _ = write!(text, "{byte:02x}");

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io;
 
-use busyhour_engine::result::SampleResult;
 use busyhour_limits::Limit;
+use busyhour_program::result::SampleResult;
 use busyhour_record::DataType;
 
 /// A request that got no (whole) response. The names are those of the Java exceptions JMeter would have recorded.

@@ -3,9 +3,10 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use busyhour_engine::clock::Clock;
-use busyhour_engine::result::{HttpFacts, Keep, SampleResult};
+use busyhour_program::clock::Clock;
+use busyhour_program::result::{Keep, SampleResult};
 use busyhour_record::DataType;
+use busyhour_record::HttpDetail;
 
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
@@ -27,7 +28,7 @@ pub(crate) async fn read(
     result.label.push_str(url);
     if keep.http {
         let method = Some("GET".to_owned());
-        result.http = Some(Box::new(HttpFacts { method, ..HttpFacts::default() }));
+        result.http = Some(Box::new(HttpDetail { method, ..HttpDetail::default() }));
     }
     let name = url.strip_prefix("file:").unwrap_or(url);
     let name = if name.starts_with("//") {

@@ -1,6 +1,6 @@
 //! The query and the body of a request, made of a sampler's arguments and files.
 
-use busyhour_engine::user::UserState;
+use busyhour_program::user::UserState;
 
 use crate::charset::Charset;
 use crate::encode;

@@ -4,11 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use busyhour_engine::clock::Clock;
-use busyhour_engine::result::{Keep, SampleResult};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_limits::Limit;
+use busyhour_program::clock::Clock;
+use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
 use crate::connection::{ConnectOptions, Connection};

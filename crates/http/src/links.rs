@@ -1,9 +1,9 @@
 //! HTML Link Parser: the request becomes one of those that the last page's links and forms would make, a link drawn from
 //! all that fit the request as the plan has it: its protocol, host and path are patterns, and its arguments must be there.
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
 use rand::Rng as _;
 

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 use regex::Regex;
 
 use crate::encode;

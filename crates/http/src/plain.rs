@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use busyhour_engine::clock::Clock;
+use busyhour_program::clock::Clock;
 use tokio::net::TcpStream;
 
 use crate::failure::Failure;

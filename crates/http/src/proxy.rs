@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::user::UserState;
+use busyhour_program::user::UserState;
 
 use crate::origin::Origin;
 use crate::sampler::{HttpSampler, Proxy};

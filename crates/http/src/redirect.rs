@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::result::{HttpFacts, Keep};
+use busyhour_program::result::Keep;
+use busyhour_record::HttpDetail;
 
 use crate::encode;
 use crate::failure::Failure;
@@ -136,7 +137,7 @@ pub(crate) async fn auto(visit: &mut impl Visit, request: &mut Rendered, locatio
         result.connect_ns = connect_ns;
     }
     // What was asked is what the plan asked.
-    result.http = http.map(|http| Box::new(HttpFacts { redirect_location: None, ..*http }));
+    result.http = http.map(|http| Box::new(HttpDetail { redirect_location: None, ..*http }));
 }
 
 fn prepare_redirect(

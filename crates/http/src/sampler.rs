@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use busyhour_engine::Nanos;
-use busyhour_engine::program::Protocol;
-use busyhour_engine::result::Keep;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::result::Keep;
+use busyhour_program::sampler::Protocol;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
+use busyhour_record::Nanos;
 
 use crate::access;
 use crate::auth::AuthManager;

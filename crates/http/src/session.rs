@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use busyhour_engine::user::UserState;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
 use crate::access;

@@ -1,6 +1,6 @@
 //! What is taken from a response as it arrives.
 
-use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_program::result::{Keep, SampleResult};
 use busyhour_record::DataType;
 
 use crate::cache::CacheHeaders;

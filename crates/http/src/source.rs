@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
 use crate::dns;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_program::result::{Keep, SampleResult};
 use busyhour_record::Nanos;
 
 use crate::connection::{ConnectOptions, Connection};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::result::{Keep, SampleResult};
-use busyhour_engine::user::UserState;
+use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::user::UserState;
 use busyhour_record::{DataType, Nanos};
 
 use crate::embedded;

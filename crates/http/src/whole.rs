@@ -1,6 +1,6 @@
 //! A response read from bytes at hand exactly as a sampler reads it from a connection: for tests and fuzz targets.
 
-use busyhour_engine::result::{Keep, SampleResult};
+use busyhour_program::result::{Keep, SampleResult};
 
 use crate::failure::Failure;
 use crate::limits::BodyLimit;

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::run::{Level, Stop};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::Processor;
+use busyhour_program::run::{Level, Stop};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 /// A limit, and for how many seconds it may be exceeded, as the plan says.
 #[derive(Clone, Debug, Default)]
@@ -194,9 +194,10 @@ impl Processor for AutoStop {
 
 #[cfg(test)]
 mod tests {
+    use busyhour_program::symbols::Symbols;
+
     use super::*;
     use crate::testing::user;
-    use busyhour_engine::symbols::Symbols;
 
     fn limit(limit: &str, seconds: &str) -> AutoStopLimit {
         AutoStopLimit { limit: Template::literal(limit), seconds: Template::literal(seconds) }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::Processor;
+use busyhour_program::result::Keep;
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::java;
 use crate::match_number;

@@ -1,10 +1,10 @@
 //! The compare assertion: all results it sees within an iteration must be alike.
 
-use busyhour_engine::element::Assertion;
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
+use busyhour_program::element::Assertion;
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 
 use crate::java;
 use crate::oro::{Groups, Pattern, PatternText};

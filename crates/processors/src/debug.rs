@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use busyhour_engine::Nanos;
-use busyhour_engine::program::ImmediateSampler;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::sampler::ImmediateSampler;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::DataType;
+use busyhour_record::Nanos;
 
 /// What a plan says of a debug sampler. The properties are those of the bean, without a prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -148,7 +148,7 @@ fn take_part<'t>(rest: &mut &'t str) -> (&'t str, &'t str) {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_engine::symbols::Symbols;
+    use busyhour_program::symbols::Symbols;
 
     use super::*;
     use crate::testing::user;

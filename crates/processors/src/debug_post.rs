@@ -1,8 +1,8 @@
 //! The debug post-processor: a sub-sample whose body shows variables and properties.
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::result::SampleResult;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::Processor;
+use busyhour_program::result::SampleResult;
+use busyhour_program::user::UserState;
 use busyhour_record::DataType;
 
 use crate::debug::{DebugSamplerSettings, debug_sampler_text};

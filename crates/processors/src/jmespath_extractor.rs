@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use busyhour_engine::element::{Assertion, Processor};
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::{Assertion, Processor};
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::java;
 use crate::jmespath::{JmesPath, read, write};

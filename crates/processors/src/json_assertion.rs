@@ -1,8 +1,8 @@
 //! The JSON assertion.
 
-use busyhour_engine::element::Assertion;
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::user::UserState;
+use busyhour_program::element::Assertion;
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::user::UserState;
 
 use crate::json_extractor::{FixedPath, fixed_path, kept_path};
 use crate::json_verdict::{JsonAssertionSettings, no_response};
@@ -129,7 +129,7 @@ impl Assertion for JsonAssertion {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_engine::template::Template;
+    use busyhour_program::template::Template;
 
     use super::*;
     use crate::testing::user_with_body;

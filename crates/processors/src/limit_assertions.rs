@@ -1,9 +1,9 @@
 //! The duration and the size assertion.
 
-use busyhour_engine::element::{Assertion, AssertionScope};
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::{Assertion, AssertionScope};
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::java;
 use crate::scope::Scope;
@@ -183,7 +183,7 @@ impl Assertion for SizeAssertion {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_engine::Nanos;
+    use busyhour_record::Nanos;
 
     use super::*;
     use crate::testing::user_with_body;

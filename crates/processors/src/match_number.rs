@@ -1,6 +1,6 @@
 //! Which match an extractor's match number stands for.
 
-use busyhour_engine::user::UserState;
+use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 /// The match that a number of 0 or more stands for, from 0, where there are so many: 0 draws one.

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use busyhour_engine::element::Assertion;
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::Assertion;
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use md5::{Digest as _, Md5};
 
 /// Fails a body whose MD5 sum is another.

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_functions::java_text::DecimalFormat;
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 /// A pattern as an element of the plan holds it.
 #[derive(Debug)]

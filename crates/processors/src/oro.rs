@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
-
 use busyhour_oro::{Cached, cached};
 pub use busyhour_oro::{Groups, Pattern, PatternError, SearchLimit};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::refusal::Refusal;
 

@@ -1,9 +1,9 @@
 //! The JSON path extractor and assertion of jmeter-plugins (by Atlantbh).
 
-use busyhour_engine::element::{Assertion, Processor};
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::{Assertion, Processor};
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::json_extractor::{FixedPath, clear_old, fixed_path, kept_path};
 use crate::json_verdict::{JsonAssertionSettings, no_response};

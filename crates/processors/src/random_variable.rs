@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use busyhour_engine::element::{IterationStep, StopUser};
-use busyhour_engine::run::Level;
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
+use busyhour_program::element::{IterationStep, StopUser};
+use busyhour_program::run::Level;
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 use rand::Rng as _;
 
 use crate::java;

@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
 use std::sync::{Mutex, PoisonError};
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::Processor;
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::java;
 
@@ -165,7 +165,7 @@ fn byte(file: &mut BufReader<File>) -> Result<u8, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_engine::symbols::Symbols;
+    use busyhour_program::symbols::Symbols;
 
     use super::*;
     use crate::testing::user;

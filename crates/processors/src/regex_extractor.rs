@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::Level;
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
-use busyhour_engine::variables::Variables;
+use busyhour_program::element::Processor;
+use busyhour_program::result::Keep;
+use busyhour_program::run::Level;
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
+use busyhour_program::variables::Variables;
 
 use crate::java;
 use crate::match_number;

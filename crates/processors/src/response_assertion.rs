@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use busyhour_engine::element::{Assertion, AssertionScope};
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::{Assertion, AssertionScope};
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;

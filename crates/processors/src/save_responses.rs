@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::result::{Keep, SampleResult};
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::Processor;
+use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 /// What a plan says of the element; the properties are named `FileSaver.…`.
 #[derive(Clone, Debug, Default)]
@@ -151,7 +151,7 @@ fn start_of(user: &UserState) -> String {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_engine::symbols::Symbols;
+    use busyhour_program::symbols::Symbols;
 
     use super::*;
     use crate::testing::user;

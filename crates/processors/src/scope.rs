@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use busyhour_engine::element::AssertionScope;
-use busyhour_engine::result::{Keep, SampleResult};
-use busyhour_engine::template::Template;
+use busyhour_program::element::AssertionScope;
+use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::template::Template;
 
 use crate::refusal::Refusal;
 

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use busyhour_engine::clock::Clock;
-use busyhour_engine::run::{GroupShared, Properties, RunShared};
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::user::UserState;
+use busyhour_program::clock::Clock;
+use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::symbols::Symbols;
+use busyhour_program::user::UserState;
 
 /// A user with these symbols, of group 0 and with this number; log lines go to `log`.
 pub(crate) fn user_logging(symbols: &Symbols, number: u32, log: Arc<Mutex<Vec<String>>>) -> UserState {

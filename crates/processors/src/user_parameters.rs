@@ -1,9 +1,9 @@
 //! User parameters: values of variables that differ from user to user.
 
-use busyhour_engine::element::{IterationStep, Processor, StopUser};
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::{IterationStep, Processor, StopUser};
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 /// What a plan says of user parameters. Compile puts them both before samplers and at the passes of their
 /// controller: [`Self::per_iteration`](UserParametersSettings::per_iteration) decides which of the two acts.

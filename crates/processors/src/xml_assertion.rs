@@ -1,10 +1,9 @@
 //! The XML assertion (well-formed or not).
 
-use busyhour_engine::element::Assertion;
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
-
+use busyhour_program::element::Assertion;
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_xml::{self as xml, Reading};
 
 /// Fails a response that is not well-formed XML, or has a document type declaration.

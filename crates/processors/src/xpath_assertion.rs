@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use busyhour_engine::element::{Assertion, AssertionScope};
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::{Assertion, AssertionScope};
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
+use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
 
 use crate::html;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 use crate::xpath_extractor::{XPathFlavour, namespace_lines, refuse_later_xpath};
-use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
 
 /// What a plan says of an XPath assertion.
 #[derive(Clone, Debug)]

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use busyhour_engine::element::Processor;
-use busyhour_engine::result::{AssertionResult, Keep};
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::Processor;
+use busyhour_program::result::{AssertionResult, Keep};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
+use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
 use rand::Rng as _;
 
 use crate::html;
@@ -14,7 +15,6 @@ use crate::java;
 use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
-use busyhour_xml::{self as xml, Answer, Reading, XmlDocument};
 
 /// Which of JMeter's two extractors.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use busyhour_engine::program::Protocol;
-use busyhour_engine::result::Keep;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_http::{HttpSampler, HttpSession};
+use busyhour_program::result::Keep;
+use busyhour_program::sampler::Protocol;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 use pin_project_lite::pin_project;
 

@@ -1,8 +1,8 @@
 //! The Dummy Sampler of jmeter-plugins: a result that is made up.
 
-use busyhour_engine::result::SampleResult;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::result::SampleResult;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::{DataType, Nanos};
 
 use crate::java::{parse_int, truth};

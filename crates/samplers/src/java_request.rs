@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 use busyhour_record::DataType;
 
 use crate::java::{decode_long, length};

@@ -7,11 +7,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use busyhour_engine::clock::Clock;
-use busyhour_engine::core::Core;
-use busyhour_engine::result::Keep;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::clock::Clock;
+use busyhour_program::result::Keep;
+use busyhour_program::template::Template;
+use busyhour_program::user::{CoreAccess, UserState};
 use busyhour_record::Nanos;
 
 use crate::any::AnySession;
@@ -59,7 +58,7 @@ pub trait OtherSampler: Send + Sync + fmt::Debug {
 pub(crate) struct Interrupt {
     at: Option<Nanos>,
     clock: Clock,
-    core: Option<Rc<Core>>,
+    core: Option<Rc<dyn CoreAccess>>,
 }
 
 impl Interrupt {
@@ -76,7 +75,7 @@ impl Interrupt {
             // Sleepers are woken before their time when the run is stopped; samples in flight go on then.
             while self.clock.now() < at {
                 match &self.core {
-                    Some(core) => core.timers.sleep_until(at).await,
+                    Some(core) => core.sleep_until(at).await,
                     None => tokio::time::sleep(Duration::from_nanos(at.since(self.clock.now()))).await,
                 }
             }
@@ -94,7 +93,7 @@ pub(crate) async fn sleep(user: &UserState, ms: i64) {
     let Some(ms) = u64::try_from(ms).ok().filter(|ms| *ms > 0) else { return };
     let until = user.now() + ms.saturating_mul(1_000_000);
     match &user.core {
-        Some(core) => core.timers.sleep_until(until).await,
+        Some(core) => core.sleep_until(until).await,
         None => tokio::time::sleep(Duration::from_millis(ms)).await,
     }
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::DataType;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;

@@ -3,8 +3,8 @@
 use std::io::{self, Cursor};
 use std::time::Duration;
 
-use busyhour_engine::clock::Clock;
 use busyhour_http::SharedHttp;
+use busyhour_program::clock::Clock;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 

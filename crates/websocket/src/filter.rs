@@ -1,8 +1,8 @@
 //! Filters: frames that a sampler does not see.
 
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_oro::Finder;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 use crate::binary;
 use crate::frame::{Frame, Kind};

@@ -6,18 +6,18 @@ mod exchange;
 use std::any::Any;
 use std::time::Duration;
 
-use busyhour_engine::result::SampleResult;
-use busyhour_engine::user::UserState;
 use busyhour_http::HttpSession;
 use busyhour_http::origin::Origin;
+use busyhour_program::result::SampleResult;
+use busyhour_program::user::UserState;
 use busyhour_record::DataType;
 use busyhour_samplers::{Kept, OtherSampler, Sampling, Visit};
+use call::{Call, Does};
 use rand::Rng as _;
 
 use crate::connection::{Address, Connection, State, Trouble};
 use crate::frame::{Frame, Kind};
 use crate::settings::WebSocketSampler;
-use call::{Call, Does};
 
 /// The user's connection.
 #[derive(Default)]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::template::Template;
 use busyhour_http::cookies::CookieManager;
 use busyhour_http::{Header, SharedHttp};
+use busyhour_program::template::Template;
 
 use crate::filter::FrameFilter;
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use busyhour_engine::clock::Clock;
 use busyhour_http::{Failure, SharedHttp, connect_plainly};
+use busyhour_program::clock::Clock;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;

@@ -25,7 +25,8 @@ const HOUSE: &[Place] = &[
     Place { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
-    place("engine", &["record", "arrivals", "limits", "diagnostic"]),
+    place("program", &["record", "arrivals"]),
+    place("engine", &["program", "record", "arrivals", "limits"]),
     place("oro", &["limits"]),
     place("xml", &["limits"]),
     place("script", &["jsonpath", "oro", "xml"]),
@@ -33,18 +34,19 @@ const HOUSE: &[Place] = &[
     place("queueing", &["stats"]),
     place("simulation", &["queueing", "stats"]),
     // Floor 2: adapters, and the compiler that joins them to plans.
-    place("functions", &["engine", "script", "oro", "xml", "record", "limits", "diagnostic"]),
+    place("functions", &["program", "script", "oro", "xml", "record", "limits", "diagnostic"]),
     place(
         "processors",
-        &["engine", "script", "functions", "jsonpath", "oro", "xml", "record", "limits", "diagnostic"],
+        &["program", "script", "functions", "jsonpath", "oro", "xml", "record", "limits", "diagnostic"],
     ),
-    place("http", &["engine", "limits", "oro", "record", "diagnostic"]),
-    place("samplers", &["engine", "http", "record", "diagnostic"]),
-    place("websocket", &["engine", "http", "samplers", "oro", "record", "diagnostic"]),
+    place("http", &["program", "limits", "oro", "record", "diagnostic"]),
+    place("samplers", &["program", "http", "record", "diagnostic"]),
+    place("websocket", &["program", "http", "samplers", "oro", "record", "diagnostic"]),
     place(
         "compile",
         &[
             "plan",
+            "program",
             "engine",
             "arrivals",
             "functions",
@@ -89,6 +91,7 @@ const HOUSE: &[Place] = &[
             "live",
             "plan",
             "processors",
+            "program",
             "queueing",
             "record",
             "report",

@@ -34,9 +34,9 @@ const RULES: &[Rule] = &[
         patterns: &["Instant::now", "SystemTime::now", "Zoned::now", "Timestamp::now"],
         layer: Layer::Code,
         within: &[],
-        why: "only engine::clock reads time, so that a run has one clock and tests can stop it",
+        why: "only program::clock reads time, so that a run has one clock and tests can stop it",
         allowed: &[
-            ("crates/engine/src/clock.rs", "the clock itself"),
+            ("crates/program/src/clock.rs", "the clock itself"),
             ("crates/engine/src/timers.rs", "platforms without timerfd sleep on the runtime's own instants"),
             ("crates/demo/", "a system under test has a clock of its own, as a real one has"),
             ("crates/standin/", "a server beside the house; gives up on a client that never comes"),
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn time_is_read_in_one_place() {
         let text = "fn f() {\n    let now = Instant::now();\n}\n";
-        assert_eq!(findings("crates/engine/src/clock.rs", text), [""; 0]);
+        assert_eq!(findings("crates/program/src/clock.rs", text), [""; 0]);
         let found = findings("crates/http/src/lib.rs", text);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(

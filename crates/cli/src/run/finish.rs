@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::Started;
-use busyhour_engine::run::Properties;
+use busyhour_program::run::Properties;
 use busyhour_record::{CsvOutput, Manifest, RunDir, RunEnd, RunTotals};
 use busyhour_report::{Look, add_arrivals, end_of_run, write_dashboard, write_reports};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use busyhour_engine::run::RunShared;
 use busyhour_export::{NowMs, Origin, UserCounts};
+use busyhour_program::run::RunShared;
 use busyhour_record::SnapshotSender;
 
 use crate::export::Exports;

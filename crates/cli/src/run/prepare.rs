@@ -6,9 +6,9 @@ use std::sync::Arc;
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_compile::{Compiled, Options, Started};
 use busyhour_diagnostic::{Diagnostic, Severity};
-use busyhour_engine::clock::Clock;
-use busyhour_engine::run::Properties;
 use busyhour_http::TlsPolicy;
+use busyhour_program::clock::Clock;
+use busyhour_program::run::Properties;
 use busyhour_record::{
     CsvOutput, MANIFEST_VERSION, Machine, Manifest, PlanFile, RunDir, SaveConfig, Which, plan_hash,
 };

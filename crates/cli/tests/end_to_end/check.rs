@@ -248,7 +248,7 @@ fn files_and_lines_that_are_left_out_are_told() {
     let room = Room::new();
     let level = text("TargetLevel", "1") + &text("Hold", "1") + &text("LogFilename", "starts.log");
     let crowd =
-        element("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", "Crowd", &level, "");
+        element("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", "Population", &level, "");
     room.file("plan.jmx", plan(&(crowd + &element("Summariser", "summary", "", ""))));
     room.type_in("check plan.jmx").expect(0).prints(&[
         "warning[setting-without-effect]",

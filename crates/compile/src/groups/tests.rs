@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::Properties;
 use busyhour_http::TlsPolicy;
+use busyhour_program::result::Keep;
+use busyhour_program::run::Properties;
 
 use super::compile_plan;
 use crate::compiled::Compiled;
@@ -150,7 +150,7 @@ fn the_branches_of_a_parallel_controller_do_not_count() {
     );
     let plan = compiled(&elements, &[]);
     let counting = |controller: &_| {
-        let controller: &busyhour_engine::program::Controller = controller;
+        let controller: &busyhour_program::controller::Controller = controller;
         controller.index_slot.is_some()
     };
     let all: Vec<bool> = plan.groups[0].controllers.iter().map(counting).collect();

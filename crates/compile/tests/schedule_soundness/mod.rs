@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use busyhour_compile::{Options, compile, start};
 use busyhour_diagnostic::has_errors;
-use busyhour_engine::clock::Clock;
-use busyhour_engine::crowd::lifetimes::USERS_MAX;
-use busyhour_engine::crowd::{Crowd, Lifetimes};
-use busyhour_engine::run::Properties;
-use busyhour_engine::user::UserState;
 use busyhour_http::TlsPolicy;
+use busyhour_program::clock::Clock;
+use busyhour_program::population::lifetimes::USERS_MAX;
+use busyhour_program::population::{Lifetimes, Population};
+use busyhour_program::run::Properties;
+use busyhour_program::user::UserState;
 
 /// Settings of the Stepping Thread Group, in their order.
 const STEPPING: [&str; 9] = [
@@ -66,7 +66,7 @@ fn check_plan(text: &str, properties: Properties) {
     let Some(compiled) = compiled else { return };
     let started = start(compiled, 1, Clock::start(), &properties, Box::new(|_, _| ()));
     for (index, group) in (0..).zip(&started.program.groups) {
-        if let Some(Crowd::Lifetimes(lifetimes)) = group.crowd.as_deref() {
+        if let Some(Population::Lifetimes(lifetimes)) = group.population.as_deref() {
             let mut user = UserState::new(Arc::clone(&started.shared), None, index, 0);
             check_lifetimes(lifetimes, &mut user);
         }

@@ -1,14 +1,15 @@
 //! Controllers that choose among their children, run for a time or set variables.
 
+use busyhour_program::controller::{Assignment, ControllerKind, WeightedChoice};
+use busyhour_program::element::StopUser;
+use busyhour_program::ids::{Child, ControllerId};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 use busyhour_record::Nanos;
 use rand::Rng as _;
 
 use super::{Flags, Next, Step, Walk};
-use crate::element::StopUser;
-use crate::program::{Assignment, Child, ControllerId, ControllerKind, WeightedChoice};
-use crate::run::Level;
-use crate::template::Template;
-use crate::user::{StateId, UserState};
 
 /// Where each user stands with a Weighted Switch Controller.
 #[derive(Debug, Default)]

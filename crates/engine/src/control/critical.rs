@@ -3,28 +3,16 @@
 //! A walk never waits. It says that a lock is taken, the user waits for it without holding up its core, and the walk goes
 //! on with the lock in hand. Who waits longest is next.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use rustc_hash::FxHashMap as HashMap;
+use busyhour_program::controller::CriticalSection;
+use busyhour_program::ids::ControllerId;
+use busyhour_program::locks::Lock;
+use busyhour_program::run::Level;
+use busyhour_program::user::{StateId, UserState};
 use tokio::sync::OwnedMutexGuard;
 
 use super::{Entry, Walk};
-use crate::program::{ControllerId, CriticalSection};
-use crate::run::Level;
-use crate::user::{StateId, UserState};
-
-type Lock = Arc<tokio::sync::Mutex<()>>;
-
-/// The locks of a run, by name.
-#[derive(Debug, Default)]
-pub struct Locks(Mutex<HashMap<String, Lock>>);
-
-impl Locks {
-    fn named(&self, name: &str) -> Lock {
-        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(locks.entry(name.to_owned()).or_default())
-    }
-}
 
 /// A lock that a user holds. Sections of the same lock inside one another share it; the last to be left gives it back, and so
 /// does a user that ends.

@@ -1,5 +1,10 @@
 //! What each kind of controller does around its children.
 
+use busyhour_program::controller::{ControllerKind, Throughput};
+use busyhour_program::element::StopUser;
+use busyhour_program::ids::ControllerId;
+use busyhour_program::population::Population;
+use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use super::choosing::{assign, seconds_of};
@@ -7,10 +12,6 @@ use super::critical::leave_section;
 use super::loops::{end_index, start_index};
 use super::state::LOOPS_UNKNOWN;
 use super::{Entry, Flags, Next, ROOT, Step, Walk};
-use crate::crowd::Crowd;
-use crate::element::StopUser;
-use crate::program::{ControllerId, ControllerKind, Throughput};
-use crate::user::UserState;
 
 impl<P> Walk<'_, P> {
     /// The next sampler of a controller.
@@ -144,7 +145,7 @@ impl<P> Walk<'_, P> {
                     }
                     return Ok(Step::Answer(Next::Nothing));
                 }
-                if id == ROOT && matches!(self.group.crowd.as_deref(), Some(Crowd::Arrivals)) {
+                if id == ROOT && matches!(self.group.population.as_deref(), Some(Population::Arrivals)) {
                     return Ok(Step::Answer(Next::Nothing));
                 }
                 self.write_index(id);
@@ -454,14 +455,11 @@ impl<P> Walk<'_, P> {
     }
 }
 
-/// The variable that tells whether the last sample passed.
-pub const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
-
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn percent_of(percent: &crate::template::Template, user: &mut UserState) -> f32 {
+fn percent_of(percent: &busyhour_program::template::Template, user: &mut UserState) -> f32 {
     percent.text(user).trim().parse().unwrap_or(100.0)
 }
 

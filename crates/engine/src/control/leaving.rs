@@ -1,7 +1,10 @@
 //! Jumps out of controllers in mid-pass.
 
-use super::{Flags, LAST_SAMPLE_OK, Next, Walk};
-use crate::program::{ControllerId, ControllerKind};
+use busyhour_program::controller::ControllerKind;
+use busyhour_program::ids::ControllerId;
+use busyhour_program::symbols::LAST_SAMPLE_OK;
+
+use super::{Flags, Next, Walk};
 
 impl<P> Walk<'_, P> {
     /// JMeter's `triggerEndOfLoop`: a jump leaves this controller in mid-pass.

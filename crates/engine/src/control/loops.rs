@@ -1,13 +1,23 @@
 //! Passes of loops: how many there are, and what each begins with.
 
+use busyhour_program::controller::ControllerKind;
+use busyhour_program::ids::ControllerId;
+use busyhour_program::population::Population;
+use busyhour_program::symbols::LAST_SAMPLE_OK;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 
 use super::state::LOOPS_UNKNOWN;
-use super::{Flags, LAST_SAMPLE_OK, Walk};
-use crate::program::{ControllerId, ControllerKind};
-use crate::user::UserState;
+use super::{Flags, Walk};
 
 impl<P> Walk<'_, P> {
+    /// Whether the level of the group is below its number of users, so that a user whose pass has ended ends.
+    pub(crate) fn is_one_too_many(&mut self) -> bool {
+        let Some(Population::Level(level)) = self.group.population.as_deref() else { return false };
+        let target = level.target.integer(self.user, 0);
+        self.place.level.as_ref().is_some_and(|share| share.has_too_many(target))
+    }
+
     pub(crate) fn reset_loop_count(&mut self, id: ControllerId) {
         let controller = self.group_controller(id);
         match &controller.kind {
@@ -107,10 +117,10 @@ impl<P> Walk<'_, P> {
     }
 }
 
-pub(super) fn start_index(start: &crate::template::Template, user: &mut UserState) -> i32 {
+pub(super) fn start_index(start: &busyhour_program::template::Template, user: &mut UserState) -> i32 {
     i32::try_from(start.integer(user, 0)).unwrap_or(0)
 }
 
-pub(super) fn end_index(end: &crate::template::Template, user: &mut UserState) -> i64 {
+pub(super) fn end_index(end: &busyhour_program::template::Template, user: &mut UserState) -> i64 {
     end.integer(user, i64::from(i32::MAX))
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use busyhour_program::clock::Clock;
+use busyhour_program::controller::{Condition, Throughput, ThroughputCounts, TransactionSettings};
+use busyhour_program::symbols::LAST_SAMPLE_OK;
+use busyhour_program::template::{Segment, Template};
+use busyhour_program::variables::Names;
 use proptest::prelude::*;
 
 use super::*;
-use crate::clock::Clock;
-use crate::program::{Condition, Throughput, ThroughputCounts, TransactionSettings};
-use crate::template::{Segment, Template};
 use crate::testing::{Act, Fake, Node, Script, always, group, leaf, lone_user, looped, shared_with, still};
-use crate::variables::Names;
 
 #[derive(Debug)]
 struct Fixed(bool);

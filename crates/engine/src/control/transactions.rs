@@ -1,8 +1,9 @@
 //! Transaction controllers, in both modes.
 
+use busyhour_program::element::StopUser;
+use busyhour_program::ids::ControllerId;
+
 use super::{Flags, Next, Step, Walk};
-use crate::element::StopUser;
-use crate::program::ControllerId;
 use crate::transaction::Transaction;
 
 impl<P> Walk<'_, P> {

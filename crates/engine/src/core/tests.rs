@@ -2,12 +2,12 @@
 
 use std::io::Read as _;
 
+use busyhour_program::clock::Clock;
+use busyhour_program::variables::Names;
 use busyhour_record::{CsvOutput, Recorder, RecorderConfig, SaveConfig, Which};
 
 use super::*;
-use crate::clock::Clock;
 use crate::testing::{SEED, recorder_config, shared_with};
-use crate::variables::Names;
 
 fn sample(number: u64, label: LabelId, url: &str) -> Sample<'_> {
     Sample { label, end: Nanos(number), code: "200", message: "OK", url, ..Sample::default() }

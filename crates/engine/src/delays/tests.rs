@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use busyhour_program::clock::Clock;
+
 use super::*;
-use crate::clock::Clock;
 use crate::testing::{lone_user, still};
 
 const MS: u64 = 1_000_000;
@@ -184,7 +185,8 @@ fn a_shared_schedule_gives_each_slot_once() {
 #[test]
 fn groups_have_schedules_of_their_own_only_when_asked() {
     let clock = Clock::manual(0);
-    let (shared, _) = crate::testing::shared_with(clock, 1, 2, crate::variables::Names::default(), 4);
+    let (shared, _) =
+        crate::testing::shared_with(clock, 1, 2, busyhour_program::variables::Names::default(), 4);
     for (mode, waits) in
         [(ThroughputMode::AllActiveShared, [200, 300]), (ThroughputMode::ActiveInGroupShared, [100, 100])]
     {

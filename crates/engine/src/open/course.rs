@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 
 use busyhour_arrivals::{Arrival, ChangingSchedule, RateChange};
+use busyhour_program::run_control::RunControl;
 use busyhour_record::{LoadChange, Nanos};
-
-use crate::run_control::RunControl;
 
 /// The arrivals to come.
 pub(super) struct Course {

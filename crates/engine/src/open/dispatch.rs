@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use busyhour_arrivals::{Arrival, ChangingSchedule, LoadShare};
+use busyhour_program::Program;
+use busyhour_program::open::{NoFreeUser, OpenWorkload};
+use busyhour_program::population::Population;
+use busyhour_program::run::Stop;
+use busyhour_program::sampler::Protocol;
 use busyhour_record::{ArrivalRecord, Fate, Nanos};
 
 use super::course::Course;
 use super::desk::{Attendance, Desk, Taken, Ticket};
-use super::{NoFreeUser, OpenWorkload};
 use crate::core::Core;
-use crate::crowd::Crowd;
-use crate::program::{Program, Protocol};
-use crate::run::Stop;
 use crate::runner::{Living, Watch};
 use crate::virtual_user::VirtualUser;
 
@@ -59,7 +60,7 @@ fn needs_one_desk<P>(
     let mut groups = workload.groups.iter().map(|(group, _)| &program.groups[*group as usize]);
     workload.is_slow()
         && (users.iter().any(|(_, most)| *most < MANY_PER_CORE.saturating_mul(cores))
-            || groups.any(|group| matches!(group.crowd.as_deref(), Some(Crowd::Arrivals))))
+            || groups.any(|group| matches!(group.population.as_deref(), Some(Population::Arrivals))))
 }
 
 struct Dispatcher<'r, P: Protocol> {
@@ -170,7 +171,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
     fn announce(&self, at: usize, arrival: &Arrival, scheduled: Nanos) -> bool {
         let ticket = Ticket { arrival: arrival.index, scheduled, waited: false };
         // The users of the plugins' groups do things between arrivals.
-        !self.is_crowd(at) && self.desks[at].0.book(ticket)
+        !self.keeps_users(at) && self.desks[at].0.book(ticket)
     }
 
     fn arrive(&self, at: usize, arrival: &Arrival, scheduled: Nanos) {
@@ -196,20 +197,20 @@ impl<P: Protocol> Dispatcher<'_, P> {
     /// Users of a group that count towards its limit.
     fn users(&self, at: usize) -> u32 {
         let (desk, _) = &self.desks[at];
-        if self.is_crowd(at) { desk.alive() } else { desk.users() }
+        if self.keeps_users(at) { desk.alive() } else { desk.users() }
     }
 
     /// Whether the users of a group go on as the same users with each arrival.
-    fn is_crowd(&self, at: usize) -> bool {
+    fn keeps_users(&self, at: usize) -> bool {
         let group = &self.program.groups[self.workload.groups[at].0 as usize];
-        matches!(group.crowd.as_deref(), Some(Crowd::Arrivals))
+        matches!(group.population.as_deref(), Some(Population::Arrivals))
     }
 
     /// The plugins' groups end their sessions with the schedule, unless an arrival was given up.
     async fn end_sessions(&self, end: Nanos) {
         for (at, (group, _)) in self.workload.groups.iter().enumerate() {
             let shared = &self.core.run.groups[*group as usize];
-            if !self.is_crowd(at) || self.core.run.stop() != Stop::No {
+            if !self.keeps_users(at) || self.core.run.stop() != Stop::No {
                 continue;
             }
             if end > self.core.run.clock.now() {
@@ -226,8 +227,8 @@ impl<P: Protocol> Dispatcher<'_, P> {
         let (desk, _) = &self.desks[at];
         let group = self.workload.groups[at].0;
         // Users are numbered over all cores: each core has every so-manyth number.
-        let is_crowd = self.is_crowd(at);
-        let number = if is_crowd {
+        let keeps_users = self.keeps_users(at);
+        let number = if keeps_users {
             self.core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed)
         } else {
             desk.users().saturating_mul(self.cores).saturating_add(self.core.index)
@@ -240,7 +241,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
         let watch = Watch::of_one(self.core, group, number);
         tokio::task::spawn_local(async move {
             let _watch = watch;
-            if is_crowd {
+            if keeps_users {
                 user.serve_on(attendance).await;
             } else {
                 user.serve(attendance).await;

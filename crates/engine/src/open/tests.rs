@@ -4,27 +4,29 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use busyhour_arrivals::{ArrivalProcess, Changes, RateChange};
+use busyhour_program::clock::Clock;
+use busyhour_program::controller::{ControllerKind, TransactionSettings};
+use busyhour_program::open::{NoFreeUser, OpenWorkload};
+use busyhour_program::run::Stop;
+use busyhour_program::run_control::PostedChange;
+use busyhour_program::sampler::{FlowAction, SamplerKind};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
+use busyhour_program::variables::Names;
 use busyhour_record::{
     ArrivalRecord, Fate, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunTotals, Sample, SampleFlags,
     SamplesReader,
 };
 
+use super::ArrivalCounts;
 use super::dispatch::OpenStart;
-use super::{ArrivalCounts, NoFreeUser, OpenWorkload};
-use crate::clock::Clock;
 use crate::core::Core;
-use crate::program::{ControllerKind, FlowAction, SamplerKind, TransactionSettings};
-use crate::run::Stop;
-use crate::run_control::PostedChange;
 use crate::runner::{Start, phase};
-use crate::template::Template;
 use crate::testing::{
     Act, BAD_SEED, Fake, Node, SEED, Script, group, leaf, looped, program, recorder_config, shared_with,
     with_timers,
 };
 use crate::think::{Think, ThinkLaw};
-use crate::user::UserState;
-use crate::variables::Names;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -53,13 +55,13 @@ fn workload(text: &str, groups: Vec<(u32, f64)>, no_free_user: NoFreeUser) -> Op
 }
 
 /// Runs one open workload on one core, without waiting for time.
-fn run(program: crate::program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> Ran {
+fn run(program: busyhour_program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> Ran {
     run_seeded(SEED, program, open, users)
 }
 
 fn run_seeded(
     seed: u64,
-    mut program: crate::program::Program<Fake>,
+    mut program: busyhour_program::Program<Fake>,
     open: OpenWorkload,
     users: (u32, u32),
 ) -> Ran {
@@ -172,7 +174,7 @@ fn sessions_begin_on_schedule_to_the_nanosecond_and_are_recorded() {
     let plan = program(vec![group(1, "1", vec![leaf("get")], &script)]);
     let text = "poisson(500/s) for 4s, pause 1s, ramp(100/s -> 900/s) over 2s even";
     let ran = run(plan, workload(text, vec![(0, 1.0)], NoFreeUser::Grow(1_000)), (0, 1_000));
-    let seed = crate::user::stream_key(SEED, u64::MAX, 0, 0);
+    let seed = busyhour_program::user::stream_key(SEED, u64::MAX, 0, 0);
     let expected: Vec<_> = ArrivalProcess::parse(text)
         .unwrap()
         .schedule(seed)
@@ -417,7 +419,7 @@ fn a_change_of_rate_and_a_pause_are_met_to_the_nanosecond() {
     changes.pause(at(1), at(3));
     let process = ArrivalProcess::parse(text).unwrap();
     let expected: Vec<_> = changes
-        .schedule(&process, crate::user::stream_key(SEED, u64::MAX, 0, 0))
+        .schedule(&process, busyhour_program::user::stream_key(SEED, u64::MAX, 0, 0))
         .map(|arrival| {
             let at = Nanos(S + arrival.at_ns);
             ArrivalRecord { group: 0, scheduled: at, fate: Fate::Begun { at } }

@@ -4,13 +4,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 
+use busyhour_program::Program;
+use busyhour_program::population::Lifetime;
+use busyhour_program::run::{Level, Stop};
+use busyhour_program::sampler::Protocol;
 use busyhour_record::Nanos;
 
 use super::{GroupStart, Living};
 use crate::core::Core;
-use crate::crowd::Lifetime;
-use crate::program::{Program, Protocol};
-use crate::run::{Level, Stop};
 use crate::virtual_user::VirtualUser;
 
 /// Says so when a user panics: its runtime would let it vanish without a word.

@@ -8,11 +8,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use busyhour_program::run::RunShared;
+use busyhour_program::run_control::TICK_NS;
 use busyhour_record::{AbandonedCore, Nanos};
 
 use super::CoreReport;
-use crate::core::TICK_NS;
-use crate::run::RunShared;
 use crate::stalls::ProcessStalls;
 
 /// How often the supervisor looks at the cores.

@@ -5,20 +5,22 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use busyhour_program::clock::Clock;
+use busyhour_program::controller::{Condition, ControllerKind};
+use busyhour_program::element::{Delay, Timer};
+use busyhour_program::group::{OnError, Schedule};
+use busyhour_program::sampler::{FlowAction, SamplerKind};
+use busyhour_program::template::Template;
+use busyhour_program::variables::Names;
 use busyhour_record::{Recorder, RecorderConfig};
 use rand::Rng as _;
 
 use super::*;
-use crate::clock::Clock;
 use crate::delays::{Draw, ThinkTime};
-use crate::element::{Delay, Timer};
-use crate::program::{Condition, ControllerKind, FlowAction, OnError, SamplerKind, Schedule};
-use crate::template::Template;
 use crate::testing::{
     Act, BAD_SEED, Node, Ran, SEED, Script, always, group, leaf, looped, program, recorder_config, run_on,
     run_recorded, shared_with, with_timers,
 };
-use crate::variables::Names;
 
 /// One sample as the protocol saw it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +45,7 @@ fn watching(act: impl Fn(&mut UserState) -> Act + Send + Sync + 'static) -> (Scr
             group: user.group,
             user: user.number,
             iteration: user.iteration,
-            core: user.core.as_ref().map_or(u32::MAX, |core| core.index),
+            core: user.core.as_ref().map_or(u32::MAX, |core| core.index()),
             intended: user.result.intended,
             start: user.result.start,
             drawn: user.random.random(),
@@ -431,7 +433,7 @@ fn a_forced_end_leaves_a_blocked_core_behind_and_keeps_the_rest() {
     let (block, blocked_for_ever) = blocking::channel::<()>();
     let blocked_for_ever = Mutex::new(blocked_for_ever);
     let (script, seen) = watching(move |user| {
-        let core = user.core.as_ref().map_or(0, |core| core.index);
+        let core = user.core.as_ref().map_or(0, |core| core.index());
         if core == 1 && user.iteration == 3 {
             user.run.force_end();
             let _ = blocked_for_ever.lock().unwrap().recv();

@@ -3,10 +3,9 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use busyhour_program::clock::Clock;
 use busyhour_record::Nanos;
 use tokio::sync::Notify;
-
-use crate::clock::Clock;
 
 /// Expires when the runtime is idle, and then moves the clock to the deadline. Needs a runtime whose own time is paused:
 /// that is how it learns that the runtime is idle.

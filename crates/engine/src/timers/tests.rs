@@ -149,11 +149,11 @@ fn the_longer_lead_lasts_as_long_as_its_budget() {
     in_runtime(async {
         let timers = Timers::new(Clock::manual(0)).unwrap();
         let second = Nanos(1_000_000_000);
-        assert_eq!(timers.lead_ns(second), LEAD_NS, "nobody has asked for more");
+        assert_eq!(timers.lead_ns(second), WAKE_LEAD_NS, "nobody has asked for more");
         timers.be_punctual();
         assert_eq!(timers.lead_ns(second), PUNCTUAL_LEAD_NS);
         timers.spun_ns.set(second.0 / PUNCTUAL_SHARE);
-        assert_eq!(timers.lead_ns(second), LEAD_NS, "a twentieth of the time is spent");
+        assert_eq!(timers.lead_ns(second), WAKE_LEAD_NS, "a twentieth of the time is spent");
         assert_eq!(timers.lead_ns(second + 1_000), PUNCTUAL_LEAD_NS, "and there is more again");
         timers.spin(2 * PUNCTUAL_LEAD_NS);
         assert_eq!(timers.lead_ns(second), 2 * PUNCTUAL_LEAD_NS, "what was asked for has no budget");

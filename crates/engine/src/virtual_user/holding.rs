@@ -3,12 +3,12 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use busyhour_program::run::Stop;
+use busyhour_program::sampler::{FailureAction, Protocol, SamplerPackage};
 use busyhour_record::Nanos;
 
 use super::VirtualUser;
 use crate::core::Core;
-use crate::program::{FailureAction, Protocol, SamplerPackage};
-use crate::run::Stop;
 
 /// Sleeps no longer than this at a time, in nanoseconds; whoever sleeps is woken early when the run is stopped.
 const SLEEP_NS_MAX: u64 = 3_600_000_000_000;

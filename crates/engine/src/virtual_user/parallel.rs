@@ -7,17 +7,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
+use busyhour_program::controller::ControllerKind;
+use busyhour_program::group::{Group, OnError};
+use busyhour_program::ids::{ControllerId, SamplerId};
+use busyhour_program::result::SampleResult;
+use busyhour_program::sampler::{Parallel, Protocol, SamplerPackage};
+use busyhour_program::user::LogicalAction;
+use busyhour_program::variables::Variables;
 use busyhour_record::Nanos;
 
 use super::VirtualUser;
 use super::telling::heard;
 use crate::control::{ControllerState, ROOT, Walk};
-use crate::program::{
-    ControllerId, ControllerKind, Group, OnError, Parallel, Protocol, SamplerId, SamplerPackage,
-};
-use crate::result::SampleResult;
-use crate::user::LogicalAction;
-use crate::variables::Variables;
 
 /// What a user that does several things at once has beside what every user has.
 pub(super) struct Side<P: Protocol> {

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use busyhour_program::run::Stop;
+use busyhour_program::sampler::Protocol;
 use busyhour_record::{ArrivalRecord, Fate};
 
 use super::{Active, VirtualUser};
 use crate::control::{ROOT, Walk};
 use crate::open::desk::{Attendance, Call, Ticket};
-use crate::program::Protocol;
-use crate::run::Stop;
 
 impl<P: Protocol> VirtualUser<P> {
     /// Serves arrivals until the desk closes. What the visitor before left behind (variables, cookies, caches, elements'

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use busyhour_program::controller::ControllerKind;
+use busyhour_program::element::Processor;
+use busyhour_program::group::Group;
+use busyhour_program::ids::ControllerId;
+use busyhour_program::result::SampleResult;
+use busyhour_program::run::Level;
+use busyhour_program::sampler::{Protocol, SamplerPackage};
 use busyhour_record::SampleFlags;
 
 use super::VirtualUser;
 use crate::checks::check_assertions;
 use crate::control::Place;
-use crate::element::Processor;
-use crate::program::{ControllerId, ControllerKind, Group, Protocol, SamplerPackage};
 use crate::reporting::record_result;
-use crate::result::SampleResult;
-use crate::run::Level;
 use crate::transaction::Transaction;
 
 impl<P: Protocol> VirtualUser<P> {

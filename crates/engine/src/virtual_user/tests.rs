@@ -3,13 +3,13 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+use busyhour_program::controller::{ControllerKind, TransactionSettings};
+use busyhour_program::element::{Assertion, AssertionScope, Delay, Processor, Timer};
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::user::UserState;
 use busyhour_record::SampleKind;
 
-use crate::element::{Assertion, AssertionScope, Delay, Processor, Timer};
-use crate::program::{ControllerKind, TransactionSettings};
-use crate::result::{AssertionResult, Keep, SampleResult};
 use crate::testing::{Act, Node, Ran, Script, always, group, leaf, program, run_on};
-use crate::user::UserState;
 
 type Order = Arc<Mutex<Vec<String>>>;
 

@@ -5,12 +5,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use busyhour_engine::clock::Clock;
-use busyhour_engine::run::{GroupShared, Properties, RunShared};
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_functions::parse;
+use busyhour_program::clock::Clock;
+use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 
 /// Wall clock at the run's start: 2026-11-21 22:13:57.799 UTC.
 pub const START_MS: u64 = 1_795_299_237_799;

@@ -1,6 +1,6 @@
 //! Which content is looked through for resources, and how.
 
-use busyhour_engine::result::SampleResult;
+use busyhour_program::result::SampleResult;
 
 use super::{css, html};
 use crate::failure::Failure;

@@ -9,13 +9,12 @@ mod parallel;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use busyhour_engine::clock::Clock;
-use busyhour_engine::result::{Keep, SampleResult};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_limits::Limit;
+use busyhour_program::clock::Clock;
+use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
-
 pub use content::{Parser, Parsers};
 
 use crate::cookies::Jar;

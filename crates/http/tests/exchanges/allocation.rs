@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use busyhour_engine::program::Protocol as _;
-use busyhour_engine::result::Keep;
 use busyhour_http::{Header, HttpSampler};
+use busyhour_program::result::Keep;
+use busyhour_program::sampler::Protocol as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -75,6 +75,6 @@ fn https_allocates_only_what_the_library_must() {
 
 #[test]
 fn a_session_is_small() {
-    assert!(size_of::<<HttpSampler as busyhour_engine::program::Protocol>::Session>() <= 128);
+    assert!(size_of::<<HttpSampler as busyhour_program::sampler::Protocol>::Session>() <= 128);
     let _ = HttpSampler::session(&World::new().user);
 }

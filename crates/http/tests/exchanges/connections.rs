@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use busyhour_engine::clock::Clock;
 use busyhour_http::{HttpSampler, SharedHttp, TlsPolicy};
+use busyhour_program::clock::Clock;
 
 use crate::server::{Server, ok, response};
 use crate::world::{KEEP, World, get, text};

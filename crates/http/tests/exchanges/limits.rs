@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use busyhour_engine::template::Template;
 use busyhour_http::cookies::CookieManager;
 use busyhour_http::embedded::Embedded;
 use busyhour_http::limits::{AUTHENTICATION_ROUNDS_MAX, BodyLimit, COOKIES_MAX, RESOURCES_MAX};
 use busyhour_http::{HttpSampler, SharedHttp};
 use busyhour_limits::Limit;
+use busyhour_program::template::Template;
 
 use crate::server::{Server, ok, response};
 use crate::world::{KEEP, World, get, get_securely, manager, text};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::result::Keep;
 use busyhour_http::{HttpSampler, Proxy, SharedHttp};
+use busyhour_program::result::Keep;
 
 use crate::server::{Request, Server, ok, response};
 use crate::world::{World, get, get_securely, text};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use busyhour_engine::clock::Clock;
 use busyhour_http::cache::{CacheManager, WhenFresh};
 use busyhour_http::cookies::CookieManager;
 use busyhour_http::{HttpSampler, Redirects};
+use busyhour_program::clock::Clock;
 
 use crate::server::{Request, Server, ok, response};
 use crate::world::{World, get, text};

@@ -5,15 +5,15 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use busyhour_engine::clock::Clock;
-use busyhour_engine::program::Protocol as _;
-use busyhour_engine::result::{Keep, SampleResult};
-use busyhour_engine::run::{GroupShared, Properties, RunShared};
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
-use busyhour_engine::variables::Names;
 use busyhour_http::auth::{AuthManager, Authorization};
 use busyhour_http::{Charset, Client, HeaderManagers, HttpSampler, HttpSession, Redirects, SharedHttp};
+use busyhour_program::clock::Clock;
+use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::sampler::Protocol as _;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
+use busyhour_program::variables::Names;
 
 /// One user, its session and the runtime it lives on.
 pub struct World {

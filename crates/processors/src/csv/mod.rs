@@ -9,17 +9,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use busyhour_engine::element::{IterationStep, StopUser};
-use busyhour_engine::run::Level;
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
-
+use busyhour_program::element::{IterationStep, StopUser};
+use busyhour_program::run::Level;
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 pub use random::{RandomCsvSettings, RandomCsvStep};
+use text::{Charset, Row, TextReader};
 
 use crate::java;
 use crate::refusal::Refusal;
-use text::{Charset, Row, TextReader};
 
 /// What a plan says of a CSV data set. The properties are those of the bean, without a prefix.
 #[derive(Clone, Debug, Default)]

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use busyhour_engine::element::{IterationStep, StopUser};
-use busyhour_engine::symbols::Symbols;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::{IterationStep, StopUser};
+use busyhour_program::symbols::Symbols;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use super::text::{Charset, Row, TextReader};

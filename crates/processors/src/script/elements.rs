@@ -1,10 +1,10 @@
 //! Scripts before and after samples, as assertions, timers and listeners.
 
-use busyhour_engine::element::{Assertion, Delay, Processor, Timer};
-use busyhour_engine::result::{AssertionResult, Keep, SampleResult};
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::element::{Assertion, Delay, Processor, Timer};
+use busyhour_program::result::{AssertionResult, Keep, SampleResult};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_script::{Binding, ScriptError, Value};
 
 use super::{Family, ScriptSettings, ScriptText, World};

@@ -10,18 +10,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use busyhour_engine::result::Keep;
-use busyhour_engine::run::{Level, ScriptDoubt};
-use busyhour_engine::template::{Segment, Template};
-use busyhour_engine::user::{StateId, UserState};
 use busyhour_functions::{UserScope, end_user};
 use busyhour_limits::{Limit, exceeded};
+use busyhour_program::result::Keep;
+use busyhour_program::run::{Level, ScriptDoubt};
+use busyhour_program::template::{Segment, Template};
+use busyhour_program::user::{StateId, UserState};
 use busyhour_script::java_like::{self, Language as JavaLike};
 use busyhour_script::javascript::Imitated;
 use busyhour_script::{
     Binding, Identifiers, Memory, ResultReads, ScriptError, Value, javascript, jexl, refuse_unbound,
 };
-
 pub use elements::{ScriptAssertion, ScriptProcessor, ScriptTimer};
 pub use sampler::ScriptSampler;
 
@@ -549,7 +548,7 @@ impl ScriptText {
 enum World {
     Plain,
     /// The result of the sample before.
-    Sampler(Option<Box<busyhour_engine::result::SampleResult>>),
+    Sampler(Option<Box<busyhour_program::result::SampleResult>>),
     Assertion,
 }
 

@@ -1,11 +1,11 @@
 //! Samplers that are scripts: what the script returns is the body.
 
-use busyhour_engine::Nanos;
-use busyhour_engine::program::ImmediateSampler;
-use busyhour_engine::result::Keep;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::result::Keep;
+use busyhour_program::sampler::ImmediateSampler;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::DataType;
+use busyhour_record::Nanos;
 use busyhour_script::{Binding, ScriptError, Value};
 
 use super::{Family, Ran, ScriptSettings, ScriptText, World};

@@ -1,10 +1,10 @@
 //! Scripted elements, one by one.
 
-use busyhour_engine::Nanos;
-use busyhour_engine::element::{Assertion as _, Processor as _};
-use busyhour_engine::program::ImmediateSampler as _;
-use busyhour_engine::result::Keep;
-use busyhour_engine::symbols::Symbols;
+use busyhour_program::element::{Assertion as _, Processor as _};
+use busyhour_program::result::Keep;
+use busyhour_program::sampler::ImmediateSampler as _;
+use busyhour_program::symbols::Symbols;
+use busyhour_record::Nanos;
 
 use super::*;
 use crate::testing::{user, user_with_body};
@@ -248,7 +248,7 @@ fn what_javascript_meets_and_cannot_have_is_noted() {
     let processor = ScriptProcessor::after(settings(javascript(), script)).expect("not seen before it runs");
     let mut user = user_with_body("body");
     processor.process(&mut user);
-    assert_eq!(user.run.stop(), busyhour_engine::run::Stop::No, "a lack of the interpreter stops no run");
+    assert_eq!(user.run.stop(), busyhour_program::run::Stop::No, "a lack of the interpreter stops no run");
     let doubts = user.run.script_doubts();
     assert!(
         matches!(doubts.as_slice(), [(element, ScriptDoubt::Unsupported(_), 1)] if element == "S"),
@@ -270,7 +270,7 @@ fn what_the_interpreter_lacks_is_an_exception_and_noted() {
     user.variables.set("y", "text");
     processor.process(&mut user);
     assert_eq!(user.variables.get("caught"), Some("yes"));
-    assert_eq!(user.run.stop(), busyhour_engine::run::Stop::No);
+    assert_eq!(user.run.stop(), busyhour_program::run::Stop::No);
     assert_eq!(user.run.script_doubts().len(), 1);
 }
 
@@ -288,7 +288,7 @@ fn an_error_of_java_ends_the_user_and_an_exception_does_not() {
         let mut user = user_with_body("body");
         processor.process(&mut user);
         assert_eq!(user.running, goes_on, "{script}");
-        assert_eq!(user.run.stop(), busyhour_engine::run::Stop::No, "{script}");
+        assert_eq!(user.run.stop(), busyhour_program::run::Stop::No, "{script}");
     }
 }
 

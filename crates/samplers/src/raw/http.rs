@@ -4,10 +4,10 @@ use std::any::Any;
 use std::io;
 use std::time::Duration;
 
-use busyhour_engine::result::SampleResult;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
 use busyhour_http::{Failure, connect_plainly};
+use busyhour_program::result::SampleResult;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

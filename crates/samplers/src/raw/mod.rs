@@ -3,10 +3,9 @@
 mod http;
 mod udp;
 
-use busyhour_engine::user::UserState;
 use busyhour_http::Failure;
+use busyhour_program::user::UserState;
 use busyhour_record::DataType;
-
 pub use http::RawHttp;
 pub use udp::{Udp, UdpCoder};
 

@@ -5,9 +5,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use busyhour_engine::template::Template;
-use busyhour_engine::user::{StateId, UserState};
 use busyhour_http::resolve_plainly;
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
 use tokio::net::UdpSocket;
 
 use super::{begin, fail, printed};

@@ -3,9 +3,9 @@
 use std::io;
 use std::time::Duration;
 
-use busyhour_engine::run::Level;
-use busyhour_engine::user::UserState;
 use busyhour_http::Failure;
+use busyhour_program::run::Level;
+use busyhour_program::user::UserState;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

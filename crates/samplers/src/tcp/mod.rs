@@ -6,16 +6,15 @@ mod status;
 use std::any::Any;
 use std::time::Duration;
 
-use busyhour_engine::run::Level;
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
 use busyhour_http::{Failure, connect_plainly};
+use busyhour_program::run::Level;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_record::DataType;
-use socket2::SockRef;
-use tokio::net::TcpStream;
-
 pub use client::{TcpClient, TcpProperties};
+use socket2::SockRef;
 pub use status::StatusProperties;
+use tokio::net::TcpStream;
 
 use crate::java::{parse_int, truth};
 use crate::other::{Kept, OtherSampler, Sampling, Visit};

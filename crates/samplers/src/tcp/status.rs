@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use busyhour_engine::result::SampleResult;
+use busyhour_program::result::SampleResult;
 
 /// How a status is found in a response, and what statuses mean.
 #[derive(Clone, Debug, Default)]

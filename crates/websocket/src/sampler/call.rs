@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use busyhour_engine::template::Template;
-use busyhour_engine::user::UserState;
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_samplers::java::{parse_int, truth};
 
 use super::limit;

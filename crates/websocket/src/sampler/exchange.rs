@@ -2,8 +2,8 @@
 
 use std::io;
 
-use busyhour_engine::result::SampleResult;
-use busyhour_engine::user::UserState;
+use busyhour_program::result::SampleResult;
+use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use super::call::{Call, Does, Sent};

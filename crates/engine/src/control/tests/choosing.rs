@@ -23,7 +23,7 @@ fn a_switch_takes_one_child_by_number_or_name() {
 
 #[test]
 fn a_runtime_controller_goes_on_until_its_seconds_are_over() {
-    use crate::user::StateId;
+    use busyhour_program::user::StateId;
     let clock = Clock::manual(0);
     let kind = ControllerKind::Runtime { seconds: literal(2), begun: StateId(0) };
     let nodes = vec![inner(kind, vec![leaf("a"), leaf("b")]), leaf("end")];
@@ -45,8 +45,8 @@ fn a_runtime_controller_goes_on_until_its_seconds_are_over() {
 
 #[test]
 fn a_weighted_switch_keeps_to_its_shares() {
-    use crate::program::WeightedChoice;
-    use crate::user::StateId;
+    use busyhour_program::controller::WeightedChoice;
+    use busyhour_program::user::StateId;
     for random in [false, true] {
         let weights = [5, 3, 2].map(literal).into();
         let kind = ControllerKind::Weighted(WeightedChoice { weights, random, state: StateId(1) });

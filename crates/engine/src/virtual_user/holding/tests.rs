@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use busyhour_program::controller::{ControllerKind, CriticalSection};
+use busyhour_program::element::{Processor, Timer};
+use busyhour_program::sampler::FailureAction;
+use busyhour_program::template::Template;
+use busyhour_program::user::{LogicalAction, StateId};
+
 use crate::barrier::SynchronizingTimer;
-use crate::element::{Processor, Timer};
-use crate::program::{ControllerKind, CriticalSection, FailureAction};
 use crate::queues::{PopIntoVariable, PutIntoQueue};
-use crate::template::Template;
 use crate::testing::{Act, Node, Script, group, leaf, program, run_on};
-use crate::user::{LogicalAction, StateId};
 
 fn section(state: u32, lock: &str, children: Vec<Node>) -> Node {
     let section = CriticalSection { lock: Template::literal(lock), held: StateId(state) };

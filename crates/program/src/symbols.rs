@@ -1,9 +1,11 @@
 //! What compiling hands out: slots for variable names and ids for elements' private state.
 
-use crate::control::LAST_SAMPLE_OK;
 use crate::result::Keep;
 use crate::user::StateId;
 use crate::variables::{Names, Slot};
+
+/// Variable that tells whether the last sample succeeded.
+pub const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
 /// The symbols of a program while it is being compiled.
 #[derive(Debug)]

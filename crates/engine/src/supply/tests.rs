@@ -1,26 +1,26 @@
-//! Crowds on a clock that moves by itself.
+//! Groups with populations of their own on a clock that moves by itself.
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use busyhour_arrivals::ArrivalProcess;
+use busyhour_program::clock::Clock;
+use busyhour_program::group::Group;
+use busyhour_program::open::{NoFreeUser, OpenWorkload};
+use busyhour_program::population::{Level, Lifetimes, Population, lifetimes};
+use busyhour_program::run::{RunShared, Stop};
+use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
+use busyhour_program::variables::Names;
 use busyhour_record::{Labels, Nanos, Recorder, RecorderConfig};
 
-use super::{Crowd, Level, Lifetimes, lifetimes};
-use crate::clock::Clock;
 use crate::core::Core;
 use crate::open::dispatch::OpenStart;
-use crate::open::{NoFreeUser, OpenWorkload};
-use crate::program::Group;
-use crate::run::{RunShared, Stop};
 use crate::runner::{Start, phase, plan_lifetimes};
-use crate::template::Template;
 use crate::testing::{
     Act, Fake, SEED, Script, group, leaf, program, recorder_config, shared_with, with_timers,
 };
 use crate::think::{Think, ThinkLaw};
-use crate::user::UserState;
-use crate::variables::Names;
 
 const MS: u64 = 1_000_000;
 
@@ -28,7 +28,11 @@ const MS: u64 = 1_000_000;
 type Seen = Vec<(u64, u32)>;
 
 /// A group in which each sample takes 100 ms, and what it saw.
-fn watched(crowd: Crowd, passes: &str, then: fn(&mut UserState)) -> (Group<Fake>, Arc<Mutex<Seen>>) {
+fn watched(
+    population: Population,
+    passes: &str,
+    then: fn(&mut UserState),
+) -> (Group<Fake>, Arc<Mutex<Seen>>) {
     let seen: Arc<Mutex<Seen>> = Arc::default();
     let sink = Arc::clone(&seen);
     let script: Script = Arc::new(move |user: &mut UserState| {
@@ -36,7 +40,8 @@ fn watched(crowd: Crowd, passes: &str, then: fn(&mut UserState)) -> (Group<Fake>
         then(user);
         Act::Sleep(100 * MS)
     });
-    let group = Group { crowd: Some(Box::new(crowd)), ..group(1, passes, vec![leaf("get")], &script) };
+    let group =
+        Group { population: Some(Box::new(population)), ..group(1, passes, vec![leaf("get")], &script) };
     (group, seen)
 }
 
@@ -46,7 +51,7 @@ fn run(group: Group<Fake>, open: Option<OpenWorkload>) -> (Arc<RunShared>, u64) 
     let labels = Labels::new();
     let (recorder, mut writers) =
         Recorder::start(recorder_config(1, &labels, RecorderConfig::default())).unwrap();
-    let start = match (&open, group.crowd.as_deref()) {
+    let start = match (&open, group.population.as_deref()) {
         (Some(open), _) => {
             let most = match open.no_free_user {
                 NoFreeUser::Grow(most) | NoFreeUser::GrowOrDrop(most) => most,
@@ -54,7 +59,7 @@ fn run(group: Group<Fake>, open: Option<OpenWorkload>) -> (Arc<RunShared>, u64) 
             };
             Start::Open(OpenStart { workload: 0, first: Nanos(0), users: vec![(0, most)] })
         }
-        (None, Some(Crowd::Lifetimes(lifetimes))) => {
+        (None, Some(Population::Lifetimes(lifetimes))) => {
             Start::Closed(plan_lifetimes(&shared, 0, lifetimes).unwrap())
         }
         _ => Start::Level(0),
@@ -78,9 +83,9 @@ fn run(group: Group<Fake>, open: Option<OpenWorkload>) -> (Arc<RunShared>, u64) 
     (shared, end)
 }
 
-fn level(target: &str, ramp_up: &str, steps: &str, hold: &str) -> Crowd {
+fn level(target: &str, ramp_up: &str, steps: &str, hold: &str) -> Population {
     let [target, ramp_up, steps, hold] = [target, ramp_up, steps, hold].map(Template::literal);
-    Crowd::Level(Level { target, ramp_up, steps, hold, unit_s: 1 })
+    Population::Level(Level { target, ramp_up, steps, hold, unit_s: 1 })
 }
 
 /// Users that were seen at so many milliseconds or up to 100 before.
@@ -121,12 +126,12 @@ fn who_is_through_is_replaced_at_once() {
 fn a_level_that_sinks_lets_users_go() {
     #[derive(Debug)]
     struct Sinking;
-    impl crate::template::Function for Sinking {
+    impl busyhour_program::template::Function for Sinking {
         fn evaluate(&self, user: &mut UserState, out: &mut String) {
             out.push_str(if user.now().0 < 2_000 * MS { "8" } else { "3" });
         }
     }
-    let target = Template::new("", vec![crate::template::Segment::Function(Arc::new(Sinking))]);
+    let target = Template::new("", vec![busyhour_program::template::Segment::Function(Arc::new(Sinking))]);
     let level = Level {
         target,
         ramp_up: Template::literal(""),
@@ -134,7 +139,7 @@ fn a_level_that_sinks_lets_users_go() {
         hold: Template::literal("4"),
         unit_s: 1,
     };
-    let (group, seen) = watched(Crowd::Level(level), "-1", |_| {});
+    let (group, seen) = watched(Population::Level(level), "-1", |_| {});
     run(group, None);
     let seen = seen.lock().unwrap();
     let levels: Vec<_> = [1_000, 1_900, 2_300, 3_900].map(|ms| users_at(&seen, ms)).into();
@@ -143,8 +148,8 @@ fn a_level_that_sinks_lets_users_go() {
 
 #[test]
 fn without_a_target_nobody_starts() {
-    for crowd in [level("0", "", "", "9"), level("5", "soon", "", "9"), level("5", "", "x", "9")] {
-        let (group, seen) = watched(crowd, "-1", |_| {});
+    for population in [level("0", "", "", "9"), level("5", "soon", "", "9"), level("5", "", "x", "9")] {
+        let (group, seen) = watched(population, "-1", |_| {});
         let (_, end) = run(group, None);
         assert!(seen.lock().unwrap().is_empty() && end < 100, "{end}");
     }
@@ -170,7 +175,7 @@ fn lifetimes_begin_and_end_by_plan() {
         hold_s: Template::literal("10"),
         shutdown_s: Template::literal("2"),
     };
-    let (group, seen) = watched(Crowd::Lifetimes(Lifetimes::Ultimate(vec![row])), "-1", |_| {});
+    let (group, seen) = watched(Population::Lifetimes(Lifetimes::Ultimate(vec![row])), "-1", |_| {});
     let (_, end) = run(group, None);
     let seen = seen.lock().unwrap();
     let first = |user: u32| seen.iter().find(|(_, number)| *number == user).unwrap().0;
@@ -195,7 +200,7 @@ fn a_pause_that_reaches_beyond_a_lifetime_ends_it() {
         stop_users: text("1"),
         stop_period_s: text("3"),
     };
-    let (group, seen) = watched(Crowd::Lifetimes(Lifetimes::Stepping(Box::new(steps))), "-1", |_| {});
+    let (group, seen) = watched(Population::Lifetimes(Lifetimes::Stepping(Box::new(steps))), "-1", |_| {});
     let group = with_timers(group, vec![Arc::new(Think(ThinkLaw::Constant(3_900 * MS)))]);
     let (_, end) = run(group, None);
     // The second ends at 9 s: a third pause would last until 13.
@@ -227,7 +232,10 @@ fn a_user_goes_on_with_the_next_arrival() {
         sink.lock().unwrap().push((user.now().0 / MS, user.number, user.iteration, left));
         Act::Sleep(100 * MS)
     });
-    let body = Group { crowd: Some(Box::new(Crowd::Arrivals)), ..group(1, "-1", vec![leaf("get")], &script) };
+    let body = Group {
+        population: Some(Box::new(Population::Arrivals)),
+        ..group(1, "-1", vec![leaf("get")], &script)
+    };
     run(body, Some(arrivals(&[0, 200, 250, 400], 1_000, NoFreeUser::Grow(u32::MAX))));
     let seen = seen.lock().unwrap();
     let passes: Vec<_> = seen.iter().map(|(at, user, pass, _)| (*at, *user, *pass)).collect();
@@ -242,7 +250,7 @@ fn a_user_goes_on_with_the_next_arrival() {
 #[test]
 fn arrivals_beyond_the_limit_are_lost_and_sessions_end_with_the_schedule() {
     let both = |no_free_user| {
-        let (group, seen) = watched(Crowd::Arrivals, "-1", |_| {});
+        let (group, seen) = watched(Population::Arrivals, "-1", |_| {});
         let mut body = group;
         // A second pass over the same sampler stands for a longer session.
         body.controllers[0].children = [body.controllers[0].children[0]; 5].into();
@@ -262,7 +270,7 @@ fn a_pause_holds_users_before_their_next_sample_and_makes_nobody_late() {
     /// A target that is looked at every second, also while everybody holds: who pauses the run and lets it go on.
     #[derive(Debug)]
     struct Pausing;
-    impl crate::template::Function for Pausing {
+    impl busyhour_program::template::Function for Pausing {
         fn evaluate(&self, user: &mut UserState, out: &mut String) {
             let (now, control) = (user.now(), &user.run.control);
             match now.0 / (1_000 * MS) {
@@ -273,10 +281,10 @@ fn a_pause_holds_users_before_their_next_sample_and_makes_nobody_late() {
             out.push('4');
         }
     }
-    let target = Template::new("", vec![crate::template::Segment::Function(Arc::new(Pausing))]);
+    let target = Template::new("", vec![busyhour_program::template::Segment::Function(Arc::new(Pausing))]);
     let [ramp_up, steps, hold] = ["", "", "8"].map(Template::literal);
     let level = Level { target, ramp_up, steps, hold, unit_s: 1 };
-    let (group, seen) = watched(Crowd::Level(level), "-1", |user| {
+    let (group, seen) = watched(Population::Level(level), "-1", |user| {
         if user.now() > user.result.intended {
             user.run.properties.set("late", "somebody");
         }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use busyhour_record::Nanos;
+
 use crate::user::UserState;
 use crate::variables::Slot;
 
@@ -120,11 +122,32 @@ impl Template {
     }
 }
 
+impl UserState {
+    /// Makes the result empty for the sample that begins now. To be called after everything has been rendered,
+    /// since rendering may look at the last result.
+    pub fn begin_result(&mut self, label: &Template, intended: Nanos) {
+        if let Some(name) = label.as_literal() {
+            self.result.reset();
+            self.result.label.push_str(name);
+        } else {
+            let mut name = self.take_buffer();
+            label.render(self, &mut name);
+            self.result.reset();
+            self.result.label.push_str(&name);
+            self.give_back(name);
+        }
+        self.result.intended = intended;
+        self.result.success = true;
+        self.has_result = true;
+        self.result.start = self.now();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::clock::Clock;
-    use crate::testing::{lone_user, shared_with};
+    use crate::testing::{lone_user, shared_with, still};
     use crate::variables::{Names, Value};
 
     /// Appends how often it was called for this user.
@@ -195,5 +218,22 @@ mod tests {
         ] {
             assert_eq!(Template::literal(text).integer(&mut user, 7), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_result_begins_empty_and_its_buffers_stay() {
+        let clock = Clock::manual(0);
+        let mut user = lone_user(&still(&clock), 0);
+        user.begin_result(&Template::literal("first label"), Nanos(1));
+        user.result.code.push_str("500");
+        user.result.body.extend_from_slice(&[0; 100_000]);
+        let buffer = user.result.label.as_ptr();
+        clock.advance(std::time::Duration::from_millis(5));
+        user.begin_result(&Template::literal("second"), Nanos(2));
+        assert_eq!((user.result.label.as_str(), user.result.code.as_str()), ("second", ""));
+        assert_eq!(user.result.label.as_ptr(), buffer);
+        assert_eq!(user.result.body.capacity(), 0, "a large body does not stay with its user");
+        assert_eq!((user.result.intended, user.result.start), (Nanos(2), Nanos::from_millis(5)));
+        assert!(user.has_result && user.result.success);
     }
 }

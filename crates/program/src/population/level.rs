@@ -20,11 +20,15 @@ pub struct Level {
 
 /// [`Level`], evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LevelNow {
-    pub(crate) target: i64,
-    pub(crate) ramp_up_s: i64,
-    pub(crate) steps: i64,
-    pub(crate) hold_s: i64,
+pub struct LevelNow {
+    /// Users to be reached.
+    pub target: i64,
+    /// Time in which they are reached, in seconds.
+    pub ramp_up_s: i64,
+    /// Steps in which they are reached; 0: evenly.
+    pub steps: i64,
+    /// Time for which they are kept, in seconds.
+    pub hold_s: i64,
 }
 
 impl Level {
@@ -32,7 +36,7 @@ impl Level {
     ///
     /// # Errors
     /// A text that is no number where the plugin insists on one.
-    pub(crate) fn now(&self, user: &mut UserState) -> Result<LevelNow, String> {
+    pub fn now(&self, user: &mut UserState) -> Result<LevelNow, String> {
         Ok(LevelNow {
             target: self.target.integer(user, 0),
             ramp_up_s: seconds(&self.ramp_up.text(user), self.unit_s)?,
@@ -60,7 +64,7 @@ fn not_a_number(text: &str) -> String {
 
 impl LevelNow {
     /// Users that should be at work so many seconds after the beginning; `None` when it is over.
-    pub(crate) fn planned(&self, at_s: f64) -> Option<u32> {
+    pub fn planned(&self, at_s: f64) -> Option<u32> {
         let (target, ramp_up) = (self.target as f64, self.ramp_up_s as f64);
         if at_s >= self.ramp_up_s.saturating_add(self.hold_s) as f64 {
             return None;

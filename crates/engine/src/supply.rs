@@ -1,43 +1,24 @@
 //! One core's part of a level of users: it starts as many as are missing, and another for each that ends.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::level::LevelNow;
-use crate::control::Walk;
+use busyhour_program::Program;
+use busyhour_program::population::level::LevelNow;
+use busyhour_program::population::{Level, Population};
+use busyhour_program::run::{Level as Severity, Stop};
+use busyhour_program::sampler::Protocol;
+use busyhour_program::user::UserState;
+
 use crate::core::Core;
-use crate::crowd::{Crowd, Level};
-use crate::program::{Program, Protocol};
-use crate::run::{Level as Severity, Stop};
+use crate::core_share::CoreShare;
 use crate::runner::{Living, Watch};
-use crate::user::UserState;
 use crate::virtual_user::VirtualUser;
 
 /// How often the level is looked at while users are at work, in nanoseconds, and while nobody is.
 const LOOK_NS: u64 = 1_000_000_000;
 const LOOK_WHILE_EMPTY_NS: u64 = 10_000_000;
-
-/// The users that one core has of a group.
-#[derive(Debug)]
-pub(crate) struct CoreShare {
-    alive: Cell<u32>,
-    cores: u32,
-}
-
-impl CoreShare {
-    /// This core's part of so many users.
-    fn part(&self, users: u32, core: u32) -> u32 {
-        users / self.cores + u32::from(core < users % self.cores)
-    }
-
-    /// Whether the core has more users than its part of the target.
-    pub(crate) fn has_too_many(&self, target: i64, core: u32) -> bool {
-        let target = u32::try_from(target.max(0)).unwrap_or(u32::MAX);
-        self.alive.get() > self.part(target, core)
-    }
-}
 
 /// A user counted among its core's; however it ends, another may take its place.
 struct Member {
@@ -48,7 +29,7 @@ struct Member {
 
 impl Member {
     fn new(core: &Rc<Core>, share: &Rc<CoreShare>, group: u32) -> Self {
-        share.alive.set(share.alive.get() + 1);
+        share.add();
         core.run.groups[group as usize].members.fetch_add(1, Ordering::Relaxed);
         Self { core: Rc::clone(core), share: Rc::clone(share), group }
     }
@@ -56,22 +37,11 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.share.alive.set(self.share.alive.get() - 1);
+        self.share.remove();
         let group = &self.core.run.groups[self.group as usize];
         group.members.fetch_sub(1, Ordering::Relaxed);
         // All cores look again, as the one thread of the plugin does: also at whether the plan is over.
         group.member_ended.notify_waiters();
-    }
-}
-
-impl<P> Walk<'_, P> {
-    /// Whether the group's level has sunk below the number of its users, so that one that is through ends.
-    pub(crate) fn is_one_too_many(&mut self) -> bool {
-        let Some(Crowd::Level(level)) = self.group.crowd.as_deref() else { return false };
-        let target = level.target.integer(self.user, 0);
-        let Some(core) = self.user.core.as_deref() else { return false };
-        let shares = core.shares.borrow();
-        shares.get(&self.user.group).is_some_and(|share| share.has_too_many(target, core.index))
     }
 }
 
@@ -84,12 +54,11 @@ pub(crate) async fn supply<P: Protocol>(
     group: u32,
     living: &Rc<Living>,
 ) {
-    let Some(Crowd::Level(level)) = program.groups[group as usize].crowd.as_deref() else { return };
+    let Some(Population::Level(level)) = program.groups[group as usize].population.as_deref() else { return };
     let run = &core.run;
     let shared = &run.groups[group as usize];
     let mut user = UserState::new(Arc::clone(run), None, group, 0);
-    let share = Rc::new(CoreShare { alive: Cell::new(0), cores: cores.max(1) });
-    core.shares.borrow_mut().insert(group, Rc::clone(&share));
+    let share = Rc::new(CoreShare::new(core.index, cores));
     let began = run.clock.now();
     while run.stop() == Stop::No && !shared.over.load(Ordering::Relaxed) {
         let now = run.clock.now();
@@ -103,7 +72,7 @@ pub(crate) async fn supply<P: Protocol>(
         }) else {
             break;
         };
-        while share.alive.get() < share.part(planned, core.index) {
+        while share.users() < share.part(planned) {
             start(core, program, group, &share, living);
         }
         let empty = shared.members.load(Ordering::Relaxed) == 0;
@@ -140,7 +109,8 @@ fn start<P: Protocol>(
     let member = Member::new(core, share, group);
     let watch = Watch::of_one(core, group, number);
     let now = core.run.clock.now();
-    let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, now, None);
+    let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, now, None);
+    user.follow_level(Rc::clone(share));
     tokio::task::spawn_local(async move {
         let _watch = watch;
         user.run().await;
@@ -148,3 +118,6 @@ fn start<P: Protocol>(
         drop(life);
     });
 }
+
+#[cfg(test)]
+mod tests;

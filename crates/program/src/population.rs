@@ -1,20 +1,17 @@
-//! Groups whose users come and go by a plan of their own, as the thread groups of jmeter-plugins have it.
+//! Descriptions of groups whose users come and go by a plan of their own, as the thread groups of jmeter-plugins have it.
 //!
 //! An ordinary group starts its users evenly and all of them may end together. Here each has a beginning and an end of
 //! its own ([`lifetimes`]), or a level is kept: whoever ends is replaced ([`level`]).
 
 pub mod level;
 pub mod lifetimes;
-pub(crate) mod supply;
-#[cfg(test)]
-mod tests;
 
 pub use level::Level;
 pub use lifetimes::{Lifetime, Lifetimes};
 
 /// How users of a group come and go.
 #[derive(Clone, Debug)]
-pub enum Crowd {
+pub enum Population {
     /// Each begins and ends at a time of its own.
     Lifetimes(Lifetimes),
     /// So many are kept at work.

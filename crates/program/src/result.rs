@@ -1,6 +1,6 @@
 //! The result of one sample while it is being made and processed.
 
-use busyhour_record::{DataType, Nanos};
+use busyhour_record::{DataType, HttpDetail, Nanos};
 
 /// Outcome of one assertion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,21 +33,24 @@ pub struct Keep {
     pub response_headers: bool,
     /// Request headers and data as text.
     pub request: bool,
-    /// What HTTP result files show apart ([`HttpFacts`]).
+    /// What HTTP result files show apart ([`HttpDetail`]).
     pub http: bool,
 }
 
-/// What an HTTP sampler's result has beyond another's; XML result files show it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HttpFacts {
-    /// Method; `None` when not even the URL could be made.
-    pub method: Option<String>,
-    /// Cookies sent.
-    pub cookies: String,
-    /// Body sent, as text.
-    pub query_string: String,
-    /// The `Location` of a redirect.
-    pub redirect_location: Option<String>,
+/// What the files that a sample goes to show beyond its row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DetailWish {
+    /// What was received.
+    pub body: bool,
+    /// What was received, if the sample failed.
+    pub body_on_error: bool,
+}
+
+impl DetailWish {
+    /// What either wants.
+    pub fn union(self, other: DetailWish) -> DetailWish {
+        DetailWish { body: self.body || other.body, body_on_error: self.body_on_error || other.body_on_error }
+    }
 }
 
 impl Keep {
@@ -113,7 +116,7 @@ pub struct SampleResult {
     /// Response body, decoded (kept when asked for).
     pub body: Vec<u8>,
     /// An HTTP sampler's own (kept when asked for).
-    pub http: Option<Box<HttpFacts>>,
+    pub http: Option<Box<HttpDetail>>,
     /// The file that the body was saved in, if it was.
     pub file_name: Option<Box<str>>,
     /// Results this one is made of (redirects, embedded resources, samples of a transaction).

@@ -16,9 +16,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use busyhour_record::{LoadChange, Nanos};
 
+/// How often a core looks at what has changed and hands its samples over, in nanoseconds.
+pub const TICK_NS: u64 = 100_000_000;
+
 /// How long after it was asked for a change begins to hold, in nanoseconds: two ticks of a core, within which all have
 /// heard of it.
-pub const CHANGE_LEAD_NS: u64 = 2 * crate::core::TICK_NS;
+pub const CHANGE_LEAD_NS: u64 = 2 * TICK_NS;
 
 /// Changes of one run: far more than a person makes, few enough to be kept and looked through.
 pub const CHANGES_MAX: usize = 1_000;
@@ -116,12 +119,12 @@ impl RunControl {
 
     /// How many changes there have been.
     #[inline]
-    pub(crate) fn count(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.count.load(Ordering::Acquire)
     }
 
     /// The changes from the `from`-th on.
-    pub(crate) fn since(&self, from: u32) -> Vec<PostedChange> {
+    pub fn since(&self, from: u32) -> Vec<PostedChange> {
         self.locked().get(from as usize..).unwrap_or_default().to_vec()
     }
 

@@ -1,10 +1,11 @@
 //! Variables of one virtual user: slots for the names the plan spells out, a map for the rest.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap as HashMap;
 
 /// Index of a variable whose name stands in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -237,7 +238,7 @@ impl Variables {
     }
 
     /// Takes over what is otherwise in `changed` than it was `before`.
-    pub(crate) fn take_changes(&mut self, before: &Variables, changed: &Variables) {
+    pub fn take_changes(&mut self, before: &Variables, changed: &Variables) {
         for (own, (before, changed)) in self.slots.iter_mut().zip(before.slots.iter().zip(&changed.slots)) {
             if !before.is_same(changed) {
                 own.clone_from(changed);

@@ -1,6 +1,9 @@
 //! The state of one virtual user that elements and functions see.
 
 use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -8,11 +11,9 @@ use busyhour_record::Nanos;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::core::Core;
-use crate::request::RequestAccess;
+use crate::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 use crate::result::SampleResult;
 use crate::run::{Level, RunShared};
-use crate::template::Template;
 use crate::variables::Variables;
 
 /// Index of an element's private state in each user.
@@ -45,6 +46,53 @@ pub struct Thrown {
     pub message: String,
 }
 
+/// What elements may ask of the core that their user runs on.
+pub trait CoreAccess {
+    /// Number of the core, from 0.
+    fn index(&self) -> u32;
+
+    /// Sleeps until `deadline`, or until the run is stopped.
+    fn sleep_until(&self, deadline: Nanos) -> Pin<Box<dyn Future<Output = ()> + '_>>;
+}
+
+/// The request of the sampler at hand, as a script sees and changes it. Changes hold for this sample; those of cookies
+/// stay.
+pub trait RequestAccess: fmt::Debug {
+    /// The access itself, for the sampler that made it.
+    fn as_any(&self) -> &dyn Any;
+    /// A text of the request.
+    fn text(&mut self, user: &mut UserState, which: RequestText) -> String;
+    /// Changes a text; whether that is possible.
+    fn set_text(&mut self, user: &mut UserState, which: RequestText, text: &str) -> bool;
+    /// A switch of the request.
+    fn flag(&self, which: RequestFlag) -> bool;
+    /// Changes a switch.
+    fn set_flag(&mut self, which: RequestFlag, on: bool);
+    /// The arguments in their order.
+    fn arguments(&mut self, user: &mut UserState) -> Vec<RequestArgument>;
+    /// Replaces the arguments.
+    fn set_arguments(&mut self, arguments: Vec<RequestArgument>);
+    /// Removes the arguments at these places. Those of the plan are gone for the user's later samples, too, as in JMeter.
+    fn remove_arguments(&mut self, user: &mut UserState, places: &[usize]);
+    /// The headers of the sampler's header manager, names and values; `None` without one.
+    fn headers(&mut self, user: &mut UserState) -> Option<Vec<(String, String)>>;
+    /// Replaces the headers of the sampler's header manager. If it is the only one in scope, they are those of the user's
+    /// later samples, too, as in JMeter.
+    fn set_headers(&mut self, user: &mut UserState, headers: Vec<(String, String)>);
+    /// Gives the sampler another header manager for this sample, merged with the one that it has.
+    fn set_header_manager(&mut self, user: &mut UserState, headers: Vec<(String, String)>);
+    /// The files in their order.
+    fn files(&mut self, user: &mut UserState) -> Vec<RequestFile>;
+    /// Replaces the files.
+    fn set_files(&mut self, files: Vec<RequestFile>);
+    /// The cookies of the user in the order in which they came; `None` without a cookie manager.
+    fn cookies(&mut self, user: &mut UserState) -> Option<Vec<RequestCookie>>;
+    /// Replaces the cookies.
+    fn set_cookies(&mut self, user: &mut UserState, cookies: Vec<RequestCookie>);
+    /// Removes all cookies. From then on the manager keeps cookies for one sample only, as in JMeter.
+    fn clear_cookies(&mut self, user: &mut UserState);
+}
+
 /// One virtual user, as elements, functions and scripts see it.
 pub struct UserState {
     /// Its variables.
@@ -52,7 +100,7 @@ pub struct UserState {
     /// What all users of the run share.
     pub run: Arc<RunShared>,
     /// The core this user lives on; `None` while initial values are computed before the run.
-    pub core: Option<Rc<Core>>,
+    pub core: Option<Rc<dyn CoreAccess>>,
     /// Index of the thread group in the program.
     pub group: u32,
     /// Number of the user within its group, from 0 (`${__threadNum}` is one more).
@@ -72,7 +120,7 @@ pub struct UserState {
     /// Whether the user goes on (JMeter's `running`).
     pub running: bool,
     /// A processor failed on the sample at hand, see [`UserState::give_up_sample`].
-    pub(crate) gave_up: bool,
+    pub gave_up: bool,
     /// When the group's scheduler ends this user.
     pub end_time: Option<Nanos>,
     /// Time that a script slept, in nanoseconds: it has passed for the script, and the user waits it out before it goes on.
@@ -95,7 +143,7 @@ pub struct UserState {
 
 impl UserState {
     /// A user about to start. `number` is its number within the group from 0.
-    pub fn new(run: Arc<RunShared>, core: Option<Rc<Core>>, group: u32, number: u32) -> Self {
+    pub fn new(run: Arc<RunShared>, core: Option<Rc<dyn CoreAccess>>, group: u32, number: u32) -> Self {
         let variables = run.initial_variables(group);
         let random =
             Xoshiro256PlusPlus::seed_from_u64(stream_key(run.seed, u64::from(group), u64::from(number), 0));
@@ -146,14 +194,14 @@ impl UserState {
     }
 
     /// The stream of a branch of what this user does side by side, for this pass.
-    pub(crate) fn branch_stream(&mut self, branch: u32) -> Xoshiro256PlusPlus {
+    pub fn branch_stream(&mut self, branch: u32) -> Xoshiro256PlusPlus {
         use rand::Rng as _;
         let pass: u64 = self.random.random();
         Xoshiro256PlusPlus::seed_from_u64(pass ^ u64::from(branch).wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 
     /// The next iteration is that of an arrival, from whose number its random choices come.
-    pub(crate) fn serve_arrival(&mut self, arrival: u64) {
+    pub fn serve_arrival(&mut self, arrival: u64) {
         self.stream = OF_ARRIVAL | arrival;
     }
 
@@ -209,25 +257,6 @@ impl UserState {
         let _ = write!(out, "{} {}-{}", group.thread_prefix, group.number, self.number + 1);
     }
 
-    /// Makes the result empty for the sample that begins now. To be called after everything has been rendered,
-    /// since rendering may look at the last result.
-    pub fn begin_result(&mut self, label: &Template, intended: Nanos) {
-        if let Some(name) = label.as_literal() {
-            self.result.reset();
-            self.result.label.push_str(name);
-        } else {
-            let mut name = self.take_buffer();
-            label.render(self, &mut name);
-            self.result.reset();
-            self.result.label.push_str(&name);
-            self.give_back(name);
-        }
-        self.result.intended = intended;
-        self.result.success = true;
-        self.has_result = true;
-        self.result.start = self.now();
-    }
-
     /// Writes a line to the run's log.
     pub fn log(&self, level: crate::run::Level, message: &str) {
         self.run.log(level, message);
@@ -256,11 +285,12 @@ pub fn stream_key(seed: u64, group: u64, user: u64, iteration: u64) -> u64 {
 mod tests {
     use std::collections::HashSet;
 
+    use rand::Rng as _;
+
     use super::*;
     use crate::clock::Clock;
     use crate::testing::{SEED, lone_user, shared_with, still};
     use crate::variables::Names;
-    use rand::Rng as _;
 
     #[test]
     fn streams_have_keys_of_their_own() {
@@ -295,23 +325,6 @@ mod tests {
             user.random.random::<u64>()
         };
         assert_eq!(drawn_in_third(0), drawn_in_third(17));
-    }
-
-    #[test]
-    fn a_result_begins_empty_and_its_buffers_stay() {
-        let clock = Clock::manual(0);
-        let mut user = lone_user(&still(&clock), 0);
-        user.begin_result(&Template::literal("first label"), Nanos(1));
-        user.result.code.push_str("500");
-        user.result.body.extend_from_slice(&[0; 100_000]);
-        let buffer = user.result.label.as_ptr();
-        clock.advance(std::time::Duration::from_millis(5));
-        user.begin_result(&Template::literal("second"), Nanos(2));
-        assert_eq!((user.result.label.as_str(), user.result.code.as_str()), ("second", ""));
-        assert_eq!(user.result.label.as_ptr(), buffer);
-        assert_eq!(user.result.body.capacity(), 0, "a large body does not stay with its user");
-        assert_eq!((user.result.intended, user.result.start), (Nanos(2), Nanos::from_millis(5)));
-        assert!(user.has_result && user.result.success);
     }
 
     #[test]

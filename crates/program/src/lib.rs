@@ -1,0 +1,29 @@
+//! A compiled test plan, and what its elements see of a virtual user.
+//!
+//! A [`Program`] is immutable and shared by all users. Elements (pre-processors, timers, assertions, ...), functions and protocols implement
+//! the traits of [`element`], [`template`] and [`sampler`] and see a user through [`user::UserState`]. The engine runs
+//! programs; nothing here depends on it, on XML or on a wire protocol.
+
+pub mod clock;
+pub mod controller;
+pub mod element;
+pub mod group;
+pub mod ids;
+pub mod locks;
+pub mod open;
+pub mod population;
+mod program;
+pub mod queues;
+pub mod request;
+pub mod result;
+pub mod run;
+pub mod run_control;
+pub mod sampler;
+pub mod symbols;
+pub mod template;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod user;
+pub mod variables;
+
+pub use program::Program;

@@ -1,0 +1,20 @@
+//! Named locks that all users of a run share, for critical sections.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap as HashMap;
+
+/// A lock; who waits longest is next.
+pub type Lock = Arc<tokio::sync::Mutex<()>>;
+
+/// The locks of a run, by name.
+#[derive(Debug, Default)]
+pub struct Locks(Mutex<HashMap<String, Lock>>);
+
+impl Locks {
+    /// The lock of this name.
+    pub fn named(&self, name: &str) -> Lock {
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(locks.entry(name.to_owned()).or_default())
+    }
+}

@@ -1,0 +1,49 @@
+//! Users and shared state of runs, for tests.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use crate::clock::Clock;
+use crate::run::{GroupShared, Level, Properties, RunShared};
+use crate::user::UserState;
+use crate::variables::Names;
+
+/// Seed of all tests.
+pub const SEED: u64 = 20_260_101;
+
+/// Log lines of a run.
+pub type Log = Arc<Mutex<Vec<String>>>;
+
+/// What a run of `groups` groups shares.
+pub fn shared_with(
+    clock: Clock,
+    seed: u64,
+    groups: usize,
+    names: Names,
+    states: u32,
+) -> (Arc<RunShared>, Log) {
+    let groups =
+        (1..).take(groups).map(|number| GroupShared::new(format!("group {number}"), number, Vec::new()));
+    let log = Log::default();
+    let sink = Arc::clone(&log);
+    let shared = RunShared::new(
+        seed,
+        clock,
+        Arc::new(Properties::new(HashMap::new())),
+        Arc::new(names),
+        groups.collect(),
+        states,
+        Box::new(move |level: Level, line: &str| sink.lock().unwrap().push(format!("{level:?} {line}"))),
+    );
+    (Arc::new(shared), log)
+}
+
+/// What a run of one group shares, on a clock that stands still.
+pub fn still(clock: &Clock) -> Arc<RunShared> {
+    shared_with(clock.clone(), SEED, 1, Names::default(), 4).0
+}
+
+/// A user without a core.
+pub fn lone_user(shared: &Arc<RunShared>, number: u32) -> UserState {
+    UserState::new(Arc::clone(shared), None, 0, number)
+}
