@@ -8,6 +8,7 @@ mod critical;
 mod kinds;
 mod leaving;
 mod loops;
+mod next;
 mod state;
 mod transactions;
 
@@ -16,29 +17,16 @@ use std::rc::Rc;
 use busyhour_program::controller::{ControllerKind, IterationListener};
 use busyhour_program::element::StopUser;
 use busyhour_program::group::Group;
-use busyhour_program::ids::{Child, ControllerId, SamplerId};
+use busyhour_program::ids::{Child, ControllerId};
 use busyhour_program::user::UserState;
 pub(crate) use choosing::assign;
 pub use critical::Hold;
 pub(crate) use critical::{Waits, release};
+pub use next::Next;
 pub use state::{ControllerState, Flags};
 
 use crate::core_share::CoreShare;
 use crate::transaction::Transaction;
-
-/// What a controller answers when asked for its next sampler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Its pass is over.
-    Nothing,
-    /// A sampler.
-    Sampler(SamplerId),
-    /// A transaction in parent mode: what to do stands in its state.
-    Transaction(ControllerId),
-    /// Many turns were taken without finding a sampler, or a lock is taken: ask again after letting others run, or when
-    /// the lock of [`Place::waits`] is to be had.
-    Yield,
-}
 
 /// Turns without a sampler after which a walk lets others run. A while loop over nothing would otherwise keep
 /// its core for ever (JMeter dies of a stack overflow there).

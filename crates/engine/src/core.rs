@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 
 use crate::open::ArrivalCounts;
-use crate::runner::supervisor::CoreSigns;
+use crate::signs::CoreSigns;
 use crate::stalls::StallLog;
 use crate::timers::Timers;
 

@@ -10,11 +10,13 @@ pub mod core;
 mod core_share;
 pub mod delays;
 pub mod open;
+mod phase_users;
 pub mod precise;
 pub mod queues;
 mod reporting;
 pub mod runner;
 pub mod shaping;
+mod signs;
 pub mod stalls;
 mod supply;
 #[cfg(test)]

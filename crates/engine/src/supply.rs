@@ -13,7 +13,7 @@ use busyhour_program::user::UserState;
 
 use crate::core::Core;
 use crate::core_share::CoreShare;
-use crate::runner::{Living, Watch};
+use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::virtual_user::VirtualUser;
 
 /// How often the level is looked at while users are at work, in nanoseconds, and while nobody is.
@@ -52,7 +52,7 @@ pub(crate) async fn supply<P: Protocol>(
     cores: u32,
     program: &Arc<Program<P>>,
     group: u32,
-    living: &Rc<Living>,
+    users: &Rc<PhaseUsers>,
 ) {
     let Some(Population::Level(level)) = program.groups[group as usize].population.as_deref() else { return };
     let run = &core.run;
@@ -73,7 +73,7 @@ pub(crate) async fn supply<P: Protocol>(
             break;
         };
         while share.users() < share.part(planned) {
-            start(core, program, group, &share, living);
+            start(core, program, group, &share, users);
         }
         let empty = shared.members.load(Ordering::Relaxed) == 0;
         let look = run.clock.now() + if empty { LOOK_WHILE_EMPTY_NS } else { LOOK_NS };
@@ -101,21 +101,21 @@ fn start<P: Protocol>(
     program: &Arc<Program<P>>,
     group: u32,
     share: &Rc<CoreShare>,
-    living: &Rc<Living>,
+    users: &Rc<PhaseUsers>,
 ) {
     // Numbers follow the order of the starts on all cores.
     let number = core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed);
-    let life = living.begin();
+    let counted = users.enter();
     let member = Member::new(core, share, group);
-    let watch = Watch::of_one(core, group, number);
+    let report = PanicReport::of_one(core, group, number);
     let now = core.run.clock.now();
     let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, now, None);
     user.follow_level(Rc::clone(share));
     tokio::task::spawn_local(async move {
-        let _watch = watch;
+        let _report = report;
         user.run().await;
         drop(member);
-        drop(life);
+        drop(counted);
     });
 }
 

@@ -15,7 +15,7 @@ use busyhour_record::{ArrivalRecord, Fate, Nanos};
 use super::course::Course;
 use super::desk::{Attendance, Desk, Taken, Ticket};
 use crate::core::Core;
-use crate::runner::{Living, Watch};
+use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::virtual_user::VirtualUser;
 
 /// How often a workload that waits for its last sessions looks whether the run was stopped, in nanoseconds.
@@ -70,7 +70,7 @@ struct Dispatcher<'r, P: Protocol> {
     workload: &'r OpenWorkload,
     /// By group of the workload: its desk, and how many users it may have.
     desks: Vec<(Rc<Desk>, u32)>,
-    living: &'r Rc<Living>,
+    phase_users: &'r Rc<PhaseUsers>,
     /// When sessions are to begin no further sample.
     end: Option<Nanos>,
 }
@@ -81,7 +81,7 @@ pub(crate) async fn dispatch<P: Protocol>(
     cores: u32,
     program: &Arc<Program<P>>,
     start: OpenStart,
-    living: &Rc<Living>,
+    phase_users: &Rc<PhaseUsers>,
 ) {
     let workload = &program.open[start.workload as usize];
     // A limit of users holds for all cores together: with fewer users than cores, some cores have none.
@@ -101,10 +101,10 @@ pub(crate) async fn dispatch<P: Protocol>(
     let cores = serving;
     core.timers.be_punctual();
     // Should it panic, the rest of its arrivals would be missing without a word.
-    let _watch = workload.groups.first().map(|(group, _)| Watch::of_one(core, *group, core.index));
+    let _report = workload.groups.first().map(|(group, _)| PanicReport::of_one(core, *group, core.index));
     let desks = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, place, cores))).collect();
     let end = workload.ends_with_schedule.then(|| start.first + workload.process.duration_ns());
-    let dispatcher = Dispatcher { core, cores, program, workload, desks, living, end };
+    let dispatcher = Dispatcher { core, cores, program, workload, desks, phase_users, end };
     for (at, (first, _)) in start.users.iter().enumerate() {
         if *first > 0 {
             for _ in 0..part(*first, place, cores) {
@@ -235,18 +235,18 @@ impl<P: Protocol> Dispatcher<'_, P> {
         };
         let attendance: Attendance = desk.seat(ticket);
         let now = self.core.run.clock.now();
-        let life = self.living.begin();
+        let counted = self.phase_users.enter();
         let user =
             VirtualUser::new(Arc::clone(self.program), Rc::clone(self.core), group, number, now, self.end);
-        let watch = Watch::of_one(self.core, group, number);
+        let report = PanicReport::of_one(self.core, group, number);
         tokio::task::spawn_local(async move {
-            let _watch = watch;
+            let _report = report;
             if keeps_users {
                 user.serve_on(attendance).await;
             } else {
                 user.serve(attendance).await;
             }
-            drop(life);
+            drop(counted);
         });
     }
 

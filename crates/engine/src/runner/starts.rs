@@ -2,70 +2,16 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::thread;
 
 use busyhour_program::Program;
-use busyhour_program::population::Lifetime;
-use busyhour_program::run::{Level, Stop};
+use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
 use busyhour_record::Nanos;
 
-use super::{GroupStart, Living};
+use super::planning::GroupStart;
 use crate::core::Core;
+use crate::phase_users::{Missing, PanicReport, PhaseUsers};
 use crate::virtual_user::VirtualUser;
-
-/// Says so when a user panics: its runtime would let it vanish without a word.
-pub(crate) struct Watch {
-    core: Rc<Core>,
-    group: u32,
-    missing: Missing,
-}
-
-/// Numbers (from 0) of the users that end, or never begin, with a panic.
-enum Missing {
-    One(u32),
-    /// Every so-manyth from this one on, below an end.
-    Every {
-        number: u32,
-        end: u32,
-        cores: u32,
-    },
-    /// These, from this place on.
-    Rest {
-        of: Vec<Lifetime>,
-        from: usize,
-    },
-}
-
-impl Watch {
-    /// Watches over one user.
-    pub(crate) fn of_one(core: &Rc<Core>, group: u32, number: u32) -> Self {
-        Self { core: Rc::clone(core), group, missing: Missing::One(number) }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        if !thread::panicking() {
-            return;
-        }
-        let run = &self.core.run;
-        let group = &run.groups[self.group as usize];
-        let numbers: Vec<u32> = match &self.missing {
-            Missing::One(number) => vec![*number],
-            Missing::Every { number, end, cores } => {
-                (*number..*end).step_by((*cores).max(1) as usize).collect()
-            }
-            Missing::Rest { of, from } => of.iter().skip(*from).map(|lifetime| lifetime.number).collect(),
-        };
-        for number in numbers {
-            self.core.died.set(self.core.died.get() + 1);
-            let (name, number) = (&group.thread_prefix, format!("{}-{}", group.number, number + 1));
-            let line = format!("{name} {number} died of an error in Busyhour; its samples are missing");
-            run.log(Level::Error, &line);
-        }
-    }
-}
 
 /// Starts every `cores`-th user of a group at its time.
 pub(super) async fn start_users<P: Protocol>(
@@ -73,11 +19,11 @@ pub(super) async fn start_users<P: Protocol>(
     cores: u32,
     program: &Arc<Program<P>>,
     start: GroupStart,
-    living: &Rc<Living>,
+    users: &Rc<PhaseUsers>,
 ) {
     let (group, end) = (start.group, start.users);
     let mut number = core.index;
-    let mut rest = Watch { core: Rc::clone(core), group, missing: Missing::Every { number, end, cores } };
+    let mut rest = PanicReport::new(core, group, Missing::Every { number, end, cores });
     while number < start.users {
         rest.missing = Missing::Every { number, end, cores };
         let at = start.first + start.spacing_ns.saturating_mul(u64::from(number));
@@ -88,7 +34,7 @@ pub(super) async fn start_users<P: Protocol>(
         if core.run.stop() != Stop::No || start.end.is_some_and(|end| core.run.clock.now() >= end) {
             return;
         }
-        begin(core, program, living, start.group, number, at, start.end);
+        begin(core, program, users, start.group, number, at, start.end);
         number = number.saturating_add(cores);
     }
 }
@@ -99,13 +45,13 @@ pub(super) async fn start_lifetimes<P: Protocol>(
     cores: u32,
     program: &Arc<Program<P>>,
     start: GroupStart,
-    living: &Rc<Living>,
+    users: &Rc<PhaseUsers>,
 ) {
     let after = |ms: i64| start.first + u64::try_from(ms).unwrap_or(0).saturating_mul(1_000_000);
     let all = start.lifetimes.iter().flat_map(|all| all.iter());
     let mine: Vec<_> = all.filter(|lifetime| lifetime.number % cores.max(1) == core.index).copied().collect();
     let missing = Missing::Rest { of: mine.clone(), from: 0 };
-    let mut rest = Watch { core: Rc::clone(core), group: start.group, missing };
+    let mut rest = PanicReport::new(core, start.group, missing);
     for (place, lifetime) in mine.iter().enumerate() {
         if let Missing::Rest { from, .. } = &mut rest.missing {
             *from = place;
@@ -117,7 +63,7 @@ pub(super) async fn start_lifetimes<P: Protocol>(
         if core.run.stop() != Stop::No {
             return;
         }
-        begin(core, program, living, start.group, lifetime.number, at, Some(after(lifetime.end_ms)));
+        begin(core, program, users, start.group, lifetime.number, at, Some(after(lifetime.end_ms)));
     }
 }
 
@@ -125,18 +71,18 @@ pub(super) async fn start_lifetimes<P: Protocol>(
 fn begin<P: Protocol>(
     core: &Rc<Core>,
     program: &Arc<Program<P>>,
-    living: &Rc<Living>,
+    users: &Rc<PhaseUsers>,
     group: u32,
     number: u32,
     at: Nanos,
     end: Option<Nanos>,
 ) {
-    let life = living.begin();
+    let counted = users.enter();
     let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, at, end);
-    let watch = Watch::of_one(core, group, number);
+    let report = PanicReport::of_one(core, group, number);
     tokio::task::spawn_local(async move {
-        let _watch = watch;
+        let _report = report;
         user.run().await;
-        drop(life);
+        drop(counted);
     });
 }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -12,7 +11,8 @@ use busyhour_program::run::RunShared;
 use busyhour_program::run_control::TICK_NS;
 use busyhour_record::{AbandonedCore, Nanos};
 
-use super::CoreReport;
+use super::report::CoreReport;
+use crate::signs::CoreSigns;
 use crate::stalls::ProcessStalls;
 
 /// How often the supervisor looks at the cores.
@@ -24,29 +24,6 @@ const TAKE_UP_NS: u64 = 800_000_000;
 
 /// How long it waits for a core that has: for its users to be dropped and its samples to be handed over, in nanoseconds.
 const WIND_UP_NS: u64 = 10_000_000_000;
-
-/// What a core shows of itself while it runs.
-#[derive(Debug, Default)]
-pub(crate) struct CoreSigns {
-    /// When it ticked last, in nanoseconds since the run's start.
-    last_tick_ns: AtomicU64,
-    /// It has taken up the order to end and gives up its users.
-    ending: AtomicBool,
-}
-
-impl CoreSigns {
-    pub(crate) fn tick(&self, now: Nanos) {
-        self.last_tick_ns.store(now.0, Ordering::Relaxed);
-    }
-
-    pub(crate) fn set_ending(&self, ending: bool) {
-        self.ending.store(ending, Ordering::Relaxed);
-    }
-
-    fn last_tick(&self) -> Nanos {
-        Nanos(self.last_tick_ns.load(Ordering::Relaxed))
-    }
-}
 
 /// What a core reports to the supervisor.
 #[derive(Debug)]
@@ -111,9 +88,7 @@ impl Supervisor {
 
     fn are_unresponsive(&mut self, waiting_for: &BTreeSet<u32>, now: Nanos) -> bool {
         let forced_for_ns = now.since(*self.forced.get_or_insert(now));
-        let is_ending = |core: &u32| {
-            self.signs.get(*core as usize).is_some_and(|signs| signs.ending.load(Ordering::Relaxed))
-        };
+        let is_ending = |core: &u32| self.signs.get(*core as usize).is_some_and(|signs| signs.is_ending());
         let patience_ns = if waiting_for.iter().any(is_ending) { WIND_UP_NS } else { TAKE_UP_NS };
         forced_for_ns > patience_ns
     }

@@ -1,6 +1,7 @@
 //! Phases, ramp-up, schedules, stopping, streams and the recorder, on real cores with a protocol that needs no network.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -8,14 +9,17 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use busyhour_program::clock::Clock;
 use busyhour_program::controller::{Condition, ControllerKind};
 use busyhour_program::element::{Delay, Timer};
-use busyhour_program::group::{OnError, Schedule};
+use busyhour_program::group::{Group, OnError, Schedule};
 use busyhour_program::sampler::{FlowAction, SamplerKind};
 use busyhour_program::template::Template;
+use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
 use busyhour_record::{Recorder, RecorderConfig};
 use rand::Rng as _;
 
+use super::planning::GroupStart;
 use super::*;
+use crate::core::Core;
 use crate::delays::{Draw, ThinkTime};
 use crate::testing::{
     Act, BAD_SEED, Node, Ran, SEED, Script, always, group, leaf, looped, program, recorder_config, run_on,

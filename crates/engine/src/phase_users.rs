@@ -1,0 +1,108 @@
+//! The users of a phase on one core: how many are left, and which ended with a panic.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::thread;
+
+use busyhour_program::population::Lifetime;
+use busyhour_program::run::Level;
+use tokio::sync::Notify;
+
+use crate::core::Core;
+
+/// The users of a phase on one core that have not ended.
+#[derive(Default)]
+pub(crate) struct PhaseUsers {
+    count: Cell<u64>,
+    none_left: Notify,
+}
+
+/// A user, or something that will start users; it counts until it is dropped.
+pub(crate) struct PhaseUser(Rc<PhaseUsers>);
+
+impl Drop for PhaseUser {
+    fn drop(&mut self) {
+        self.0.count.set(self.0.count.get() - 1);
+        if self.0.count.get() == 0 {
+            self.0.none_left.notify_one();
+        }
+    }
+}
+
+impl PhaseUsers {
+    /// Completes when the last user has ended.
+    pub(crate) async fn have_ended(&self) {
+        self.none_left.notified().await;
+    }
+
+    /// Counts one more.
+    pub(crate) fn enter(self: &Rc<Self>) -> PhaseUser {
+        self.count.set(self.count.get() + 1);
+        PhaseUser(Rc::clone(self))
+    }
+}
+
+/// Logs and counts users that end with a panic; the runtime would drop them silently.
+pub(crate) struct PanicReport {
+    core: Rc<Core>,
+    group: u32,
+    /// Who is missing if a panic ends the task.
+    pub(crate) missing: Missing,
+}
+
+/// Numbers (from 0) of the users that end, or never begin, with a panic.
+pub(crate) enum Missing {
+    /// One user.
+    One(u32),
+    /// Every so-manyth from this one on, below an end.
+    Every {
+        /// The first.
+        number: u32,
+        /// The number after the last.
+        end: u32,
+        /// The step.
+        cores: u32,
+    },
+    /// These, from this place on.
+    Rest {
+        /// All of the core's.
+        of: Vec<Lifetime>,
+        /// The first that is missing.
+        from: usize,
+    },
+}
+
+impl PanicReport {
+    /// For users of a group.
+    pub(crate) fn new(core: &Rc<Core>, group: u32, missing: Missing) -> Self {
+        Self { core: Rc::clone(core), group, missing }
+    }
+
+    /// For one user.
+    pub(crate) fn of_one(core: &Rc<Core>, group: u32, number: u32) -> Self {
+        Self::new(core, group, Missing::One(number))
+    }
+}
+
+impl Drop for PanicReport {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            return;
+        }
+        let run = &self.core.run;
+        let group = &run.groups[self.group as usize];
+        let numbers: Vec<u32> = match &self.missing {
+            Missing::One(number) => vec![*number],
+            Missing::Every { number, end, cores } => {
+                (*number..*end).step_by((*cores).max(1) as usize).collect()
+            }
+            Missing::Rest { of, from } => of.iter().skip(*from).map(|lifetime| lifetime.number).collect(),
+        };
+        for number in numbers {
+            self.core.died.set(self.core.died.get() + 1);
+            let (name, number) = (&group.thread_prefix, format!("{}-{}", group.number, number + 1));
+            let line = format!("{name} {number} died of an error in Busyhour; its samples are missing");
+            run.log(Level::Error, &line);
+        }
+    }
+}
