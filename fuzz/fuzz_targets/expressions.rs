@@ -4,8 +4,8 @@
 
 use std::ops::ControlFlow;
 
-use busyhour_program::symbols::Symbols;
 use busyhour_oro::Pattern;
+use busyhour_program::symbols::Symbols;
 use busyhour_xml::{Reading, evaluate, problem, read};
 use libfuzzer_sys::fuzz_target;
 
@@ -17,7 +17,8 @@ fuzz_target!(|data: &[u8]| {
         let _ = pattern.matches(text);
         let _ = pattern.each_match(text, |groups| {
             assert!(groups.whole().end <= text.len());
-            (0..=pattern.groups()).for_each(|group| assert!(groups.get(group).is_none_or(|found| text.contains(found))));
+            (0..=pattern.groups())
+                .for_each(|group| assert!(groups.get(group).is_none_or(|found| text.contains(found))));
             ControlFlow::Continue(())
         });
     }

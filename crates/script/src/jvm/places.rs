@@ -7,7 +7,7 @@ use super::library;
 use super::machine::{Frame, Machine};
 use super::objects::Object;
 use super::tree::{Expr, Kind};
-use super::value::{Host, V};
+use super::value::{Host, List, V};
 use super::{missing, patterns, types};
 use crate::Value;
 
@@ -128,7 +128,7 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
     if let (V::List(picks), true) = (index, groovy)
         && matches!(object, V::List(_) | V::Array(_) | V::Plain(Value::Text(_)))
     {
-        return several(machine, object, &picks.ordered());
+        return several(machine, object, picks);
     }
     if groovy && index.is_null() && matches!(object, V::List(_) | V::Plain(Value::Text(_))) {
         let class = missing::class_name(object);
@@ -198,61 +198,70 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
             }
             _ => Err(unsupported(format!("an index into {}", object.kind()))),
         },
+        V::Plain(plain) if groovy && !matches!(plain, Value::Text(_)) => {
+            Err(missing::exception(machine, object, "getAt", std::slice::from_ref(index)))
+        }
         other => Err(unsupported(format!("an index into {}", other.kind()))),
     }
 }
 
+/// The part of a sequence of this length that a range of whole numbers names, as Groovy's `IntRange.subListBorders` has it: first
+/// place, place after the last, and whether the part is turned around. Negative numbers count from the end.
+fn borders(range: &str, len: usize) -> Option<(i64, i64, bool)> {
+    let (from, to) = range.split_once("..")?;
+    let (to, inclusive) = to.strip_prefix('<').map_or((to, 1), |to| (to, 0));
+    let place = |text: &str| text.parse::<i64>().ok().map(|at| if at < 0 { at + len as i64 } else { at });
+    let (from, to) = (place(from)?, place(to)?);
+    Some(if from > to { (to + 1 - inclusive, from + 1, true) } else { (from, to + inclusive, false) })
+}
+
+/// `object[1..3]`
+fn part<T: Clone>(items: &[T], range: &str, outside: impl Fn(i64, i64) -> Fault) -> Result<Vec<T>, Fault> {
+    let Some((from, to, is_reverse)) = borders(range, items.len()) else {
+        return Err(unsupported("this index"));
+    };
+    let found =
+        usize::try_from(from).ok().zip(usize::try_from(to).ok()).and_then(|(from, to)| items.get(from..to));
+    let mut part = found.ok_or_else(|| outside(from, to))?.to_vec();
+    if is_reverse {
+        part.reverse();
+    }
+    Ok(part)
+}
+
 /// `object[1..3]`, `object[0, 2]`
-fn several(machine: &mut Machine<'_>, object: &V, picks: &[V]) -> Outcome {
+fn several(machine: &mut Machine<'_>, object: &V, picks: &List) -> Outcome {
     if let V::Plain(Value::Text(text)) = object {
         let units: Vec<u16> = text.encode_utf16().collect();
+        let outside = |from: i64, to: i64| {
+            let message = format!("begin {from}, end {to}, length {}", units.len());
+            thrown("StringIndexOutOfBoundsException", message)
+        };
+        if let Some(range) = &picks.range {
+            return Ok(V::text(String::from_utf16_lossy(&part(&units, range, outside)?)));
+        }
         let mut picked = Vec::new();
-        for pick in picks {
+        for pick in picks.ordered() {
             let Some(at) = pick.as_long() else { return Err(unsupported("this index")) };
-            let Some(at) = place(at, units.len(), true) else {
-                return Err(thrown(
-                    "StringIndexOutOfBoundsException",
-                    format!("String index out of range: {at}"),
-                ));
-            };
-            picked.push(at);
+            picked.push(place(at, units.len(), true).map(|at| units[at]).ok_or_else(|| outside(at, at + 1))?);
         }
-        // A range with a negative end counts from there: `text[0..-2]`.
-        if let (Some(first), Some(last)) =
-            (picks.first().and_then(V::as_long), picks.last().and_then(V::as_long))
-            && first >= 0
-            && last < 0
-        {
-            let (from, to) = (first as usize, place(last, units.len(), true).unwrap_or(0));
-            let picked: Vec<u16> = if from <= to {
-                units[from..=to].to_vec()
-            } else {
-                units[to..=from].iter().rev().copied().collect()
-            };
-            return Ok(V::text(String::from_utf16_lossy(&picked)));
-        }
-        let picked: Vec<u16> = picked.into_iter().map(|at| units[at]).collect();
         return Ok(V::text(String::from_utf16_lossy(&picked)));
     }
-    let items = object.items().unwrap_or_default();
-    if let (Some(first), Some(last)) = (picks.first().and_then(V::as_long), picks.last().and_then(V::as_long))
-        && first >= 0
-        && last < 0
-        && picks.len() > 1
-    {
-        let Some(to) = place(last, items.len(), true) else {
-            return Err(thrown("IndexOutOfBoundsException", "this range"));
+    if let Some(range) = &picks.range {
+        let items = object.items().unwrap_or_default();
+        let outside = |from: i64, to: i64| {
+            let message = if from < 0 { format!("fromIndex = {from}") } else { format!("toIndex = {to}") };
+            thrown("IndexOutOfBoundsException", message)
         };
-        let from = (first as usize).min(items.len());
-        return Ok(V::list(if from <= to {
-            items[from..=to].to_vec()
-        } else {
-            items[to..=from].iter().rev().cloned().collect()
-        }));
+        return Ok(V::list(part(&items, range, outside)?));
     }
     let mut made = Vec::new();
-    for pick in picks {
-        made.push(index(machine, object, pick)?);
+    for pick in picks.ordered() {
+        match (index(machine, object, &pick)?, &pick) {
+            // A list among the places names several.
+            (V::List(some), V::List(_)) => made.extend(some.ordered()),
+            (one, _) => made.push(one),
+        }
     }
     Ok(V::list(made))
 }

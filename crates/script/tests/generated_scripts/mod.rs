@@ -1,0 +1,303 @@
+//! Scripts generated from bytes, and what must hold for each of them.
+
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "other tests use all of it")]
+mod support;
+
+use std::sync::OnceLock;
+
+use busyhour_script::{ScriptError, java_like, javascript, jexl};
+
+/// The table of supported methods: a kind of receiver, and for each method the numbers of arguments.
+const METHODS: &str = include_str!("../../src/jvm/supported_methods.txt");
+
+/// Expressions that have each kind of receiver as their type.
+const RECEIVERS: &[(&str, &[&str])] = &[
+    ("String", &["'a,b c'", "\"x$one\"", "''", "'12'", "'ä€\\n'", "vars.get('word')"]),
+    ("Integer", &["3", "-1", "0", "2147483647"]),
+    ("Long", &["3L", "9223372036854775807L"]),
+    ("Double", &["1.5d", "-0.0d", "1e300d"]),
+    ("BigDecimal", &["1.5", "100.00", "0.1"]),
+    ("Boolean", &["true", "false"]),
+    ("List", &["[1, 'a', 3]", "[]", "[[1, 2], [3]]", "[3, 1, 2]", "new ArrayList([1, 2])"]),
+    ("Map", &["[a: 1, b: [2]]", "[:]", "new HashMap()", "['x': null]"]),
+    ("Set", &["new HashSet([1, 2])", "([1, 1] as Set)"]),
+    ("Range", &["(1..3)", "(3..1)", "('a'..'c')"]),
+    ("StringBuilder", &["new StringBuilder('abc')", "new StringBuilder()"]),
+    ("Closure", &["{ it }", "{ -> 1 }", "{ a, b -> a }"]),
+    ("Array", &["([1, 2] as int[])", "'a,b'.split(',')", "new String[2]"]),
+    ("Date", &["new Date(0)"]),
+    ("LocalDate", &["LocalDate.of(2020, 2, 29)"]),
+    ("Instant", &["Instant.ofEpochMilli(0)"]),
+    ("JsonSlurper", &["new groovy.json.JsonSlurper()"]),
+    ("XmlSlurper", &["new XmlSlurper()"]),
+    ("Pattern", &["(~'a(b*)')"]),
+    ("Matcher", &["('abab' =~ 'a(b)')"]),
+    ("UUID", &["UUID.fromString('00000000-0000-0001-0000-000000000002')"]),
+    ("Random", &["new Random(1)"]),
+    ("vars", &["vars"]),
+    ("props", &["props"]),
+    ("ctx", &["ctx"]),
+    ("log", &["log"]),
+    ("prev", &["prev"]),
+    ("StringWriter", &["new StringWriter()"]),
+    ("Iterator", &["[1, 2].iterator()"]),
+    ("Exception", &["new Exception('e')"]),
+];
+
+/// Methods that wait, or read and write files and standard streams.
+const LEFT_OUT: &[&str] =
+    &["sleep", "wait", "transferTo", "withWriter", "print", "println", "printf", "printStackTrace"];
+
+const OPERATORS: &[&str] = &[
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "==",
+    "!=",
+    "<",
+    ">",
+    "<=",
+    ">=",
+    "&&",
+    "||",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+    "<=>",
+    "in",
+    "**",
+    "..",
+    "=~",
+    "==~",
+    "?:",
+    "instanceof String ||",
+];
+
+const PLAIN: &[&str] = &[
+    "1",
+    "0",
+    "-1",
+    "2147483647",
+    "1.5",
+    "'a'",
+    "''",
+    "null",
+    "true",
+    "false",
+    "\"${one}\"",
+    "\"$word-${two + 1}\"",
+    "[]",
+    "[1, 2]",
+    "[a: 1]",
+    "'[1, {\"a\": 2}]'",
+    "'<r><a b=\"1\">x</a></r>'",
+    "/a+/",
+    "10L",
+    "'yyyy-MM-dd'",
+    "'$.a[*]'",
+    "{ it }",
+    "{ x, y -> x }",
+    "vars",
+    "one",
+    "unknown",
+    "v",
+    "w",
+];
+
+/// Reads choices from bytes; when they are used up, every choice is the first.
+struct Choices<'b> {
+    bytes: &'b [u8],
+    depth: u32,
+    groovy: bool,
+}
+
+struct Method {
+    kind: &'static str,
+    name: &'static str,
+    counts: &'static str,
+}
+
+fn methods() -> &'static [Method] {
+    static ALL: OnceLock<Vec<Method>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let rows = METHODS.lines().filter_map(|line| line.split_once(": "));
+        let of_row = |(kind, methods): (&'static str, &'static str)| {
+            let methods = methods.split(' ').filter_map(|word| word.split_once('/'));
+            methods.map(move |(name, counts)| Method { kind, name, counts })
+        };
+        let is_wanted = |method: &Method| {
+            !LEFT_OUT.contains(&method.name) && RECEIVERS.iter().any(|(kind, _)| *kind == method.kind)
+        };
+        rows.flat_map(of_row).filter(is_wanted).collect()
+    })
+}
+
+impl Choices<'_> {
+    fn byte(&mut self) -> u8 {
+        match self.bytes.split_first() {
+            Some((first, rest)) => {
+                self.bytes = rest;
+                *first
+            }
+            None => 0,
+        }
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        let wide = usize::from(self.byte()) << 8 | usize::from(self.byte());
+        wide % end.max(1)
+    }
+
+    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    fn receiver(&mut self, kind: &str) -> &'static str {
+        let of_kind =
+            RECEIVERS.iter().find(|(name, _)| *name == kind).map_or(&["v"] as &[_], |(_, texts)| texts);
+        self.one_of(of_kind)
+    }
+
+    fn expression(&mut self) -> String {
+        self.depth += 1;
+        let choice = if self.depth > 5 { 0 } else { self.byte() % 12 };
+        let text = match choice {
+            0..=2 => self.one_of(PLAIN).to_owned(),
+            3..=6 => self.call(),
+            7 => format!("({} {} {})", self.expression(), self.one_of(OPERATORS), self.expression()),
+            8 => format!("({} ? {} : {})", self.expression(), self.expression(), self.expression()),
+            9 => format!("[{}, {}]", self.expression(), self.expression()),
+            10 if self.groovy => format!("\"<${{{}}}>\"", self.expression().replace(['"', '\n'], "'")),
+            10 => format!("({} + \"\")", self.expression()),
+            _ => format!("{}[{}]", self.one_of(&["v", "w", "[1, 2]", "'abc'"]), self.expression()),
+        };
+        self.depth -= 1;
+        text
+    }
+
+    fn call(&mut self) -> String {
+        let method = &methods()[self.below(methods().len())];
+        // Mostly the receiver that has the method.
+        let receiver = match self.byte() % 8 {
+            0 => self.expression(),
+            1 => self.one_of(&["v", "w"]).to_owned(),
+            _ => self.receiver(method.kind).to_owned(),
+        };
+        let counts = method.counts.as_bytes();
+        let count = usize::from(counts[self.below(counts.len())].saturating_sub(b'0')).min(4);
+        let arguments: Vec<String> = (0..count)
+            .map(|_| if self.byte() % 3 == 0 && self.groovy { self.closure() } else { self.expression() })
+            .collect();
+        format!("{receiver}.{}({})", method.name, arguments.join(", "))
+    }
+
+    fn closure(&mut self) -> String {
+        let parameters = self.one_of(&["", "-> ", "x -> ", "x, y -> ", "x, y, z -> "]);
+        self.depth += 1;
+        let body = self.expression();
+        self.depth -= 1;
+        format!("{{ {parameters}{body} }}")
+    }
+
+    fn block(&mut self) -> String {
+        self.depth += 1;
+        let statements: Vec<String> = (0..=self.byte() % 2).map(|_| self.statement()).collect();
+        self.depth -= 1;
+        format!("{{\n{}\n}}", statements.join("\n"))
+    }
+
+    fn statement(&mut self) -> String {
+        let choice = if self.depth > 3 { self.byte() % 4 } else { self.byte() % 14 };
+        let name = self.one_of(&["v", "w"]);
+        match choice {
+            0 => format!("{};", self.call()),
+            1 | 2 => format!("{name} = {};", self.expression()),
+            3 => format!("vars.put('out', '' + {});", self.expression()),
+            4 => format!("if ({}) {} else {}", self.expression(), self.block(), self.block()),
+            5 => format!("for (int i = 0; i < 3; i++) {}", self.block()),
+            6 if self.groovy => format!("for (x in {}) {}", self.expression(), self.block()),
+            6 => format!("for (x : {}) {}", self.expression(), self.block()),
+            7 => format!("try {} catch (Exception e) {}", self.block(), self.block()),
+            8 => format!("while ({name} == {}) {{ {name} = 7; break; }}", self.expression()),
+            9 => format!(
+                "switch ({}) {{ case {}: {} break; default: {} }}",
+                self.expression(),
+                self.expression(),
+                self.statement(),
+                self.statement()
+            ),
+            10 => format!("return {};", self.expression()),
+            11 if self.groovy => format!("def ({name}, other) = {}", self.expression()),
+            12 => format!("throw new Exception('' + {});", self.expression()),
+            _ => format!("{name} = {};", self.expression()),
+        }
+    }
+
+    /// A script of one language.
+    fn script(&mut self) -> String {
+        let start = if self.groovy { "def v = 1; def w = 'text';\n" } else { "v = 1; w = \"text\";\n" };
+        let statements: Vec<String> = (0..=self.byte() % 4).map(|_| self.statement()).collect();
+        start.to_owned() + &statements.join("\n")
+    }
+}
+
+/// The script that the bytes stand for: its language from the first, its text from the others.
+pub fn script(bytes: &[u8]) -> String {
+    let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    Choices { bytes: rest, depth: 0, groovy: first % 4 != 1 }.script()
+}
+
+/// Compiles and runs the script that the bytes stand for. It neither panics nor goes on without end, runs twice with the same
+/// outcome, and does not meet a method that is missing unless its compiler warned.
+///
+/// # Panics
+/// One of these does not hold.
+pub fn check(bytes: &[u8]) {
+    let text = script(bytes);
+    match bytes.first().copied().unwrap_or(0) % 4 {
+        0 | 3 => check_java_like(&text, java_like::Language::Groovy),
+        1 => check_java_like(&text, java_like::Language::BeanShell),
+        _ => {
+            // The same text read by the other languages: mostly refused, and never worse than that.
+            if let Ok(script) = javascript::compile(&text) {
+                let _ = script.evaluate(&mut support::User::new());
+            }
+            for version in [jexl::Version::Two, jexl::Version::Three] {
+                if let Ok(script) = jexl::compile(&text, version) {
+                    let _ = script.evaluate(&mut support::User::new());
+                }
+            }
+        }
+    }
+}
+
+fn check_java_like(text: &str, language: java_like::Language) {
+    let Ok(script) = java_like::compile(text, language) else { return };
+    let run = || {
+        let mut user = support::User::new();
+        let value = script.evaluate(&mut user).map(|value| value.to_java_string());
+        (value, user.changes())
+    };
+    let (value, changes) = run();
+    // What is accepted has all of its methods. Arguments and indexes of types that a method does not take may still stop it: where Groovy
+    // would throw for them, too, that is not always known.
+    if let Err(ScriptError::Unsupported { what, .. }) = &value {
+        let is_missing = what.starts_with('`')
+            && what.contains("` of ")
+            && !what.contains(" and ")
+            && !what.ends_with("with these arguments");
+        assert!(!is_missing || !script.warnings().is_empty(), "{what}\n{text}");
+    }
+    // Budgets of time depend on the machine, and identities on the memory.
+    if !matches!(value, Err(ScriptError::LimitReached { .. }))
+        && !text.contains("hashCode")
+        && !text.contains("Object")
+    {
+        assert_eq!(run(), (value, changes), "run a second time\n{text}");
+    }
+}
