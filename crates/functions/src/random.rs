@@ -5,7 +5,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use busyhour_program::template::{Function, Template};
+use busyhour_limits::{Limit, exceeded};
+use busyhour_program::template::{Function, TEXT_MAX, Template};
 use busyhour_program::user::UserState;
 use rand::{Rng as _, RngCore as _};
 
@@ -109,6 +110,11 @@ pub(crate) fn random_string(arguments: &mut Arguments<'_, '_>) -> Made {
 impl Function for RandomString {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let length = with_text(&self.length, user, |user, text| match text.parse::<i32>() {
+            Ok(length @ 0..) if length.unsigned_abs() as usize > TEXT_MAX => {
+                exceeded(Limit::TextBytes);
+                fail(user, "__RandomString", &format!("the length {text:?} is more than {TEXT_MAX}"));
+                None
+            }
             Ok(length @ 0..) => Some(length.unsigned_abs()),
             _ => {
                 fail(user, "__RandomString", &format!("the length {text:?} is no whole number from 0 on"));

@@ -281,6 +281,14 @@ fn functions_nest_up_to_a_limit() {
 }
 
 #[test]
+fn a_random_text_of_absurd_length_is_empty() {
+    let (mut world, templates) =
+        World::compiled(&["a${__RandomString(2147483647)}${__RandomString(2147483647,xy)}b"]);
+    assert_eq!(templates[0].text(&mut world.user), "ab");
+    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::TextBytes, 2)]);
+}
+
+#[test]
 fn a_text_that_evaluates_itself_ends() {
     let (mut world, templates) = World::compiled(&["${__evalVar(v)}"]);
     world.user.variables.set("v", "a${__evalVar(v)}");

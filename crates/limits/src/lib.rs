@@ -29,6 +29,8 @@ pub enum Limit {
     Script,
     /// Depth of functions that evaluate text as functions.
     FunctionDepth,
+    /// Bytes of a text of the plan with its variables and functions replaced.
+    TextBytes,
     /// Bytes of a response body that are kept in memory.
     BodyBytes,
     /// Bytes that a compressed body unpacks to.
@@ -56,7 +58,7 @@ pub enum Limit {
 }
 
 /// All limits.
-pub const LIMITS: [Limit; 22] = [
+pub const LIMITS: [Limit; 23] = [
     Limit::RegexSteps,
     Limit::HtmlPage,
     Limit::SelectorSteps,
@@ -67,6 +69,7 @@ pub const LIMITS: [Limit; 22] = [
     Limit::MatchBytes,
     Limit::Script,
     Limit::FunctionDepth,
+    Limit::TextBytes,
     Limit::BodyBytes,
     Limit::UnpackedBytes,
     Limit::ContentEncodings,
@@ -95,6 +98,7 @@ impl Limit {
             Self::MatchBytes => "length of all matches",
             Self::Script => "script steps or memory",
             Self::FunctionDepth => "function depth",
+            Self::TextBytes => "bytes of a text of the plan",
             Self::BodyBytes => "bytes of a body kept in memory",
             Self::UnpackedBytes => "bytes a compressed body unpacks to",
             Self::ContentEncodings => "encodings stacked in Content-Encoding",

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use busyhour_limits::{Limit, exceeded};
 use busyhour_record::Nanos;
 
 use crate::user::UserState;
@@ -23,6 +24,9 @@ pub trait Function: Send + Sync + fmt::Debug {
         false
     }
 }
+
+/// Longest text that a template renders, in bytes. A variable that holds itself twice grows by a factor of two with each pass.
+pub const TEXT_MAX: usize = 64 * 1024 * 1024;
 
 /// One piece of a template.
 #[derive(Clone, Debug)]
@@ -83,8 +87,9 @@ impl Template {
         &self.segments
     }
 
-    /// Appends the text as it is for this user now.
+    /// Appends the text as it is for this user now, cut off after [`TEXT_MAX`] bytes.
     pub fn render(&self, user: &mut UserState, out: &mut String) {
+        let end = out.len().saturating_add(TEXT_MAX);
         for segment in &self.segments {
             match segment {
                 Segment::Text(text) => out.push_str(text),
@@ -97,6 +102,12 @@ impl Template {
                     }
                 },
                 Segment::Function(function) => function.evaluate(user, out),
+            }
+            if out.len() > end {
+                let cut = (0..=end).rev().find(|at| out.is_char_boundary(*at)).unwrap_or(0);
+                out.truncate(cut);
+                exceeded(Limit::TextBytes);
+                return;
             }
         }
     }
@@ -218,6 +229,20 @@ mod tests {
         ] {
             assert_eq!(Template::literal(text).integer(&mut user, 7), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_text_is_cut_off_when_it_is_too_long() {
+        let mut names = Names::default();
+        let slot = names.slot("v");
+        let mut user = lone_user(&shared_with(Clock::manual(0), 1, 1, names, 1).0, 0);
+        user.variables.set("v", &"ä".repeat(TEXT_MAX / 4 + 1));
+        let twice = Template::new("${v}${v}x", vec![Segment::Variable(slot), Segment::Variable(slot)]);
+        assert_eq!(twice.text(&mut user).len(), TEXT_MAX);
+        assert_eq!(busyhour_limits::take(), [(Limit::TextBytes, 1)]);
+        user.variables.set("v", "short");
+        assert_eq!(twice.text(&mut user), "shortshort");
+        assert_eq!(busyhour_limits::take(), []);
     }
 
     #[test]

@@ -25,7 +25,7 @@ const HOUSE: &[Place] = &[
     Place { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
     // Floor 1: the plan as written, the machine that runs programs, the expression languages.
     place("plan", &["diagnostic"]),
-    place("program", &["record", "arrivals"]),
+    place("program", &["record", "arrivals", "limits"]),
     place("engine", &["program", "record", "arrivals", "limits"]),
     place("oro", &["limits"]),
     place("xml", &["limits"]),

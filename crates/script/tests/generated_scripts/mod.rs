@@ -191,7 +191,9 @@ impl Choices<'_> {
         let counts = method.counts.as_bytes();
         let count = usize::from(counts[self.below(counts.len())].saturating_sub(b'0')).min(4);
         let arguments: Vec<String> = (0..count)
-            .map(|_| if self.byte() % 3 == 0 && self.groovy { self.closure() } else { self.expression() })
+            .map(|_| {
+                if self.byte().is_multiple_of(3) && self.groovy { self.closure() } else { self.expression() }
+            })
             .collect();
         format!("{receiver}.{}({})", method.name, arguments.join(", "))
     }
