@@ -182,7 +182,9 @@ fn beanshell_has_no_function_until_it_is_called() {
     let script =
         compile("try { foo(1, \"a\"); } catch (Exception e) { }", Language::BeanShell).expect("a script");
     let error = script.evaluate(&mut User::new()).expect_err("an error");
-    assert_eq!(error.to_string(), "Command not found: foo( int, java.lang.String ) (column 7)");
+    let expected = "Sourced file: inline evaluation of: ``try { foo(1, \"a\"); } catch (Exception e) { };'' : \
+                    Command not found: foo( int, java.lang.String ) (column 7)";
+    assert_eq!(error.to_string(), expected);
     assert!(compile("source(\"x.bsh\");", Language::BeanShell).is_err_and(|error| error.is_unsupported()));
 }
 

@@ -76,6 +76,7 @@ impl Processor for ScriptProcessor {
             return;
         }
         let own = match self.part {
+            Part::Before if beanshell => vec![("sampler", Binding::Sampler)],
             Part::After if beanshell => vec![("data", Binding::Bytes(user.result.body.clone()))],
             Part::Listener => vec![("sampleEvent", Binding::Event), ("sampleResult", Binding::Sample)],
             _ => Vec::new(),

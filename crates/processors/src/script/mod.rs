@@ -539,7 +539,9 @@ impl ScriptText {
                 format!("org.apache.bsf.BSFException: JavaScript Error: {text}")
             }
             (Family::Bsf, _) => format!("org.apache.bsf.BSFException: {text}"),
-            (Family::BeanShell, _) => format!("org.apache.jorphan.util.JMeterException: {text}"),
+            (Family::BeanShell, _) => {
+                format!("org.apache.jorphan.util.JMeterException: Error invoking bsh method: eval\t{text}")
+            }
         }
     }
 }

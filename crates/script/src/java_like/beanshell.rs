@@ -84,7 +84,7 @@ fn calculate(operator: Binary, pair: &Pair) -> Outcome {
         Binary::GreaterOrEqual => return test(Ordering::is_ge),
         _ => {}
     }
-    let zero = || Fault::from("division by zero");
+    let zero = || Fault::from("/ by zero");
     Ok(match *pair {
         Pair::Int(a, b) => Value::Integer(match operator {
             Binary::Add => a.wrapping_add(b),

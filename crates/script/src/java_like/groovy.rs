@@ -153,7 +153,7 @@ fn calculate(operator: Binary, left: &Value, right: &Value) -> Outcome {
                 Binary::Add => a.wrapping_add(b),
                 Binary::Subtract => a.wrapping_sub(b),
                 Binary::Multiply => a.wrapping_mul(b),
-                _ if b == 0 => return Err("division by zero".into()),
+                _ if b == 0 => return Err("/ by zero".into()),
                 _ => a.wrapping_rem(b),
             }))
         }
@@ -163,7 +163,7 @@ fn calculate(operator: Binary, left: &Value, right: &Value) -> Outcome {
                 Binary::Add => a.wrapping_add(b),
                 Binary::Subtract => a.wrapping_sub(b),
                 Binary::Multiply => a.wrapping_mul(b),
-                _ if b == 0 => return Err("division by zero".into()),
+                _ if b == 0 => return Err("/ by zero".into()),
                 _ => a.wrapping_rem(b),
             }))
         }
@@ -178,7 +178,8 @@ fn decimal(operator: Binary, left: &Value, right: &Value) -> Outcome {
         Binary::Add => a.plus(b),
         Binary::Subtract => a.minus(b),
         Binary::Multiply => a.times(b),
-        Binary::Divide if b.is_zero() => return Err("division by zero".into()),
+        Binary::Divide if b.is_zero() && a.is_zero() => return Err("Division undefined".into()),
+        Binary::Divide if b.is_zero() => return Err("Division by zero".into()),
         Binary::Divide => a.divide(b),
         _ => return Err("the remainder of a BigDecimal does not exist".into()),
     };

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::fault::{Outcome, thrown, unsupported};
+use super::fault::{Cause, Fault, Outcome, thrown, unsupported};
 use super::machine::{Frame, Machine};
 use super::objects::Object;
 use super::tree::{Base, Expr, Item, Kind, Operator, Type};
@@ -29,7 +29,7 @@ fn calls(machine: &mut Machine<'_>, expr: &Expr, object: &Expr, frame: &Rc<Frame
 
 /// Calls the method that `expr` names.
 fn call_method(machine: &mut Machine<'_>, expr: &Expr, object: &V, frame: &Rc<Frame>) -> Outcome {
-    let Kind::Call(_, name, items, safe, spread) = &expr.kind else {
+    let Kind::Call(receiver, name, items, safe, spread) = &expr.kind else {
         return Err(unsupported("what is called"));
     };
     if object.is_null() && *safe {
@@ -41,7 +41,33 @@ fn call_method(machine: &mut Machine<'_>, expr: &Expr, object: &V, frame: &Rc<Fr
             library::call(machine, &item, name, arguments.clone())
         });
     }
-    library::call(machine, object, name, arguments)
+    if machine.groovy() {
+        return library::call(machine, object, name, arguments);
+    }
+    let receiver = receiver.as_ref().and_then(|receiver| path(machine, receiver));
+    if matches!(object, V::Void) {
+        let receiver = receiver.unwrap_or_default();
+        let message =
+            format!("Attempt to resolve method: {name}() on undefined variable or class name: {receiver}");
+        return Err(Fault { cause: Cause::Evaluation(message), at: Some(expr.at) });
+    }
+    let outcome = library::call(machine, object, name, arguments);
+    if let Err(Fault { cause: Cause::Thrown(_), .. }) = &outcome {
+        machine.origin = Some(match receiver {
+            Some(receiver) => format!("Method Invocation {receiver}.{name}"),
+            None => "target exception".into(),
+        });
+    }
+    outcome
+}
+
+/// Names that are joined by points, as a text; `None` for other expressions.
+fn path(machine: &Machine<'_>, expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        Kind::Name(name) => Some(machine.tree.names[*name as usize].to_string()),
+        Kind::Property(object, name, false, false) => Some(format!("{}.{name}", path(machine, object)?)),
+        _ => None,
+    }
 }
 
 pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -> Outcome {

@@ -70,7 +70,8 @@ impl From<crate::evaluate::Fault> for Fault {
             crate::evaluate::Fault::Failed(message) => {
                 let class = if message.contains("is no number") {
                     "NumberFormatException"
-                } else if message.contains("division by zero") {
+                } else if ["Division by zero", "Division undefined", "/ by zero"].contains(&message.as_str())
+                {
                     "ArithmeticException"
                 } else if message.starts_with("there ") {
                     "IndexOutOfBoundsException"

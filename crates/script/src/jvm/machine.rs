@@ -98,6 +98,8 @@ pub(super) struct Machine<'s> {
     pub builders: Vec<Rc<super::value::Map>>,
     /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
     pub delegates: Vec<V>,
+    /// What BeanShell's message names as the origin of the exception thrown last.
+    pub origin: Option<String>,
 }
 
 /// What a binding stands for.
@@ -199,6 +201,7 @@ impl<'s> Machine<'s> {
             leaves_objects: false,
             builders: Vec::new(),
             delegates: Vec::new(),
+            origin: None,
         }
     }
 }
@@ -261,19 +264,37 @@ impl Machine<'_> {
         match fault.cause {
             Cause::Limit(what) => ScriptError::LimitReached { limit: what },
             Cause::Unsupported(what) => ScriptError::Unsupported { what, place },
-            Cause::Evaluation(message) => ScriptError::Evaluation { message, place },
+            Cause::Evaluation(message) => ScriptError::Evaluation { message: self.message(message), place },
             Cause::Thrown(exception) => {
                 let is_error =
                     matches!(&exception, V::Object(object) if object.class().is_a(Class::known("Error")));
                 let message = library::print::java(self, &exception).unwrap_or_default();
-                let message =
-                    message.strip_prefix("java.lang.RuntimeException: ").unwrap_or(&message).to_owned();
+                let message = match self.origin.take() {
+                    Some(origin) if !self.groovy() => self.message(origin),
+                    _ => message,
+                };
                 if is_error {
                     return ScriptError::Fatal { message, place };
                 }
                 ScriptError::Evaluation { message, place }
             }
         }
+    }
+
+    /// A message of BeanShell as its `EvalError` has it: with the script's first 80 characters in one line.
+    fn message(&self, what: String) -> String {
+        if self.groovy() {
+            return what;
+        }
+        let mut text: String = self.tree.text.replace(['\n', '\r'], " ");
+        if !text.ends_with(';') {
+            text.push(';');
+        }
+        if let Some((end, _)) = text.char_indices().nth(80) {
+            text.truncate(end);
+            text.push_str(" . . . ");
+        }
+        format!("Sourced file: inline evaluation of: ``{text}'' : {what}")
     }
 
     pub(super) fn groovy(&self) -> bool {
@@ -504,6 +525,7 @@ impl Machine<'_> {
                     let cause = Cause::Evaluation("Expression in 'throw' must be Exception type".into());
                     return Err(Fault { cause, at: Some(expr.at) });
                 }
+                self.origin = Some("TargetError".into());
                 Err(Fault { cause: Cause::Thrown(value), at: Some(expr.at) })
             }
             Stmt::Assert(condition, message, source) => {

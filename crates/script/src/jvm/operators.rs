@@ -366,7 +366,13 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
             }
             None => Err(refused(machine, operator, left, right)),
         },
-        (V::Plain(a), V::Plain(b)) => Ok(V::from(beanshell::binary(binary, a, b)?)),
+        (V::Plain(a), V::Plain(b)) => {
+            let outcome = beanshell::binary(binary, a, b);
+            if outcome.is_err() {
+                machine.origin = Some("Arithemetic Exception in binary op".into());
+            }
+            Ok(V::from(outcome?))
+        }
         _ => {
             let same = match (left, right) {
                 (V::List(a), V::List(b)) => Rc::ptr_eq(a, b),

@@ -290,6 +290,7 @@ fn check_java_like(text: &str, language: java_like::Language) {
     // would throw for them, too, that is not always known.
     if let Err(ScriptError::Unsupported { what, .. }) = &value {
         let is_missing = what.starts_with('`')
+            && !what.starts_with("`~")
             && what.contains("` of ")
             && !what.contains(" and ")
             && !what.ends_with("with these arguments");
