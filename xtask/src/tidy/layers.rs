@@ -181,7 +181,7 @@ mod tests {
     fn an_arrow_that_runs_up_is_found() {
         let packages = [
             ours("busyhour-engine", &[("busyhour-http", Use::Normal), ("tokio", Use::Normal)]),
-            ours("busyhour-http", &[("busyhour-engine", Use::Normal)]),
+            ours("busyhour-http", &[("busyhour-program", Use::Normal)]),
         ];
         let findings = check(&packages);
         assert_eq!(findings.len(), 1, "{findings:?}");
