@@ -1,60 +1,104 @@
-//! Chores of the project: `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask conformance`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the person who started it")]
+//! Tasks of the project: `cargo xtask tidy`, `cargo xtask conformance`, `cargo xtask bench`.
+//!
+//! Only the checks are part of this program. The other tools are crates of their own, built when they are used, because they
+//! depend on much more.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool that reports to the person who started it"
+)]
 
-mod bench;
-mod conformance;
-mod jmeter;
-mod jmeter_plugins;
-mod options;
 mod tidy;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-const USAGE: &str = "\
-usage: cargo xtask CHORE
+use anyhow::Result;
+use clap::Parser as _;
+use xtask_common::project;
 
-  bench http [OPTION…]              compare with wrk and JMeter on this machine; --help names the options
-  bench capacity [OPTION…]          whether a fitted capacity model foresees a load that was not measured
-  bench pacing [OPTION…]            what loads are as a server sees them, beside JMeter, k6, vegeta and wrk2
-  bench simulate [OPTION…]          how fast queueing networks are simulated
-  conformance new-case NAME [OPTION…]  create a conformance case and record it with JMeter
-  conformance record|verify [NAME…]    record conformance cases with JMeter; run them again and compare
-  conformance ticket [OPTION…]      run the ticket workload in JMeter and in Busyhour and compare; --help names the options
-  conformance peer [PLAN…]          run JMeter's own batch tests and compare the files they write
-  conformance corpus [OPTION…]      look at real plans of others: which are supported, what the rest miss; --help names the options
-  conformance differences           write the list of cases that are known to differ into docs/jmeter-differences.md
-  tidy                              check layering, file lengths, banned calls, licences of dependencies";
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask tidy
+  cargo xtask conformance record loop-
+  cargo xtask conformance new-case --help
+  cargo xtask bench http --only throughput";
 
-fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let Some((chore, rest)) = words.split_first() else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
-    };
-    let outcome = match chore.as_str() {
-        "bench" => bench::run(rest),
-        "conformance" => conformance::run(rest),
-        "tidy" => tidy::run(rest),
-        "help" | "--help" | "-h" => {
-            println!("{USAGE}");
-            Ok(())
-        }
-        other => {
-            eprintln!("there is no chore called {other:?}\n\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+/// Tasks of the project
+#[derive(Debug, clap::Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask", after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
 }
 
-/// The root of the workspace, wherever the chore was started.
-fn workspace_root() -> std::path::PathBuf {
-    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().unwrap_or(manifest).to_path_buf()
+#[derive(Debug, clap::Subcommand)]
+enum Task {
+    /// Check the rules of the code: layers, lengths, banned calls, licences
+    Tidy,
+    /// Write the list of conformance cases that are known to differ into docs/jmeter-differences.md
+    Differences,
+    /// Record what JMeter does, and compare Busyhour with it
+    #[command(disable_help_flag = true)]
+    Conformance(Words),
+    /// Measure Busyhour and other load generators
+    #[command(disable_help_flag = true)]
+    Bench(Words),
+}
+
+/// Arguments of a tool that is a crate of its own.
+#[derive(Debug, clap::Args)]
+struct Words {
+    /// Arguments of the tool; `--help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().task {
+        Task::Tidy => tidy::run().map(|()| ExitCode::SUCCESS),
+        Task::Differences => tidy::differences::write(&project::root()).map(|()| ExitCode::SUCCESS),
+        Task::Conformance(words) => run_tool("xtask-conformance", &words),
+        Task::Bench(words) => run_tool("xtask-bench", &words),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// Builds and runs the tool in `package`; returns its exit code.
+fn run_tool(package: &str, arguments: &Words) -> Result<ExitCode> {
+    let manifest = project::root().join("Cargo.toml");
+    let status = project::cargo()
+        .args(["run", "--quiet", "--package", package, "--manifest-path"])
+        .arg(manifest)
+        .arg("--")
+        .args(&arguments.words)
+        .status()?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn arguments_of_tools_are_passed_on_unread() {
+        let words = |line: &str| match Arguments::parse_from(line.split(' ')).task {
+            Task::Bench(words) | Task::Conformance(words) => words.words,
+            _ => Vec::new(),
+        };
+        assert_eq!(words("xtask bench http --only users"), ["http", "--only", "users"]);
+        assert_eq!(words("xtask conformance --help"), ["--help"]);
+        assert_eq!(words("xtask conformance record -h"), ["record", "-h"]);
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::finding::Finding;
+use super::licences;
 use super::metadata::{Package, VENDORED};
-use super::{Finding, licences};
 
 /// A name that is built in more versions than this costs every clean build and hides a stale dependency.
 const VERSIONS_MAX: usize = 2;

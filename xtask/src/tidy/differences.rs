@@ -2,24 +2,39 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use xtask_common::markers::replace_part;
 
-use super::Finding;
+use super::finding::Finding;
 use super::tree::File;
 
 /// The page.
-pub const PAGE: &str = "docs/jmeter-differences.md";
+const PAGE: &str = "docs/jmeter-differences.md";
 /// The cases that differ, with the reasons.
-pub const KNOWN: &str = "conformance/known-differences.json";
-/// The comment around the list on the page, as `put` of the corpus tables knows it.
-pub const MARK: &str = "known";
+const KNOWN: &str = "conformance/known-differences.json";
+/// Name of the part of the page that contains the list.
+const MARK: &str = "known";
+
+/// Writes the list of cases that are known to differ into the page.
+///
+/// # Errors
+/// Fails when a file cannot be read or written.
+pub fn write(root: &Path) -> Result<()> {
+    let list = list(&fs::read_to_string(root.join(KNOWN))?)?;
+    let page = fs::read_to_string(root.join(PAGE))?;
+    fs::write(root.join(PAGE), replace_part(&page, MARK, &list)?)?;
+    println!("{PAGE} is written");
+    Ok(())
+}
 
 /// The list of cases for the page.
 ///
 /// # Errors
 /// Fails when the text is not a JSON object of texts.
-pub fn list(known: &str) -> Result<String> {
+fn list(known: &str) -> Result<String> {
     let known: BTreeMap<String, String> =
         serde_json::from_str(known).with_context(|| format!("{KNOWN} is not an object of texts"))?;
     let mut out = String::from("| case | why |\n|---|---|\n");
@@ -40,7 +55,7 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
         Ok(list) if page.contains(&list) => {}
         Ok(_) => findings.push(Finding::new(
             PAGE,
-            format!("its list is not that of {KNOWN}; write it anew: cargo xtask conformance differences"),
+            format!("its list is not that of {KNOWN}; write it anew: cargo xtask differences"),
         )),
         Err(error) => findings.push(Finding::new(KNOWN, error.to_string())),
     }

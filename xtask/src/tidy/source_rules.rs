@@ -1,7 +1,8 @@
 //! Rules for Rust sources: how long a file may be, and which calls belong in which place.
 
+use super::finding::Finding;
+use super::text;
 use super::tree::File;
-use super::{Finding, text};
 
 /// A longer file has more than one job.
 const LINES_MAX: usize = 600;

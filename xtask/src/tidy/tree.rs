@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// A file that git keeps or would keep.
 #[derive(Debug)]

@@ -1,0 +1,222 @@
+//! `cargo xtask bench capacity`: does a fitted model foresee a load that was not measured?
+//!
+//! A shop on one core is loaded from another at several numbers of users: some well below and well above the knee, to which a
+//! model is fitted, and some near it, which the model says without having seen them. Its rival are the asymptotic bounds, which
+//! need no model: min(N/(R₀ + Z), X_max). All loads of a round are measured in an order that follows no plan, so that a machine
+//! whose speed drifts does not take turns with the loads.
+
+mod circumstances;
+mod options;
+mod report;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use crate::machine::{self, Cores};
+use crate::process::{self, Running};
+use circumstances::{Circumstances, CpuTimes};
+pub use options::Options;
+use xtask_common::process::free_port;
+
+/// Users that the knee is to lie near: enough that one more or less does not matter, few enough for one core.
+const KNEE_USERS: f64 = 60.0;
+
+/// Users that find out what the shop can do at all.
+const SATURATING_USERS: u64 = 32;
+
+/// Loads that are fitted, as parts of what the knee seems to be before there is a model: none between 0.7 and 1.3.
+const FITTED: [f64; 10] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.68, 1.35, 1.6, 2.0, 2.4];
+
+/// Loads that are foreseen.
+const FORESEEN: [f64; 5] = [0.75, 0.87, 1.0, 1.13, 1.25];
+
+/// The generator and where it puts its runs.
+struct Load {
+    shop: Running,
+    program: PathBuf,
+    /// The program that fits and judges.
+    fitter: PathBuf,
+    url: String,
+    cores: Cores,
+    runs: PathBuf,
+    circumstances: HashMap<String, Circumstances>,
+}
+
+/// The pause of users between requests, and the number of users at which the shop is saturated with it.
+struct Pause {
+    think_s: f64,
+    knee_users: f64,
+}
+
+impl Load {
+    /// Starts the shop. The runs go into `temporary` unless the options name a folder.
+    fn prepare(options: &Options, temporary: &Path) -> Result<Self> {
+        let program = options.program.obtain()?;
+        let fitter = options.fitted_with.as_deref().map_or_else(|| Ok(program.clone()), canonical)?;
+        let cores = Cores::choose()?;
+        machine::pin(cores.server)?;
+        println!("{}", machine::describe(&cores));
+        let busy = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        println!("load before: {}", busy.split(' ').take(3).collect::<Vec<_>>().join(" "));
+        let runs = match &options.keep {
+            Some(keep) => {
+                std::fs::create_dir_all(keep).with_context(|| keep.display().to_string())?;
+                canonical(keep)?
+            }
+            None => temporary.to_owned(),
+        };
+        let port = free_port()?;
+        let mut server = Command::new(&program);
+        server.args(["demo-server", "ticket-monster", "--full", "--port", &port.to_string()]);
+        server.args(options.backend().iter().flat_map(|law| ["--backend", law]));
+        match options.backend() {
+            Some(law) => println!("backend of the shop: {law}"),
+            None => println!("the shop is limited by its processor"),
+        }
+        let shop = process::serve(server, &cores, &runs.join("shop.log"), port)?;
+        let url = format!("http://127.0.0.1:{port}{}", options.request());
+        Ok(Self { shop, program, fitter, url, cores, runs, circumstances: HashMap::new() })
+    }
+
+    /// Measures the most that the shop can do and the response time of a single user. From these follows the pause that
+    /// puts the knee near [`KNEE_USERS`].
+    fn find_pause(&mut self) -> Result<Pause> {
+        let saturated = self.run("saturated", SATURATING_USERS, 0.0, 6)?;
+        let (rate_per_s, _) = self.measured(&saturated)?;
+        let alone = self.run("alone", 1, 0.0, 4)?;
+        let (_, alone_s) = self.measured(&alone)?;
+        let think_s = (KNEE_USERS / rate_per_s - alone_s).max(0.005);
+        let knee_users = rate_per_s * (alone_s + think_s);
+        println!(
+            "{SATURATING_USERS} users without a pause: {rate_per_s:.0} requests/s; a single user: {:.2} ms per response; \
+             with Z = {:.1} ms the knee is near {knee_users:.0} users\n",
+            alone_s * 1e3,
+            think_s * 1e3
+        );
+        Ok(Pause { think_s, knee_users })
+    }
+
+    /// Runs so many users and gives the run directory.
+    fn run(&mut self, name: &str, users: u64, think_s: f64, seconds: u64) -> Result<PathBuf> {
+        let dir = self.runs.join(name);
+        ensure!(!dir.exists(), "{} exists: name a new directory", dir.display());
+        let mut command = Command::new(&self.program);
+        command.args([
+            "run",
+            &self.url,
+            "-c",
+            &users.to_string(),
+            "--for",
+            &format!("{seconds}s"),
+            "--cores",
+            "1",
+        ]);
+        if think_s > 0.0 {
+            command.args(["--think", &format!("exponential({:.3}ms)", think_s * 1e3)]);
+        }
+        command.arg("--dir").arg(&dir);
+        let log = self.runs.join(format!("{name}.log"));
+        let before = CpuTimes::now(&self.shop)?;
+        let limit = Duration::from_secs(seconds + 60);
+        let cpu_s = process::run_to_end(command, &self.cores, &log, limit)?;
+        ensure!(dir.exists(), "the run {name} left nothing:\n{}", std::fs::read_to_string(&log)?);
+        let found = CpuTimes::now(&self.shop)?.since(&before, cpu_s, seconds as f64);
+        self.circumstances.insert(name.to_owned(), found);
+        Ok(dir)
+    }
+
+    /// What a verb of the program prints as JSON; an exit code that `may` be is none of a mistake.
+    fn json(&self, words: &[&str], runs: &[PathBuf], may: &[i32]) -> Result<Value> {
+        let output = Command::new(&self.fitter).args(words).args(runs).arg("--json").output()?;
+        let code = output.status.code().unwrap_or(-1);
+        ensure!(code == 0 || may.contains(&code), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    /// Throughput and response time of a run, by a model of itself.
+    fn measured(&self, run: &Path) -> Result<(f64, f64)> {
+        let fit = self.json(&["model", "fit", "--model", "best"], &[run.to_owned()], &[])?;
+        let point = &fit["points"][0]["point"];
+        let number =
+            |key: &str| point[key].as_f64().with_context(|| format!("{key} of {} is unknown", run.display()));
+        Ok((number("throughput_per_s")?, number("response_s")?))
+    }
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// Fails when a program cannot be built or started, or a run fails.
+pub fn run(options: &Options) -> Result<()> {
+    let temporary = tempfile::tempdir()?;
+    let mut load = Load::prepare(options, temporary.path())?;
+    let pause = load.find_pause()?;
+    let (mut fitted, mut foreseen) = (Vec::new(), Vec::new());
+    for round in 0..options.rounds {
+        for (part, is_fitted) in scrambled(round) {
+            let users = (part * pause.knee_users).round().max(1.0) as u64;
+            let what = if is_fitted { "fitted" } else { "foreseen" };
+            let name = format!("{what}-{users}-users-{round}");
+            let dir = load.run(&name, users, pause.think_s, options.seconds)?;
+            if is_fitted { fitted.push(dir) } else { foreseen.push(dir) }
+        }
+    }
+    let fit = load.json(&["model", "fit"], &fitted, &[])?;
+    let file = load.runs.join("fit.json");
+    std::fs::write(&file, fit.to_string())?;
+    let judged = load.json(&["model", "compare", &file.display().to_string()], &foreseen, &[9])?;
+    print!("{}", report::report(&fit, &judged, &load.circumstances)?);
+    if options.keep.is_some() {
+        println!("the runs are in {}", load.runs.display());
+    }
+    Ok(())
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    std::fs::canonicalize(path).with_context(|| path.display().to_string())
+}
+
+/// The loads of a round, each with whether it is fitted, in an order that follows no plan and is the same each time.
+fn scrambled(round: u64) -> Vec<(f64, bool)> {
+    let fitted = FITTED.iter().map(|part| (*part, true));
+    let mut loads: Vec<(u64, (f64, bool))> =
+        (round * 1_000..).map(mixed).zip(fitted.chain(FORESEEN.iter().map(|part| (*part, false)))).collect();
+    loads.sort_by_key(|(key, _)| *key);
+    loads.into_iter().map(|(_, load)| load).collect()
+}
+
+/// The mixing step of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+fn mixed(number: u64) -> u64 {
+    let z = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_round_has_all_loads_in_another_order() {
+        let rounds: Vec<_> = (0..4).map(scrambled).collect();
+        for (at, round) in rounds.iter().enumerate() {
+            assert_eq!(round.len(), FITTED.len() + FORESEEN.len());
+            assert!(FITTED.iter().all(|part| round.contains(&(*part, true))));
+            assert!(FORESEEN.iter().all(|part| round.contains(&(*part, false))));
+            assert!(!rounds[..at].contains(round) && round.windows(2).any(|pair| pair[0].0 > pair[1].0));
+        }
+        assert_eq!(scrambled(1), rounds[1]);
+    }
+
+    #[test]
+    fn what_is_foreseen_lies_where_nothing_is_fitted() {
+        assert!(FITTED.iter().all(|part| !(0.7..=1.3).contains(part)));
+        assert!(FORESEEN.iter().all(|part| (0.7..=1.3).contains(part)));
+    }
+}

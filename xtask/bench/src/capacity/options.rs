@@ -1,0 +1,77 @@
+//! How `cargo xtask bench capacity` is called.
+
+use std::path::PathBuf;
+
+use crate::options::Program;
+
+/// Backend of the shop: two connections that answer at most 500 times per second, on any machine.
+const BACKEND: &str = "2 x exponential(4ms)";
+
+/// Request with a backend: little work for the shop itself.
+const REQUEST: &str = "/ticket-monster/rest/shows?maxResults=10";
+
+/// Request without a backend: a response of 120 kB, about a millisecond of CPU time for the shop. Waking up is short in comparison.
+const REQUEST_OF_CPU: &str = "/ticket-monster/rest/forge/bookings?max=200";
+
+/// Options of `capacity`.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The program to measure with; it also serves the shop.
+    #[command(flatten)]
+    pub program: Program,
+    /// Program that fits and compares; by default the one that measures
+    #[arg(long, value_name = "PATH")]
+    pub fitted_with: Option<PathBuf>,
+    /// Backend that each response of the shop waits for, as in `busyhour demo-server --backend`, or `none`: then the processor
+    /// is the limit, and its speed must not change during the bench
+    #[arg(long, value_name = "LAW", default_value = BACKEND)]
+    backend: String,
+    /// Path to request from the shop; the default costs little with a backend, and about 1 ms of CPU time without
+    #[arg(long, value_name = "PATH", value_parser = path_of_request)]
+    request: Option<String>,
+    /// Length of a run
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u64).range(4..))]
+    pub seconds: u64,
+    /// Runs at each number of users
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub rounds: u64,
+    /// Folder to keep the runs and the fit in; `busyhour model fit DIR/fitted-*-users-?` repeats the fit
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
+impl Options {
+    /// The backend of the shop, if it has one.
+    pub fn backend(&self) -> Option<&str> {
+        (self.backend != "none").then_some(&*self.backend)
+    }
+
+    /// The path to request.
+    pub fn request(&self) -> &str {
+        let default = if self.backend().is_some() { REQUEST } else { REQUEST_OF_CPU };
+        self.request.as_deref().unwrap_or(default)
+    }
+}
+
+fn path_of_request(text: &str) -> Result<String, String> {
+    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a path begins with /".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::parse;
+
+    #[test]
+    fn the_default_request_depends_on_the_backend() {
+        let options: Options = parse("--seconds 8 --rounds 2 --keep runs --request /a").unwrap();
+        assert_eq!((options.seconds, options.rounds, options.request()), (8, 2, "/a"));
+        assert_eq!(options.keep, Some(PathBuf::from("runs")));
+        let (plain, of_cpu) = (parse::<Options>("").unwrap(), parse::<Options>("--backend none").unwrap());
+        assert_eq!((plain.backend(), plain.request()), (Some(BACKEND), REQUEST));
+        assert_eq!((of_cpu.backend(), of_cpu.request()), (None, REQUEST_OF_CPU));
+        for wrong in ["--seconds", "--rounds 0", "--fast yes", "--request a"] {
+            assert!(parse::<Options>(wrong).is_err(), "{wrong}");
+        }
+    }
+}

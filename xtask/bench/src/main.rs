@@ -1,0 +1,88 @@
+//! `cargo xtask bench`: Busyhour and other load generators, measured from outside. See `benches/README.md`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool that reports to the person who started it"
+)]
+
+mod capacity;
+mod http;
+mod machine;
+mod options;
+mod pacing;
+mod process;
+mod report;
+mod simulate;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser as _;
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench http --only throughput --without jmeter
+  cargo xtask bench pacing --rounds 1 --seconds 6 --jmeter-seconds 12
+  cargo xtask bench capacity --backend none --keep target/capacity";
+
+/// Measure Busyhour and other load generators on this machine (see benches/README.md)
+#[derive(Debug, clap::Parser)]
+#[command(name = "bench", bin_name = "cargo xtask bench", after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Bench {
+    /// What requests and users cost, compared with wrk and JMeter
+    Http(http::Options),
+    /// When requests arrive at the server, compared with JMeter, k6, vegeta and wrk2
+    Pacing(pacing::Options),
+    /// How long a result file takes to become a report, compared with `jmeter -g`
+    Report(report::Options),
+    /// How many events of a queueing network are simulated per CPU second
+    Simulate(simulate::Options),
+    /// Whether a fitted capacity model predicts loads that it was not fitted to
+    Capacity(capacity::Options),
+    /// Client of the ticket section, a process of its own so that its CPU time can be measured
+    #[command(name = http::FLOOR_CLIENT, hide = true)]
+    FloorClient(http::FloorClient),
+    /// Generator of the pacing bench, a process of its own for the same reason
+    #[command(name = pacing::BARE_CLIENT, hide = true)]
+    BareClient(pacing::BareClient),
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().bench) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(bench: Bench) -> Result<()> {
+    match bench {
+        Bench::Http(options) => http::run(options),
+        Bench::Pacing(options) => pacing::run(options),
+        Bench::Report(options) => report::run(&options),
+        Bench::Simulate(options) => simulate::run(&options),
+        Bench::Capacity(options) => capacity::run(&options),
+        Bench::FloorClient(client) => client.run(),
+        Bench::BareClient(client) => client.run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

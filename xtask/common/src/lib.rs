@@ -1,0 +1,9 @@
+//! What the tools of the project share: finding and building programs, JMeter, result files, tables.
+#![allow(clippy::print_stderr, reason = "the tools report progress to the person who started them")]
+
+pub mod jmeter;
+pub mod markers;
+pub mod process;
+pub mod project;
+pub mod results;
+pub mod table;

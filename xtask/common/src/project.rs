@@ -1,0 +1,47 @@
+//! The checkout that the tools belong to, and programs built from it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+/// The root of the workspace, independent of the current directory.
+#[must_use]
+pub fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
+}
+
+/// The program to measure or compare: `given`, or one that is built with `profile`.
+///
+/// # Errors
+/// Fails when `given` does not exist or the build fails.
+pub fn busyhour(given: Option<&Path>, profile: &str) -> Result<PathBuf> {
+    match given {
+        Some(path) => std::fs::canonicalize(path).with_context(|| path.display().to_string()),
+        None => build(profile, &["--package", "busyhour-cli"], "busyhour"),
+    }
+}
+
+/// Builds a program of this checkout. `what` are the arguments of `cargo build` that select it, `program` is its path below
+/// the target directory of the profile.
+///
+/// # Errors
+/// Fails when cargo fails or there is no such program afterwards.
+pub fn build(profile: &str, what: &[&str], program: &str) -> Result<PathBuf> {
+    let root = root();
+    let status =
+        cargo().args(["build", "--quiet", "--profile", profile]).args(what).current_dir(&root).status()?;
+    ensure!(status.success(), "cargo build {} failed", what.join(" "));
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let folder = if profile == "dev" { "debug" } else { profile };
+    let path = target.join(folder).join(program);
+    ensure!(path.exists(), "the build left no {}", path.display());
+    Ok(path)
+}
+
+/// A command that starts cargo, the same one that started this tool if there was one.
+#[must_use]
+pub fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}

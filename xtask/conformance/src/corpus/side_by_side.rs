@@ -1,0 +1,226 @@
+//! Runs plans in JMeter and in Busyhour against the stand-in, and compares what they did.
+//!
+//! Nothing leaves the machine: every request goes to the stand-in as its proxy, whatever host it is for, and JMeter resolves
+//! no name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use busyhour_standin::{Case, Order, Recording, Settings, Shape, StandIn, cases, compare, shape};
+use xtask_common::jmeter::JMeter;
+use xtask_common::project;
+
+use super::bounded::{Bounded, bounded};
+use super::check::Verdict;
+use crate::jmeter_plugins::JMeterPlugins;
+use crate::launch;
+
+/// Busyhour's exit code for plans that it refuses; those that are run here are supported but perhaps for files.
+const EXIT_REFUSED: i32 = 3;
+/// Words by which a plan draws at random, asks for the time, or shows the addresses of Java's objects.
+const CHANCE: [&str; 9] = [
+    "andom",
+    "__UUID",
+    "__time",
+    "DummySampler",
+    "number\">0<",
+    "currentTimeMillis",
+    "new Date",
+    "START.MS",
+    "DebugSampler",
+];
+/// Plugins that the plans use and no conformance case does.
+const PLUGINS: [&str; 2] =
+    ["kg.apc:jmeter-plugins-extras-libs:1.4.0", "kg.apc:jmeter-plugins-standard:1.4.0"];
+const JMETER_TIME_MAX: Duration = Duration::from_secs(60);
+const BUSYHOUR_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// What came of running a plan in both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Requests and rows are the same.
+    Same,
+    /// They are the same but for what the plan leaves to chance, in which JMeter differs from itself, too; the text shows
+    /// where they differ.
+    SameButForChance(String),
+    /// They differ; the text shows where.
+    Differs(String),
+    /// It was not run, or not compared, and why.
+    LeftOut(String),
+}
+
+/// Runs plans.
+pub(super) struct Arena {
+    jmeter: JMeter,
+    busyhour: PathBuf,
+    plugins: Vec<PathBuf>,
+    /// Where recordings of JMeter are kept, by what was run.
+    kept: PathBuf,
+    /// What the stand-in is made from: another one would give other answers.
+    server: Vec<Vec<u8>>,
+}
+
+impl Arena {
+    /// An arena for this program. JMeter gets the plugins of the conformance cases and a few more, as far as they can be had.
+    ///
+    /// # Errors
+    /// Fails when JMeter cannot be had or the cases cannot be read.
+    pub(super) fn new(busyhour: &Path) -> Result<Self> {
+        let root = project::root();
+        let of_cases =
+            cases(&root.join("conformance/cases"))?.into_iter().flat_map(|case| case.settings.plugins);
+        let coordinates: BTreeSet<String> = of_cases.chain(PLUGINS.map(str::to_owned)).collect();
+        let mut known = JMeterPlugins::default();
+        let mut plugins = Vec::new();
+        for coordinate in coordinates {
+            match known.obtain(std::slice::from_ref(&coordinate)) {
+                Ok(jars) => plugins.extend(jars),
+                Err(error) => eprintln!("without a plugin: {error:#}"),
+            }
+        }
+        plugins.sort();
+        let kept = root.join("target/corpus");
+        fs::create_dir_all(&kept)?;
+        let server = sources(&root.join("crates/standin/src"))?;
+        Ok(Self { jmeter: JMeter::obtain()?, busyhour: busyhour.to_owned(), plugins, kept, server })
+    }
+
+    /// Runs one plan in both.
+    ///
+    /// # Errors
+    /// Fails when a program cannot be started or a file not be written.
+    pub(super) fn run(&self, verdict: &Verdict) -> Result<Outcome> {
+        let path = &verdict.plan.path;
+        let folder = path.parent().unwrap_or(path);
+        let bounded = match bounded(&fs::read(path)?, folder) {
+            Ok(bounded) => bounded,
+            Err(why) => return Ok(Outcome::LeftOut(why)),
+        };
+        let first = match self.in_jmeter(&bounded, 1)? {
+            Ok(recording) => recording,
+            Err(why) => return Ok(Outcome::LeftOut(why)),
+        };
+        let ours = match self.in_busyhour(&bounded)? {
+            Ok(recording) => recording,
+            Err(why) => return Ok(Outcome::Differs(why)),
+        };
+        if ours.exit_code == EXIT_REFUSED && first.exit_code != EXIT_REFUSED {
+            return Ok(Outcome::LeftOut(
+                "refused as a copy: files that are not there, WebSockets through a proxy".into(),
+            ));
+        }
+        let Err(difference) = compare(&first, &ours) else { return Ok(Outcome::Same) };
+        let Ok(second) = self.in_jmeter(&bounded, 2)? else {
+            return Ok(Outcome::LeftOut("JMeter ran it once and not twice".into()));
+        };
+        let text = String::from_utf8_lossy(&bounded.text);
+        let draws = CHANCE.iter().any(|word| text.contains(word));
+        if !draws && compare(&first, &second).is_ok() {
+            return Ok(Outcome::Differs(difference));
+        }
+        // Each shape tells less than the one before. How samples end is left out only where JMeter's own runs are not the same.
+        let certain = compare(&first, &second).is_ok();
+        let mut alike = true;
+        for taken in [Shape::Values, Shape::Counts, Shape::Outcomes] {
+            if taken == Shape::Outcomes && certain {
+                break;
+            }
+            let shapes = [&first, &second, &ours].map(|recording| shape(recording, taken));
+            if compare(&shapes[0], &shapes[2]).is_ok() {
+                return Ok(Outcome::SameButForChance(difference));
+            }
+            alike = shapes[0] == shapes[1];
+        }
+        Ok(if alike {
+            Outcome::Differs(difference)
+        } else {
+            Outcome::LeftOut("left to chance altogether".into())
+        })
+    }
+
+    fn in_jmeter(&self, bounded: &Bounded, time: u8) -> Result<Result<Recording, String>> {
+        let mut hasher = DefaultHasher::new();
+        (&bounded.text, &bounded.files, time, &self.plugins, &self.server).hash(&mut hasher);
+        let kept = self.kept.join(format!("{:016x}.json", hasher.finish()));
+        if let Ok(text) = fs::read(&kept)
+            && let Ok(known) = serde_json::from_slice(&text)
+        {
+            return Ok(known);
+        }
+        let home = tempfile::tempdir()?;
+        let hosts = home.path().join("hosts");
+        fs::write(&hosts, "127.0.0.1 localhost\n")?;
+        let mut command = launch::jmeter(&self.jmeter, home.path(), &self.plugins);
+        command.arg(format!("-Djdk.net.hosts.file={}", hosts.display()));
+        let done = match run(command, bounded, JMETER_TIME_MAX)? {
+            Ok((recording, log)) => refusal(&log).map_or(Ok(recording), Err),
+            Err(_) => Err("does not end in JMeter".to_owned()),
+        };
+        fs::write(kept, serde_json::to_string(&done)?)?;
+        Ok(done)
+    }
+
+    fn in_busyhour(&self, bounded: &Bounded) -> Result<Result<Recording, String>> {
+        let home = tempfile::tempdir()?;
+        let mut command = Command::new(&self.busyhour);
+        command.current_dir(home.path());
+        Ok(run(command, bounded, BUSYHOUR_TIME_MAX)?.map(|(recording, _)| recording))
+    }
+}
+
+/// The texts of the files of a folder, by name.
+fn sources(folder: &Path) -> Result<Vec<Vec<u8>>> {
+    let files = fs::read_dir(folder).with_context(|| format!("{} is missing", folder.display()))?;
+    let mut paths = files.map(|file| Ok(file?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths.into_iter().map(fs::read).collect::<Result<_, _>>()?)
+}
+
+/// Why JMeter did not run the plan, by its log.
+fn refusal(log: &str) -> Option<String> {
+    let line = log.lines().find(|line| {
+        ["CannotResolveClassException", "Error in NonGUIDriver", "NoClassDefFoundError"]
+            .iter()
+            .any(|word| line.contains(word))
+    })?;
+    let class = line.rsplit("CannotResolveClassException: ").next().unwrap_or(line).trim();
+    Some(match class.contains(' ') {
+        true => "JMeter does not load it".to_owned(),
+        false => format!("JMeter does not load it without the jar of {class}"),
+    })
+}
+
+/// Runs the plan with a command that takes JMeter's command line; the recording and the log, or that it did not end.
+fn run(
+    mut command: Command,
+    bounded: &Bounded,
+    time_max: Duration,
+) -> Result<Result<(Recording, String), String>> {
+    let (folder, out) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let server = StandIn::start_application()?;
+    fs::write(folder.path().join("plan.jmx"), &bounded.text)?;
+    for (name, content) in &bounded.files {
+        fs::write(folder.path().join(name), content)?;
+    }
+    let settings = Settings {
+        order: Order::Connections,
+        mask_columns: ["grpThreads", "allThreads"].map(str::to_owned).to_vec(),
+        properties: BTreeMap::new(),
+        arguments: ["-H", "127.0.0.1", "-P", "{PORT}"].map(str::to_owned).to_vec(),
+        ..Settings::default()
+    };
+    let case = Case { name: "plan".into(), dir: folder.path().to_owned(), settings };
+    command.args(case.command_line(&server, out.path()));
+    let status = match launch::to_end(command, time_max) {
+        Ok(status) => status,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let recording = case.collect(&server, out.path(), status.code().unwrap_or(-1))?;
+    let log = fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();
+    Ok(Ok((recording, log)))
+}

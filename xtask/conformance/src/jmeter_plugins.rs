@@ -1,0 +1,86 @@
+//! Gets plugins of JMeter from Maven Central, for the cases that record what their elements do.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use xtask_common::jmeter::cache_directory;
+
+/// The plugin jars of this machine.
+#[derive(Debug, Default)]
+pub struct JMeterPlugins {
+    /// By coordinate: the jar, or why there is none.
+    had: BTreeMap<String, Result<PathBuf, String>>,
+}
+
+impl JMeterPlugins {
+    /// The jars of these coordinates (`group:artifact:version`), fetched by Maven where they are not there yet. Their
+    /// dependencies are not fetched: most of them are JMeter itself.
+    ///
+    /// # Errors
+    /// Says which jar cannot be had, and why; what failed once is not tried again.
+    pub fn obtain(&mut self, coordinates: &[String]) -> Result<Vec<PathBuf>> {
+        let mut jars = Vec::new();
+        for coordinate in coordinates {
+            let had = self.had.entry(coordinate.clone()).or_insert_with(|| {
+                fetch(coordinate).map_err(|error| format!("{coordinate} cannot be had: {error:#}"))
+            });
+            match had {
+                Ok(jar) => jars.push(jar.clone()),
+                Err(why) => bail!("{why}"),
+            }
+        }
+        Ok(jars)
+    }
+}
+
+/// The name of the jar with this coordinate.
+fn file_name(coordinate: &str) -> Result<String> {
+    let parts: Vec<_> = coordinate.split(':').collect();
+    let plain = |part: &&str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+    };
+    ensure!(parts.len() == 3 && parts.iter().all(plain), "it is not group:artifact:version");
+    Ok(format!("{}-{}.jar", parts[1], parts[2]))
+}
+
+fn fetch(coordinate: &str) -> Result<PathBuf> {
+    let name = file_name(coordinate)?;
+    let folder = cache_directory()?.join("jmeter-plugins");
+    let jar = folder.join(name);
+    if jar.is_file() {
+        return Ok(jar);
+    }
+    fs::create_dir_all(&folder)?;
+    eprintln!("fetching {coordinate} through Maven into {}", folder.display());
+    let output = Command::new("mvn")
+        .args(["-q", "-B", "dependency:copy", "-Dmdep.useBaseVersion=true"])
+        .arg(format!("-Dartifact={coordinate}:jar"))
+        .arg(format!("-DoutputDirectory={}", folder.display()))
+        .current_dir(&folder)
+        .output()
+        .context("mvn cannot be started (apt-get install maven)")?;
+    if !output.status.success() || !jar.is_file() {
+        let said = String::from_utf8_lossy(&output.stdout);
+        let first = said.lines().find(|line| line.contains("ERROR")).unwrap_or("Maven delivered no jar");
+        let why = first.split_once("ERROR]").map_or(first, |(_, why)| why);
+        bail!("{}", why.trim_start_matches("\u{1b}[m").trim());
+    }
+    Ok(jar)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_name_jars() {
+        assert_eq!(file_name("kg.apc:jmeter-plugins-tst:2.5").unwrap(), "jmeter-plugins-tst-2.5.jar");
+        for bad in ["", "kg.apc:x", "a:b:c:d", "a::c", "a:../b:c"] {
+            assert!(file_name(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask conformance new-case`: the folder of a new case with its plan, its settings and JMeter's recording.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use busyhour_standin::{Case, Settings};
+
+use crate::record::{self, Purpose};
+
+/// One user that sends one request.
+const MINIMAL_PLAN: &str = include_str!("new_case/plan.jmx");
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask conformance new-case switch-by-name --covers SwitchController --group controllers
+  cargo xtask conformance new-case old-plan --covers TestPlan --from target/old.jmx
+
+Edit conformance/cases/NAME/plan.jmx, record again with `cargo xtask conformance record NAME`, and read the recording.";
+
+/// Options of `new-case`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// Name of the case and of its folder: lower-case words joined by hyphens
+    name: String,
+    /// Element (`LoopController`) or function (`__P`) that the case exists for; repeat it for several
+    #[arg(long, required = true, value_name = "ELEMENT")]
+    covers: Vec<String>,
+    /// Plan to copy; without it, the plan is one user that sends one request
+    #[arg(long, value_name = "PLAN")]
+    from: Option<PathBuf>,
+    /// Group of the case, one of the table in conformance/README.md
+    #[arg(long, default_value = "")]
+    group: String,
+    /// What the case shows, especially where JMeter does something unexpected
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    why: String,
+    /// Write the plan and the settings only
+    #[arg(long)]
+    no_record: bool,
+}
+
+/// Writes the case into `cases` and records it.
+///
+/// # Errors
+/// Fails when the name is taken or not well-formed, when a file cannot be read or written, or when the recording fails;
+/// in that last case the written files stay.
+pub fn run(cases: &Path, options: &Options) -> Result<()> {
+    write(cases, options)?;
+    println!("conformance/cases/{0} has a plan.jmx and a case.json", options.name);
+    if options.no_record {
+        return Ok(());
+    }
+    record::run(vec![Case::open(&cases.join(&options.name))?], Purpose::Record)
+        .with_context(|| format!("not recorded yet: cargo xtask conformance record {}", options.name))
+}
+
+fn write(cases: &Path, options: &Options) -> Result<()> {
+    let name = &options.name;
+    ensure!(is_case_name(name), "{name:?} is not made of lower-case words joined by hyphens");
+    let dir = cases.join(name);
+    ensure!(!dir.exists(), "there is a case {name} already");
+    let plan = match &options.from {
+        Some(path) => fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
+        None => MINIMAL_PLAN.into(),
+    };
+    let settings = Settings {
+        group: options.group.clone(),
+        covers: options.covers.clone(),
+        why: options.why.clone(),
+        ..Settings::default()
+    };
+    let mut settings = serde_json::to_string_pretty(&settings)?;
+    settings.push('\n');
+    fs::create_dir_all(&dir)?;
+    fs::write(dir.join("plan.jmx"), plan)?;
+    fs::write(dir.join("case.json"), settings)?;
+    Ok(())
+}
+
+fn is_case_name(name: &str) -> bool {
+    let is_word =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    name.split('-').all(is_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(name: &str) -> Options {
+        Options {
+            name: name.into(),
+            covers: vec!["SwitchController".into()],
+            from: None,
+            group: "controllers".into(),
+            why: String::new(),
+            no_record: true,
+        }
+    }
+
+    #[test]
+    fn a_new_case_can_be_opened() {
+        let cases = tempfile::tempdir().unwrap();
+        run(cases.path(), &options("switch-by-name")).unwrap();
+        let case = Case::open(&cases.path().join("switch-by-name")).unwrap();
+        assert_eq!(case.settings.covers, ["SwitchController"]);
+        assert_eq!(case.settings.group, "controllers");
+        assert_eq!(fs::read_to_string(case.plan()).unwrap(), MINIMAL_PLAN);
+    }
+
+    #[test]
+    fn a_plan_is_copied_byte_for_byte() {
+        let cases = tempfile::tempdir().unwrap();
+        let plan = cases.path().join("other.jmx");
+        fs::write(&plan, b"<a>\xff</a>\r\n").unwrap();
+        run(cases.path(), &Options { from: Some(plan), ..options("copied") }).unwrap();
+        assert_eq!(fs::read(cases.path().join("copied/plan.jmx")).unwrap(), b"<a>\xff</a>\r\n");
+    }
+
+    #[test]
+    fn existing_cases_and_bad_names_are_refused() {
+        let cases = tempfile::tempdir().unwrap();
+        run(cases.path(), &options("a-1")).unwrap();
+        let error = run(cases.path(), &options("a-1")).unwrap_err();
+        assert_eq!(error.to_string(), "there is a case a-1 already");
+        for bad in ["", "A", "a_b", "a--b", "-a", "../a", "a b"] {
+            assert!(run(cases.path(), &options(bad)).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_minimal_plan_is_loaded_without_a_diagnostic() {
+        let (plan, diagnostics) = busyhour_plan::parse(MINIMAL_PLAN.as_bytes(), "plan.jmx");
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        assert!(plan.elements().any(|element| element.kind() == "HTTPSamplerProxy"));
+    }
+}

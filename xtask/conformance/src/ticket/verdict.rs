@@ -1,0 +1,298 @@
+//! Says what agrees and what does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use xtask_common::table::Table;
+
+use super::done::{Done, EVENTS, VENUES};
+use super::iterations::{self, Ids, Users};
+use super::rows::Row;
+use super::samples::{self, Label};
+
+/// How far shares of a label may be apart, in percentage points.
+const TOLERANCE_PP: f64 = 0.5;
+
+/// How many differences of one kind are shown.
+const SHOWN: usize = 5;
+
+/// How many samplers are shuffled in the reads; the ten images are one of them.
+const READS: usize = 7;
+
+/// Tickets of a booking of the load.
+const TICKETS: usize = 10;
+
+/// One thing that was compared.
+struct Check {
+    what: String,
+    differences: Vec<String>,
+    /// There were too few samples to find any.
+    unsure: bool,
+}
+
+impl Check {
+    fn new(what: impl Into<String>, differences: Vec<String>) -> Self {
+        Self { what: what.into(), differences, unsure: false }
+    }
+}
+
+type Labels<'r> = BTreeMap<&'r str, Label>;
+
+/// Prints the comparison.
+///
+/// # Errors
+/// Fails when anything differs that must not.
+pub fn compare(theirs: &Done, ours: &Done) -> Result<()> {
+    let load =
+        |done: &'_ Done| -> Vec<Row> { done.whole.iter().filter(|row| row.is_load()).cloned().collect() };
+    let (their_load, our_load) = (load(theirs), load(ours));
+    let (their_labels, our_labels) = (samples::labels(&their_load), samples::labels(&our_load));
+    let (their_users, our_users) = (iterations::by_user(&their_load), iterations::by_user(&our_load));
+
+    let mut checks = vec![
+        filling("filling, alone", &theirs.filling, &ours.filling),
+        filling("filling, before the load", &not_load(&theirs.whole), &not_load(&ours.whole)),
+        lists(&theirs.lists, &ours.lists),
+        Check::new("no errors in the logs", [&theirs.errors[..], &ours.errors[..]].concat()),
+        same_labels(&their_labels, &our_labels),
+    ];
+    let (count, differences) = iterations::compare(&their_users, &our_users);
+    checks.push(Check::new(
+        format!("{count} iterations of {} users: what runs in each, and in which order", their_users.len()),
+        differences,
+    ));
+    checks.push(outcomes(&their_labels, &our_labels));
+    checks.push(sizes(&their_labels, &our_labels));
+    for (who, done, users) in [("JMeter", theirs, &their_users), ("Busyhour", ours, &our_users)] {
+        checks.extend(ids(who, users));
+        checks.extend(left(who, done));
+    }
+    checks.push(shares(&their_labels, &our_labels));
+
+    println!();
+    for check in &checks {
+        let mark = match (check.differences.is_empty(), check.unsure) {
+            (false, _) => "DIFFERS",
+            (true, true) => "unsure ",
+            (true, false) => "ok     ",
+        };
+        println!("{mark}  {}", check.what);
+        for difference in check.differences.iter().take(SHOWN) {
+            println!("    {difference}");
+        }
+        if check.differences.len() > SHOWN {
+            println!("    … and {} more", check.differences.len() - SHOWN);
+        }
+    }
+    let differing = checks.iter().filter(|check| !check.differences.is_empty()).count();
+    ensure!(differing == 0, "{differing} of {} comparisons differ", checks.len());
+    Ok(())
+}
+
+fn not_load(rows: &[Row]) -> Vec<Row> {
+    rows.iter().filter(|row| !row.is_load()).cloned().collect()
+}
+
+fn filling(name: &str, theirs: &[Row], ours: &[Row]) -> Check {
+    let mut differences = Vec::new();
+    if theirs.is_empty() {
+        differences.push("JMeter filled nothing".to_owned());
+    }
+    if theirs.len() != ours.len() {
+        differences.push(format!("{} rows in JMeter, {} here", theirs.len(), ours.len()));
+    }
+    for (at, (theirs, ours)) in theirs.iter().zip(ours).enumerate() {
+        if theirs.columns != ours.columns {
+            let (theirs, ours) = (theirs.columns.join(","), ours.columns.join(","));
+            differences.push(format!("row {}\n      JMeter:   {theirs}\n      Busyhour: {ours}", at + 1));
+        }
+    }
+    Check::new(format!("{name}: {} rows in order, all columns but times", theirs.len()), differences)
+}
+
+fn lists(theirs: &BTreeMap<&str, Value>, ours: &BTreeMap<&str, Value>) -> Check {
+    let (mut entries, mut differences) = (0, Vec::new());
+    for (path, theirs) in theirs {
+        let (theirs, ours) = (theirs.as_array(), ours.get(path).and_then(Value::as_array));
+        let (Some(theirs), Some(ours)) = (theirs, ours) else {
+            differences.push(format!("{path} is no list"));
+            continue;
+        };
+        entries += theirs.len();
+        if theirs.len() != ours.len() {
+            differences.push(format!("{path}: {} entries after JMeter, {} here", theirs.len(), ours.len()));
+        }
+        if let Some((theirs, ours)) = theirs.iter().zip(ours).find(|(theirs, ours)| theirs != ours) {
+            differences.push(format!("{path}\n      JMeter:   {theirs}\n      Busyhour: {ours}"));
+        }
+    }
+    Check::new(
+        format!("the shop after the filling: {entries} entries in {} lists, but for times", theirs.len()),
+        differences,
+    )
+}
+
+fn same_labels(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
+    let names = |labels: &Labels<'_>| labels.keys().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
+    let (theirs, ours) = (names(theirs), names(ours));
+    let only = |who: &str, a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
+        a.difference(b).map(|label| format!("only in {who}: {label}")).collect()
+    };
+    let differences = [only("JMeter", &theirs, &ours), only("Busyhour", &ours, &theirs)].concat();
+    Check::new(format!("the {} labels of the load", theirs.len()), differences)
+}
+
+fn both<'a>(
+    theirs: &'a Labels<'_>,
+    ours: &'a Labels<'_>,
+) -> impl Iterator<Item = (&'a str, &'a Label, &'a Label)> {
+    theirs.iter().filter_map(|(name, theirs)| Some((*name, theirs, ours.get(name)?)))
+}
+
+fn outcomes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
+    let differences = both(theirs, ours).filter(|(_, theirs, ours)| theirs.outcomes != ours.outcomes);
+    let differences = differences.map(|(name, theirs, ours)| {
+        format!("{name}\n      JMeter:   {:?}\n      Busyhour: {:?}", theirs.outcomes, ours.outcomes)
+    });
+    Check::new("codes, messages, data types and failures of each label", differences.collect())
+}
+
+/// Sizes that are always the same in JMeter have to be the same here.
+fn sizes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
+    let (mut fixed, mut differences) = (0, Vec::new());
+    for (name, theirs, ours) in both(theirs, ours) {
+        let pairs = [
+            ("sent beyond the URL", &theirs.sent_beyond_url, &ours.sent_beyond_url),
+            ("received", &theirs.received, &ours.received),
+        ];
+        for (what, theirs, ours) in pairs {
+            if theirs.len() == 1 {
+                fixed += 1;
+                if theirs != ours {
+                    differences.push(format!("{name}, bytes {what}: {theirs:?} in JMeter, {ours:?} here"));
+                }
+            }
+        }
+    }
+    Check::new(
+        format!("bytes sent and received, where they do not vary in JMeter ({fixed} sizes)"),
+        differences,
+    )
+}
+
+/// That ids are drawn and counted as the plan says holds for each by itself.
+fn ids(who: &str, users: &Users<'_>) -> Vec<Check> {
+    let ids = Ids::of(users);
+    let mut deleted = ids.torn;
+    let distinct: BTreeSet<u64> = ids.deleted.iter().copied().collect();
+    if distinct.len() < ids.deleted.len() {
+        deleted.push(format!("{} of the ids to delete came twice", ids.deleted.len() - distinct.len()));
+    }
+    // A user at its end may have counted on without asking any more.
+    let last = distinct.last().copied().unwrap_or(0);
+    let skipped = last.saturating_sub(distinct.len() as u64);
+    if skipped > users.len() as u64 {
+        deleted.push(format!("{skipped} of the ids to delete up to {last} were passed over"));
+    }
+    let mut first: Vec<u64> = ids.first.values().copied().collect();
+    first.resize(READS.max(first.len()), 0);
+    let name =
+        format!("{who}: ids hold within a part; those to delete count from 1 to {last} over all users");
+    vec![
+        Check::new(name, deleted),
+        even(who, "which of the reads comes first", Some(first)),
+        even(who, "shows drawn", samples::tally(ids.shows, VENUES * EVENTS)),
+        even(who, "venues drawn", samples::tally(ids.venues, VENUES)),
+    ]
+}
+
+/// That what was drawn was drawn evenly; no counts mean that something was drawn that must not.
+fn even(who: &str, what: &str, counts: Option<Vec<u64>>) -> Check {
+    let Some(counts) = counts else {
+        return Check::new(format!("{who}: {what}"), vec!["some lie outside of their range".to_owned()]);
+    };
+    let cells = counts.len();
+    let Some((statistic, limit)) = samples::evenness(&counts) else {
+        let what = format!("{who}: {what}: of {cells}; too few samples to say whether evenly");
+        return Check { what, differences: Vec::new(), unsure: true };
+    };
+    let uneven = (statistic > limit).then(|| format!("{counts:?}"));
+    let name =
+        format!("{who}: {what}: evenly of {cells} (χ² {statistic:.1}; over {limit:.1} once in 10,000 runs)");
+    Check::new(name, uneven.into_iter().collect())
+}
+
+/// That the shop holds afterwards what the rows say; it tells of requests that were sent but not recorded.
+fn left(who: &str, done: &Done) -> Vec<Check> {
+    // The filling and the load use one label for their bookings.
+    let rows = |label: &str, is_load: bool| {
+        let of_group = done.whole.iter().filter(|row| row.is_load() == is_load);
+        of_group.filter(|row| row.label == label && row.success).count()
+    };
+    let (first, booked, deleted) =
+        (rows("Add booking", false), rows("Add booking", true), rows("Delete Booking", true));
+    let (expected, found) = ((first + booked).saturating_sub(deleted), done.left.len());
+    let differs = (expected != found)
+        .then(|| format!("{first} + {booked} − {deleted} bookings, but {found} are there"));
+    // Those of the load hold more tickets than those of the filling.
+    let drawn =
+        done.left.iter().filter(|booking| booking.tickets == TICKETS).map(|booking| booking.performance);
+    vec![
+        Check::new(
+            format!("{who}: the {found} bookings left in the shop are those of its rows"),
+            differs.into_iter().collect(),
+        ),
+        even(who, "performances booked", samples::tally(drawn, VENUES * EVENTS)),
+    ]
+}
+
+fn shares(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
+    let total = |labels: &Labels<'_>| labels.values().map(|label| label.count).sum::<u64>();
+    let (n, m) = (total(theirs), total(ours));
+    let mut table = Table::new(&[
+        "label of the load",
+        "JMeter",
+        "Busyhour",
+        "JMeter %",
+        "Busyhour %",
+        "difference",
+        "standard error",
+        "outcomes",
+    ]);
+    let (mut differences, mut noise_pp) = (Vec::new(), 0.0_f64);
+    for (name, theirs, ours) in both(theirs, ours) {
+        let (their_pp, our_pp) =
+            (100.0 * theirs.count as f64 / n as f64, 100.0 * ours.count as f64 / m as f64);
+        let pooled = (theirs.count + ours.count) as f64 / (n + m) as f64;
+        let error_pp = samples::standard_error_pp(pooled, n, m);
+        noise_pp = noise_pp.max(error_pp);
+        if (our_pp - their_pp).abs() > TOLERANCE_PP {
+            differences.push(format!("{name}: {their_pp:.2} % in JMeter, {our_pp:.2} % here"));
+        }
+        table.row([
+            name.to_owned(),
+            theirs.count.to_string(),
+            ours.count.to_string(),
+            format!("{their_pp:.2}"),
+            format!("{our_pp:.2}"),
+            format!("{:+.2}", our_pp - their_pp),
+            format!("{error_pp:.2}"),
+            theirs.outcomes.iter().map(String::as_str).collect::<Vec<_>>().join("; "),
+        ]);
+    }
+    table.row(["total", &n.to_string(), &m.to_string()].map(str::to_owned));
+    println!("\n{table}");
+    println!(
+        "Differences in percentage points; beside them the binomial standard error that they would have if every sample \
+         drew its\nlabel, at most {noise_pp:.2}. In this plan labels are counted out, not drawn: shares differ only by \
+         where the end cuts a user's iteration."
+    );
+    if noise_pp > TOLERANCE_PP {
+        println!(
+            "That error is above the tolerance of {TOLERANCE_PP}: so few samples say little. More of --seconds or --rate helps."
+        );
+    }
+    let what = format!("shares of the labels within {TOLERANCE_PP} percentage points");
+    Check::new(what, differences)
+}

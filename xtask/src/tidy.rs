@@ -1,0 +1,44 @@
+//! `cargo xtask tidy`: the rules of the code base as a check.
+
+mod dependencies;
+pub mod differences;
+mod finding;
+mod layers;
+mod licences;
+mod metadata;
+mod source_rules;
+mod text;
+mod tree;
+
+use anyhow::{Result, bail};
+use xtask_common::project;
+
+/// Checks the whole tree and prints what it finds.
+///
+/// # Errors
+/// Fails when something breaks a rule, or when the tree cannot be read.
+pub fn run() -> Result<()> {
+    let root = project::root();
+    let files = tree::load(&root)?;
+    let packages = metadata::load(&root)?;
+
+    let mut findings = layers::check(&packages);
+    let map = files.iter().find(|file| file.path == "ARCHITECTURE.md").map_or("", |file| file.text.as_str());
+    findings.extend(layers::check_map(&packages, map));
+    findings.extend(dependencies::check(&packages));
+    findings.extend(differences::check(&files));
+    findings.extend(source_rules::check(&files));
+    findings.extend(tree::check(&files, &tree::private_directories(&root)));
+    for finding in &findings {
+        println!("{finding}");
+    }
+    for note in dependencies::notes(&packages) {
+        println!("note: {note}");
+    }
+    if findings.is_empty() {
+        println!("tidy: {} files, {} packages, nothing out of order", files.len(), packages.len());
+        Ok(())
+    } else {
+        bail!("tidy: {} findings", findings.len())
+    }
+}
