@@ -34,8 +34,8 @@ struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Task {
-    /// Check the rules of the code: layers, lengths, banned calls, licences
-    Tidy,
+    /// Check the rules of the code: layers, circles, lengths, banned calls, licences
+    Tidy(tidy::Options),
     /// Write the list of conformance cases that are known to differ into docs/jmeter-differences.md
     Differences,
     /// Record what JMeter does, and compare Busyhour with it
@@ -56,7 +56,7 @@ struct Words {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
-        Task::Tidy => tidy::run().map(|()| ExitCode::SUCCESS),
+        Task::Tidy(options) => tidy::run(&options).map(|()| ExitCode::SUCCESS),
         Task::Differences => tidy::differences::write(&project::root()).map(|()| ExitCode::SUCCESS),
         Task::Conformance(words) => run_tool("xtask-conformance", &words),
         Task::Bench(words) => run_tool("xtask-bench", &words),

@@ -1,8 +1,10 @@
 //! `cargo xtask tidy`: the rules of the code base as a check.
 
+mod circles;
 mod dependencies;
 pub mod differences;
 mod finding;
+mod imports;
 mod layers;
 mod licences;
 mod metadata;
@@ -13,13 +15,37 @@ mod tree;
 use anyhow::{Result, bail};
 use xtask_common::project;
 
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask tidy
+  cargo xtask tidy --circles crates/http
+  cargo xtask tidy --shrink-circles";
+
+/// Options of `tidy`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// Print the circles between the files of the crate in this directory, with their imports, instead of checking
+    #[arg(long, value_name = "DIRECTORY")]
+    circles: Option<String>,
+    /// Remove files from the list of known circles that are in none any more
+    #[arg(long, conflicts_with = "circles")]
+    shrink_circles: bool,
+}
+
 /// Checks the whole tree and prints what it finds.
 ///
 /// # Errors
 /// Fails when something breaks a rule, or when the tree cannot be read.
-pub fn run() -> Result<()> {
+pub fn run(options: &Options) -> Result<()> {
     let root = project::root();
     let files = tree::load(&root)?;
+    if let Some(name) = &options.circles {
+        return circles::print(&files, name);
+    }
+    if options.shrink_circles {
+        return circles::shrink(&root, &files);
+    }
     let packages = metadata::load(&root)?;
 
     let mut findings = layers::check(&packages);
@@ -28,6 +54,7 @@ pub fn run() -> Result<()> {
     findings.extend(dependencies::check(&packages));
     findings.extend(differences::check(&files));
     findings.extend(source_rules::check(&files));
+    findings.extend(circles::check(&files)?);
     findings.extend(tree::check(&files, &tree::private_directories(&root)));
     for finding in &findings {
         println!("{finding}");
