@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use crate::open::ArrivalCounts;
 use crate::signs::CoreSigns;
+use crate::slices::SuspendedUsers;
 use crate::stalls::StallLog;
 use crate::timers::Timers;
 
@@ -40,6 +41,8 @@ pub struct Core {
     pub died: Cell<u64>,
     /// The longest time by which the core's own tick came late: what a user's start may lag behind.
     pub lag_ns_max: Cell<u64>,
+    /// Users whose evaluation takes longer than a slice.
+    pub(crate) suspended: SuspendedUsers,
     /// The longest of these times.
     pub(crate) stalls: RefCell<StallLog>,
     /// When the next tick is due.
@@ -97,6 +100,7 @@ impl Core {
             interrupted: Cell::new(0),
             died: Cell::new(0),
             lag_ns_max: Cell::new(0),
+            suspended: SuspendedUsers::default(),
             stalls: RefCell::default(),
             next_tick: Cell::new(Nanos::ZERO),
             signs: Arc::default(),

@@ -17,6 +17,7 @@ mod reporting;
 pub mod runner;
 pub mod shaping;
 mod signs;
+mod slices;
 pub mod stalls;
 mod supply;
 #[cfg(test)]

@@ -14,6 +14,7 @@ use busyhour_program::user::UserState;
 use crate::core::Core;
 use crate::core_share::CoreShare;
 use crate::phase_users::{PanicReport, PhaseUsers};
+use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
 /// How often the level is looked at while users are at work, in nanoseconds, and while nobody is.
@@ -111,9 +112,10 @@ fn start<P: Protocol>(
     let now = core.run.clock.now();
     let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, now, None);
     user.follow_level(Rc::clone(share));
+    let core = Rc::clone(core);
     tokio::task::spawn_local(async move {
         let _report = report;
-        user.run().await;
+        sliced(&core, user.run()).await;
         drop(member);
         drop(counted);
     });

@@ -1,7 +1,7 @@
 //! The only place that reads time.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use busyhour_record::Nanos;
@@ -79,6 +79,12 @@ impl Clock {
     pub fn wall_start_ms(&self) -> u64 {
         self.wall_start_ms
     }
+}
+
+/// Nanoseconds since the first call in this process: for how long work takes, not for times of a run.
+pub fn monotonic_ns() -> u64 {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// CPU time the calling thread has used, in nanoseconds; `None` where the system does not tell.

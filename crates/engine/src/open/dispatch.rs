@@ -16,6 +16,7 @@ use super::course::Course;
 use super::desk::{Attendance, Desk, Taken, Ticket};
 use crate::core::Core;
 use crate::phase_users::{PanicReport, PhaseUsers};
+use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
 /// How often a workload that waits for its last sessions looks whether the run was stopped, in nanoseconds.
@@ -239,12 +240,13 @@ impl<P: Protocol> Dispatcher<'_, P> {
         let user =
             VirtualUser::new(Arc::clone(self.program), Rc::clone(self.core), group, number, now, self.end);
         let report = PanicReport::of_one(self.core, group, number);
+        let core = Rc::clone(self.core);
         tokio::task::spawn_local(async move {
             let _report = report;
             if keeps_users {
-                user.serve_on(attendance).await;
+                sliced(&core, user.serve_on(attendance)).await;
             } else {
-                user.serve(attendance).await;
+                sliced(&core, user.serve(attendance)).await;
             }
             drop(counted);
         });

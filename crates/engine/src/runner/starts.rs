@@ -11,6 +11,7 @@ use busyhour_record::Nanos;
 use super::planning::GroupStart;
 use crate::core::Core;
 use crate::phase_users::{Missing, PanicReport, PhaseUsers};
+use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
 /// Starts every `cores`-th user of a group at its time.
@@ -80,9 +81,10 @@ fn begin<P: Protocol>(
     let counted = users.enter();
     let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, at, end);
     let report = PanicReport::of_one(core, group, number);
+    let core = Rc::clone(core);
     tokio::task::spawn_local(async move {
         let _report = report;
-        user.run().await;
+        sliced(&core, user.run()).await;
         drop(counted);
     });
 }

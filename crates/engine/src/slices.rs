@@ -1,0 +1,106 @@
+//! The users of a core whose evaluations take longer than a slice, one after another.
+//!
+//! A runtime polls up to 61 tasks before it looks for events of sockets and timers, and a task that wakes itself is polled
+//! again at once. So a suspended user is woken only after the runtime has looked for events, and only one per look:
+//! between two looks lies one slice, however many evaluations are suspended.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use busyhour_slices::{Polled, SlicedPoll};
+
+use busyhour_program::clock::monotonic_ns;
+
+use crate::core::Core;
+
+/// The suspended users of a core, in the order in which they continue.
+#[derive(Debug, Default)]
+pub(crate) struct SuspendedUsers {
+    queue: RefCell<VecDeque<(u64, Waker)>>,
+    last_number: Cell<u64>,
+}
+
+impl SuspendedUsers {
+    fn push(&self, waker: &Waker) -> u64 {
+        let number = self.last_number.get() + 1;
+        self.last_number.set(number);
+        self.queue.borrow_mut().push_back((number, waker.clone()));
+        if self.queue.borrow().len() == 1 {
+            self.wake_first();
+        }
+        number
+    }
+
+    fn is_first(&self, number: u64) -> bool {
+        self.queue.borrow().front().is_some_and(|(first, _)| *first == number)
+    }
+
+    fn remove(&self, number: u64) {
+        let was_first = self.is_first(number);
+        self.queue.borrow_mut().retain(|(other, _)| *other != number);
+        if was_first {
+            self.wake_first();
+        }
+    }
+
+    /// Has the first one woken when the runtime has looked for events.
+    fn wake_first(&self) {
+        let first = self.queue.borrow().front().map(|(_, waker)| waker.clone());
+        if let Some(waker) = first {
+            let _ = pin!(tokio::task::yield_now()).poll(&mut Context::from_waker(&waker));
+        }
+    }
+}
+
+/// The work of a user, in slices.
+pub(crate) struct Sliced<F: Future> {
+    core: Rc<Core>,
+    work: Pin<Box<SlicedPoll<F>>>,
+    /// Its number among the suspended users.
+    number: Option<u64>,
+}
+
+/// Has a user's work done in slices.
+pub(crate) fn sliced<F: Future>(core: &Rc<Core>, work: F) -> Sliced<F> {
+    Sliced { core: Rc::clone(core), work: Box::pin(SlicedPoll::new(work)), number: None }
+}
+
+impl<F: Future> Future for Sliced<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.get_mut();
+        if let Some(number) = this.number {
+            let suspended = &this.core.suspended;
+            // Something that its poll waits for may wake it before its turn.
+            if !suspended.is_first(number) {
+                return Poll::Pending;
+            }
+            this.number = None;
+            suspended.remove(number);
+        }
+        match this.work.as_mut().poll(context, monotonic_ns) {
+            Polled::Ready(output) => Poll::Ready(output),
+            Polled::Pending => Poll::Pending,
+            Polled::Suspended => {
+                this.number = Some(this.core.suspended.push(context.waker()));
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<F: Future> Drop for Sliced<F> {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.core.suspended.remove(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Users beside one whose evaluation is long.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use busyhour_slices::{slices, tick};
+
+use crate::run::Stop;
+use crate::testing::{Act, Ran, Script, always, group, leaf, program, run_on};
+
+/// Steps after which a long evaluation ends in any case.
+const STEPS_MAX: u64 = 1 << 28;
+
+/// An evaluation that lasts until `is_over`; returns the slices that its core ended meanwhile.
+fn evaluate_until(is_over: impl Fn() -> bool) -> u64 {
+    let before = slices();
+    for _ in 0..STEPS_MAX {
+        tick(1);
+        if is_over() {
+            break;
+        }
+    }
+    slices() - before
+}
+
+/// Runs users with a long evaluation each beside one with many short samples, on one core.
+fn run_beside(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
+    let made = Arc::new(AtomicU64::new(0));
+    let taken = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (seen, slices_taken) = (Arc::clone(&made), Arc::clone(&taken));
+    let long = always(move || {
+        let slices = evaluate_until(|| seen.load(Ordering::Relaxed) >= samples);
+        slices_taken.lock().unwrap().push(slices);
+        Act::Done
+    });
+    let counted = Arc::clone(&made);
+    let short = always(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        // Continues when the runtime has looked for events, as after a read from a socket.
+        Act::Yield
+    });
+    let groups = vec![
+        group(long_users, "1", vec![leaf("long")], &long),
+        group(1, &samples.to_string(), vec![leaf("short")], &short),
+    ];
+    let ran = run_on(1, program(groups));
+    assert_eq!(made.load(Ordering::Relaxed), samples);
+    let taken = taken.lock().unwrap().clone();
+    (ran, taken)
+}
+
+#[test]
+fn a_user_makes_samples_while_another_one_evaluates() {
+    let (ran, slices) = run_beside(1, 100);
+    assert_eq!((ran.totals.total.samples, ran.report.cores[0].died), (101, 0));
+    assert!(slices[0] >= 50, "{slices:?}");
+}
+
+#[test]
+fn between_two_events_of_a_user_lies_one_slice_however_many_evaluate() {
+    let (ran, slices) = run_beside(20, 60);
+    assert_eq!((ran.totals.total.samples, ran.report.cores[0].died), (80, 0));
+    // The first slices of all come before any event; then one for each sample of the other user.
+    let all = *slices.iter().max().unwrap();
+    assert!((60..=20 + 60 + 20).contains(&all), "{slices:?}");
+}
+
+#[test]
+fn a_run_that_is_stopped_at_once_drops_evaluations_that_are_suspended() {
+    struct Held(Arc<AtomicU64>);
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let dropped = Arc::new(AtomicU64::new(0));
+    let held = Arc::clone(&dropped);
+    let long: Script = Arc::new(move |user| {
+        let _held = Held(Arc::clone(&held));
+        user.run.ask_to_stop(Stop::Now);
+        evaluate_until(|| false);
+        Act::Done
+    });
+    let ran = run_on(1, program(vec![group(3, "1", vec![leaf("long")], &long)]));
+    assert_eq!(ran.totals.total.samples, 0);
+    let begun = ran.report.cores[0].interrupted;
+    assert_eq!(dropped.load(Ordering::Relaxed), begun);
+    assert!(begun > 0 && ran.report.cores[0].died == 0 && ran.report.abandoned.is_empty());
+}
+
+#[test]
+fn a_panic_in_a_slice_ends_its_user_only() {
+    let count = AtomicU64::new(0);
+    let broken = always(move || {
+        evaluate_until(|| slices() > 3);
+        if count.fetch_add(1, Ordering::Relaxed) == 0 {
+            std::panic::resume_unwind(Box::new("broken"));
+        }
+        Act::Done
+    });
+    let ran = run_on(1, program(vec![group(2, "1", vec![leaf("x")], &broken)]));
+    assert_eq!((ran.report.cores[0].died, ran.totals.total.samples), (1, 1));
+}

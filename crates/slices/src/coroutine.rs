@@ -1,0 +1,218 @@
+//! Coroutines that poll futures.
+//!
+//! A coroutine serves poll after poll. Only a poll that is suspended keeps its coroutine, all others give it back to the
+//! pool of the thread, so that a poll costs two switches of the stack and no allocation.
+
+use std::cell::{RefCell, UnsafeCell};
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use crate::numbers::{self, FRESH, Numbers};
+use crate::slice;
+
+/// Address space of a stack, in bytes; memory is used as far as the stack was deep. Twice the stack of the threads for
+/// which the evaluators limit their recursion.
+const STACK_BYTES: usize = 4 << 20;
+
+/// Coroutines without work that a thread keeps.
+const IDLE_MAX: usize = 8;
+
+/// What a coroutine is to do: calls the function with the pointer.
+#[derive(Clone, Copy)]
+pub(crate) struct Job {
+    work: unsafe fn(*const ()),
+    of: *const (),
+}
+
+/// How a coroutine gives the thread back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    Done,
+    Suspended,
+}
+
+/// The inside end of a coroutine.
+pub(crate) type Handle = Yielder<Job, Pause>;
+
+type Worker = Coroutine<Job, Pause, (), DefaultStack>;
+
+thread_local! {
+    static IDLE: RefCell<Vec<Worker>> = const { RefCell::new(Vec::new()) };
+}
+
+fn new_worker() -> Option<Worker> {
+    let stack = DefaultStack::new(STACK_BYTES).ok()?;
+    Some(Coroutine::with_stack(stack, |yielder: &Handle, mut job: Job| {
+        loop {
+            slice::enter(yielder);
+            // SAFETY: `SlicedPoll::poll` gives a function and a pointer that belong together, and keeps what is pointed to
+            // until the work is done or the coroutine is dropped.
+            unsafe { (job.work)(job.of) };
+            job = yielder.suspend(Pause::Done);
+        }
+    }))
+}
+
+/// Suspends the coroutine that runs; returns when it is resumed.
+pub(crate) fn suspend(handle: *const Handle) {
+    /// Restores the numbers also when the stack is unwound because the evaluation is dropped.
+    struct Restore(Numbers);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            numbers::exchange(self.0);
+        }
+    }
+    let _restore = Restore(numbers::exchange(FRESH));
+    // SAFETY: `slice::enter` was called with the yielder of the coroutine that runs this function; it is valid as long as
+    // the coroutine's outermost function, which does not return.
+    let yielder = unsafe { &*handle };
+    yielder.suspend(Pause::Suspended);
+    slice::enter(handle);
+}
+
+/// What came of one poll.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Polled<T> {
+    /// The future is ready.
+    Ready(T),
+    /// The future waits for something and has its waker registered.
+    Pending,
+    /// The slice is over; nothing wakes the future, it is to be polled again when others have run.
+    Suspended,
+}
+
+/// A future that is polled inside of coroutines.
+pub struct SlicedPoll<F: Future> {
+    inner: UnsafeCell<Inner<F>>,
+    suspended: Option<Worker>,
+    _pinned: PhantomPinned,
+}
+
+struct Inner<F: Future> {
+    waker: Waker,
+    output: Poll<F::Output>,
+    future: F,
+}
+
+impl<F: Future> std::fmt::Debug for SlicedPoll<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SlicedPoll").field("is_suspended", &self.is_suspended()).finish_non_exhaustive()
+    }
+}
+
+impl<F: Future> SlicedPoll<F> {
+    /// A future that nobody has polled yet.
+    pub fn new(future: F) -> Self {
+        let inner = Inner { waker: Waker::noop().clone(), output: Poll::Pending, future };
+        Self { inner: UnsafeCell::new(inner), suspended: None, _pinned: PhantomPinned }
+    }
+
+    /// Whether the last poll was suspended.
+    pub fn is_suspended(&self) -> bool {
+        self.suspended.is_some()
+    }
+
+    /// Polls the future, or continues the poll that was suspended. `clock` returns nanoseconds since any moment.
+    ///
+    /// # Panics
+    /// When the future panics, with its panic.
+    pub fn poll(self: Pin<&mut Self>, context: &Context<'_>, clock: fn() -> u64) -> Polled<F::Output> {
+        // SAFETY: nothing is moved out of the pinned value: `future` stays where it is.
+        let this = unsafe { self.get_unchecked_mut() };
+        let inner = this.inner.get();
+        let mut worker = match this.suspended.take() {
+            Some(worker) => {
+                slice::no_longer_suspended();
+                worker
+            }
+            None => {
+                // SAFETY: no poll is under way, so nobody else uses the waker.
+                let waker = unsafe { &mut (*inner).waker };
+                if !waker.will_wake(context.waker()) {
+                    waker.clone_from(context.waker());
+                }
+                let Some(worker) = IDLE.with_borrow_mut(Vec::pop).or_else(new_worker) else {
+                    // Without memory for a stack it is polled on this one, in one piece.
+                    // SAFETY: `inner` is pinned and nobody else uses it.
+                    unsafe { poll_inner::<F>(inner.cast_const().cast()) };
+                    return this.take_output();
+                };
+                worker
+            }
+        };
+        let outside = Outside::leave_for(clock);
+        let paused = worker.resume(Job { work: poll_inner::<F>, of: inner.cast_const().cast() });
+        drop(outside);
+        match paused {
+            CoroutineResult::Yield(Pause::Suspended) => {
+                this.suspended = Some(worker);
+                Polled::Suspended
+            }
+            CoroutineResult::Yield(Pause::Done) | CoroutineResult::Return(()) => {
+                IDLE.with_borrow_mut(|idle| {
+                    if idle.len() < IDLE_MAX && !worker.done() {
+                        idle.push(worker);
+                    }
+                });
+                this.take_output()
+            }
+        }
+    }
+
+    fn take_output(&mut self) -> Polled<F::Output> {
+        match std::mem::replace(&mut self.inner.get_mut().output, Poll::Pending) {
+            Poll::Ready(output) => Polled::Ready(output),
+            Poll::Pending => Polled::Pending,
+        }
+    }
+}
+
+impl<F: Future> Drop for SlicedPoll<F> {
+    fn drop(&mut self) {
+        // Its frames borrow the future, so they are unwound first.
+        if let Some(worker) = self.suspended.take() {
+            slice::no_longer_suspended();
+            let outside = Outside::leave_for(|| 0);
+            drop(worker);
+            drop(outside);
+        }
+    }
+}
+
+/// Polls the future of an [`Inner`] and stores the output.
+///
+/// # Safety
+/// The pointer is to an `Inner<F>` that is pinned and that nobody else uses until the function returns or its stack is
+/// unwound.
+unsafe fn poll_inner<F: Future>(inner: *const ()) {
+    let inner: *mut Inner<F> = inner.cast_mut().cast();
+    // SAFETY: see above; the future is never moved.
+    unsafe {
+        let future = Pin::new_unchecked(&mut (*inner).future);
+        let polled = future.poll(&mut Context::from_waker(&(*inner).waker));
+        (*inner).output = polled;
+    }
+}
+
+/// What the thread is to have again after a coroutine gave it back, also by a panic.
+struct Outside(Numbers);
+
+impl Outside {
+    fn leave_for(clock: fn() -> u64) -> Self {
+        let outside = Self(numbers::exchange(FRESH));
+        slice::begin(clock);
+        outside
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        slice::leave();
+        numbers::exchange(self.0);
+    }
+}

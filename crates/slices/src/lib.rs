@@ -1,0 +1,29 @@
+//! Long evaluations in slices, so that the other users of a core go on meanwhile.
+//!
+//! A core runs many users on one thread. The engine polls the future of a user inside a coroutine ([`SlicedPoll`]).
+//! Evaluators (regular expressions, XPath, scripts and so on) call [`tick`] with the steps that they take. When a poll has
+//! taken longer than [`SLICE_NS`], `tick` suspends the coroutine with all its stack frames, and the thread continues with other users.
+//!
+//! Rules for code that calls `tick`, directly or indirectly:
+//!
+//! * It holds no borrow of a thread-local `RefCell` and no lock at that time: another user may need it before this one
+//!   continues. Take the value out and put it back, or run the work in [`whole`].
+//! * Counters of an evaluation are not thread-local; they are fields of the evaluation or [`Number`]s, which each
+//!   coroutine has for itself.
+
+mod coroutine;
+mod numbers;
+mod slice;
+
+pub use coroutine::{Polled, SlicedPoll};
+pub use numbers::Number;
+pub use slice::{checkpoint, slices, suspend_every, tick, whole};
+
+/// A slice ends after this time, in nanoseconds.
+pub const SLICE_NS: u64 = 1_000_000;
+
+/// Suspended evaluations of one thread; beyond them an evaluation is not suspended.
+pub const SUSPENDED_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Numbers that belong to an evaluation although no argument carries them.
+
+use std::cell::Cell;
+
+/// A number that each coroutine has for itself: 0 when a poll begins, kept while the poll is suspended. Outside of
+/// coroutines it belongs to the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// Address on the stack where the outermost run of a script began.
+    ScriptStack,
+    /// Whether a comparison in a script nested too deeply.
+    ScriptOverflow,
+    /// Steps that are left to the regular expressions of a script.
+    ScriptSearchSteps,
+    /// How deep texts are evaluated inside of texts.
+    TextDepth,
+    /// How many texts were evaluated inside of the outermost.
+    TextCount,
+}
+
+const COUNT: usize = 5;
+
+/// The values of all numbers.
+pub(crate) type Numbers = [u64; COUNT];
+
+thread_local! {
+    static NUMBERS: Cell<Numbers> = const { Cell::new([0; COUNT]) };
+}
+
+/// Sets all numbers and returns what they were.
+pub(crate) fn exchange(numbers: Numbers) -> Numbers {
+    NUMBERS.replace(numbers)
+}
+
+/// The numbers of an evaluation that begins.
+pub(crate) const FRESH: Numbers = [0; COUNT];
+
+impl Number {
+    /// Its value.
+    pub fn get(self) -> u64 {
+        NUMBERS.get()[self as usize]
+    }
+
+    /// Changes its value.
+    pub fn set(self, value: u64) {
+        let mut numbers = NUMBERS.get();
+        numbers[self as usize] = value;
+        NUMBERS.set(numbers);
+    }
+}

@@ -1,0 +1,160 @@
+//! When a slice ends.
+
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::coroutine::{self, Handle};
+use crate::{SLICE_NS, SUSPENDED_MAX};
+
+/// Steps between two looks at the clock. A step takes about 5 to 300 ns.
+const STEPS_PER_LOOK: usize = 1024;
+
+/// Steps after which a slice ends, if that is not decided by time.
+static SUSPEND_EVERY: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Steps until the next look at the clock.
+    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static SLICE: Slice = const {
+        Slice {
+            handle: Cell::new(ptr::null()),
+            clock: Cell::new(no_clock),
+            since_ns: Cell::new(None),
+            whole: Cell::new(0),
+            suspended: Cell::new(0),
+            ended: Cell::new(0),
+        }
+    };
+}
+
+fn no_clock() -> u64 {
+    0
+}
+
+/// The slice at hand.
+struct Slice {
+    /// The coroutine that runs; null outside of coroutines.
+    handle: Cell<*const Handle>,
+    clock: Cell<fn() -> u64>,
+    /// When the clock was read first.
+    since_ns: Cell<Option<u64>>,
+    /// How many calls of [`whole`] are on the stack.
+    whole: Cell<u32>,
+    /// Suspended coroutines of this thread.
+    suspended: Cell<usize>,
+    /// Slices of this thread that ended with a suspension.
+    ended: Cell<u64>,
+}
+
+/// Counts steps of an evaluation. Suspends the evaluation when its slice is over.
+#[inline]
+pub fn tick(steps: usize) {
+    let left = LEFT.get();
+    if left > steps {
+        LEFT.set(left - steps);
+    } else {
+        look();
+    }
+}
+
+/// As [`tick`], but reads the clock at once: for calls before and after work of unknown length.
+pub fn checkpoint() {
+    look();
+}
+
+/// Runs work that must not be suspended.
+pub fn whole<R>(work: impl FnOnce() -> R) -> R {
+    struct Inside;
+    impl Drop for Inside {
+        fn drop(&mut self) {
+            SLICE.with(|slice| slice.whole.set(slice.whole.get() - 1));
+        }
+    }
+    SLICE.with(|slice| slice.whole.set(slice.whole.get() + 1));
+    let _inside = Inside;
+    work()
+}
+
+/// Ends slices after so many steps instead of by time, in the whole process; 0 is by time again. A small number finds
+/// borrows and counters that a suspension breaks.
+pub fn suspend_every(steps: usize) {
+    SUSPEND_EVERY.store(steps, Ordering::Relaxed);
+}
+
+/// How many slices of this thread ended with a suspension.
+pub fn slices() -> u64 {
+    SLICE.with(|slice| slice.ended.get())
+}
+
+#[cold]
+#[inline(never)]
+fn look() {
+    SLICE.with(|slice| {
+        let handle = slice.handle.get();
+        if handle.is_null() {
+            LEFT.set(usize::MAX);
+            return;
+        }
+        LEFT.set(steps_per_look());
+        // A thread counts the panics of all its users together, so none may be left half-way.
+        let may_end = slice.is_over() && slice.whole.get() == 0 && !std::thread::panicking();
+        if !may_end || slice.suspended.get() >= SUSPENDED_MAX {
+            return;
+        }
+        slice.suspended.set(slice.suspended.get() + 1);
+        slice.ended.set(slice.ended.get() + 1);
+        coroutine::suspend(handle);
+    });
+}
+
+fn steps_per_look() -> usize {
+    match SUSPEND_EVERY.load(Ordering::Relaxed) {
+        0 => STEPS_PER_LOOK,
+        steps => steps,
+    }
+}
+
+impl Slice {
+    fn is_over(&self) -> bool {
+        if SUSPEND_EVERY.load(Ordering::Relaxed) > 0 {
+            return true;
+        }
+        let now = self.clock.get()();
+        match self.since_ns.get() {
+            Some(since) => now.saturating_sub(since) >= SLICE_NS,
+            None => {
+                self.since_ns.set(Some(now));
+                false
+            }
+        }
+    }
+}
+
+/// A slice begins.
+#[inline]
+pub(crate) fn begin(clock: fn() -> u64) {
+    LEFT.set(steps_per_look());
+    SLICE.with(|slice| {
+        slice.clock.set(clock);
+        slice.since_ns.set(None);
+    });
+}
+
+/// The coroutine that runs from now on.
+#[inline]
+pub(crate) fn enter(handle: *const Handle) {
+    SLICE.with(|slice| slice.handle.set(handle));
+}
+
+/// No coroutine runs any more.
+#[inline]
+pub(crate) fn leave() {
+    LEFT.set(usize::MAX);
+    SLICE.with(|slice| slice.handle.set(ptr::null()));
+}
+
+/// A suspended coroutine continues or is dropped.
+pub(crate) fn no_longer_suspended() {
+    SLICE.with(|slice| slice.suspended.set(slice.suspended.get() - 1));
+}
