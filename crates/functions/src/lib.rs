@@ -34,7 +34,6 @@ mod unicode;
 mod variable;
 mod xpath;
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use busyhour_limits::{Limit, exceeded};
@@ -42,6 +41,7 @@ use busyhour_program::run::Level;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_slices::Number;
 pub use entities::unescape_html;
 use parser::{Context, Place};
 pub use problem::{Problem, ProblemKind};
@@ -64,14 +64,9 @@ pub fn parse(text: &str, symbols: &mut Symbols) -> Result<Template, Vec<Problem>
 }
 
 /// Texts that may be evaluated one inside the other: a variable whose value evaluates the variable has no end.
-const EVALUATIONS_DEEP_MAX: u32 = 50;
+const EVALUATIONS_DEEP_MAX: u64 = 50;
 /// Texts that may be evaluated inside of one text, at all depths.
-const EVALUATIONS_MAX: u32 = 10_000;
-
-thread_local! {
-    /// How deep the evaluation at hand is, and how many there were inside of the outermost.
-    static EVALUATIONS: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
-}
+const EVALUATIONS_MAX: u64 = 10_000;
 
 /// One evaluation of a text on this thread, as long as it lasts.
 struct Evaluation;
@@ -79,10 +74,11 @@ struct Evaluation;
 impl Evaluation {
     /// Begins one; `None` when there are too many.
     fn begin(user: &UserState) -> Option<Self> {
-        let (depth, count) = EVALUATIONS.get();
-        let count = if depth == 0 { 0 } else { count };
+        let depth = Number::TextDepth.get();
+        let count = if depth == 0 { 0 } else { Number::TextCount.get() };
         if depth < EVALUATIONS_DEEP_MAX && count < EVALUATIONS_MAX {
-            EVALUATIONS.set((depth + 1, count + 1));
+            Number::TextDepth.set(depth + 1);
+            Number::TextCount.set(count + 1);
             return Some(Self);
         }
         // What follows inside of the outermost text is left out without another word.
@@ -94,15 +90,14 @@ impl Evaluation {
             );
             user.log(Level::Error, &message);
         }
-        EVALUATIONS.set((depth, EVALUATIONS_MAX + 1));
+        Number::TextCount.set(EVALUATIONS_MAX + 1);
         None
     }
 }
 
 impl Drop for Evaluation {
     fn drop(&mut self) {
-        let (depth, count) = EVALUATIONS.get();
-        EVALUATIONS.set((depth - 1, count));
+        Number::TextDepth.set(Number::TextDepth.get() - 1);
     }
 }
 

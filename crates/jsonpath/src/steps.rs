@@ -24,6 +24,7 @@ impl Steps {
     pub fn spend(&self, steps: usize) -> bool {
         let left = self.0.get().saturating_sub(steps as u64);
         self.0.set(left);
+        busyhour_slices::tick(steps);
         left > 0
     }
 

@@ -6,6 +6,7 @@
 
 mod compile;
 
+use busyhour_slices::tick;
 use compile::Insn;
 pub(crate) use compile::Program;
 
@@ -33,8 +34,14 @@ impl Steps {
         Self(steps)
     }
 
+    /// How many are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.0
+    }
+
     fn spend(&mut self, steps: usize) -> Result<(), SearchLimit> {
         self.0 = self.0.checked_sub(steps as u64).ok_or(SearchLimit)?;
+        tick(steps);
         Ok(())
     }
 }

@@ -8,8 +8,9 @@ mod backtrack;
 mod cached;
 mod translate;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -129,7 +130,19 @@ impl SearchBudget {
     /// As many steps as so many single searches may take.
     #[must_use]
     pub fn of_searches(searches: u32) -> Self {
-        Self(Steps::of(STEPS_MAX * u64::from(searches)))
+        Self::of_steps(STEPS_MAX * u64::from(searches))
+    }
+
+    /// So many steps.
+    #[must_use]
+    pub fn of_steps(steps: u64) -> Self {
+        Self(Steps::of(steps))
+    }
+
+    /// The steps that are left.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.0.left()
     }
 }
 
@@ -193,7 +206,7 @@ struct Local {
 }
 
 thread_local! {
-    static LOCALS: RefCell<std::collections::HashMap<usize, Local>> = RefCell::default();
+    static LOCALS: RefCell<std::collections::HashMap<usize, Rc<Cell<Option<Local>>>>> = RefCell::default();
 }
 
 impl Drop for Pattern {
@@ -323,12 +336,13 @@ impl Pattern {
     }
 
     fn with_local<R>(&self, run: impl FnOnce(&mut Local) -> R) -> R {
-        LOCALS.with_borrow_mut(|locals| {
-            let local = locals
-                .entry(self.number)
-                .or_insert_with(|| Local { engine: self.engine.clone(), locations: None });
-            run(local)
-        })
+        let place = LOCALS.with_borrow_mut(|locals| Rc::clone(locals.entry(self.number).or_default()));
+        // A search may be suspended; another one with the same pattern makes a copy of its own meanwhile.
+        let mut local =
+            place.take().unwrap_or_else(|| Local { engine: self.engine.clone(), locations: None });
+        let result = run(&mut local);
+        place.set(Some(local));
+        result
     }
 }
 

@@ -60,18 +60,19 @@ thread_local! {
     static MATCHES: RefCell<Matches> = RefCell::default();
 }
 
-/// Lends the thread's matches. Not to be called again by `run`.
+/// Lends the thread's matches.
 pub(crate) fn with_matches<R>(run: impl FnOnce(&mut Matches) -> R) -> R {
-    MATCHES.with_borrow_mut(|matches| {
-        let result = run(matches);
-        if matches.text.capacity() > KEPT_BYTES_MAX {
-            matches.text = String::new();
-        }
-        if matches.places.capacity() * size_of::<Option<Range<usize>>>() > KEPT_BYTES_MAX {
-            matches.places = Vec::new();
-        }
-        result
-    })
+    // Taken out: the search may be suspended, and another user may need matches meanwhile.
+    let mut matches = MATCHES.take();
+    let result = run(&mut matches);
+    if matches.text.capacity() > KEPT_BYTES_MAX {
+        matches.text = String::new();
+    }
+    if matches.places.capacity() * size_of::<Option<Range<usize>>>() > KEPT_BYTES_MAX {
+        matches.places = Vec::new();
+    }
+    MATCHES.set(matches);
+    result
 }
 
 impl Matches {

@@ -12,6 +12,7 @@ use uppsala::{Document, NodeId, NodeKind, QName};
 use super::XmlDocument;
 use super::expression::{prefixes_of, too_complex};
 use busyhour_limits::{Limit, exceeded};
+use busyhour_slices::tick;
 
 /// What an expression gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +93,7 @@ pub(super) fn evaluate_within(
         context.set_namespace(prefix, uri);
     }
     budget::set(steps);
+    budget::on_steps(tick);
     let value = built.evaluate(&context, package.as_document().root());
     if budget::is_used_up() {
         exceeded(Limit::XPathSteps);

@@ -1,6 +1,7 @@
 //! The text of an element as jsoup gives it.
 
 use busyhour_limits::{Limit, exceeded};
+use busyhour_slices::tick;
 
 use super::select::{STEPS_MAX, SelectLimit};
 use super::tree::{Id, Kind, Tree};
@@ -65,6 +66,7 @@ impl TextBudget {
                 return Err(SelectLimit);
             };
             self.0 = left;
+            tick((text + STEPS_FOR_TEXT) as usize);
             stack.extend(&tree.nodes[id].children);
         }
         Ok(element_text(tree, element))

@@ -9,6 +9,7 @@ use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
 
 use busyhour_limits::{Limit, exceeded};
+use busyhour_slices::tick;
 
 /// How deep elements may nest; browsers stop at 512.
 pub(crate) const DEPTH_MAX: u32 = 1_000;
@@ -154,6 +155,7 @@ pub(super) fn parse_within(text: &str, nodes: usize, steps: u64) -> Result<Tree,
         }
         let (piece, behind) = rest.split_at(end);
         rest = behind;
+        tick(piece.len());
         parser.process(StrTendril::from_slice(piece));
         work.check(nodes, steps)?;
     }

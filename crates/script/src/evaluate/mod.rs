@@ -13,6 +13,8 @@ pub(crate) use convert::{printed, single_unit, to_decimal, to_double};
 pub(crate) use pattern::{check as check_pattern, matches_empty, matches_whole};
 pub(crate) use statics::math;
 
+use busyhour_slices::tick;
+
 use crate::syntax::Dialect;
 use crate::syntax::ast::{Binary, Expr, Kind, Local, Stmt, Tree, Unary};
 use crate::{Place, Scope, ScriptError, Value, jexl};
@@ -99,6 +101,7 @@ impl Machine<'_> {
         match self.steps_left.checked_sub(steps) {
             Some(left) => {
                 self.steps_left = left;
+                tick(steps as usize);
                 Ok(())
             }
             None => Err(ScriptError::LimitReached { limit: format!("{STEPS_MAX} steps") }),

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use rquickjs::context::EvalOptions;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Persistent, Runtime, Value};
 
+use busyhour_slices::whole;
+
 use super::host::{self, BUDGET};
 use super::{Imitated, Sight};
 use crate::jvm::bridge::Passed;
@@ -67,9 +69,11 @@ thread_local! {
 }
 
 fn with_engine<T>(imitated: Imitated, work: impl FnOnce(&mut Engine) -> Result<T, Stop>) -> Result<T, Stop> {
-    ENGINES.with_borrow_mut(|engines| match engines.entry(imitated) {
-        Entry::Occupied(engine) => work(engine.into_mut()),
-        Entry::Vacant(place) => work(place.insert(Engine::new(imitated)?)),
+    whole(|| {
+        ENGINES.with_borrow_mut(|engines| match engines.entry(imitated) {
+            Entry::Occupied(engine) => work(engine.into_mut()),
+            Entry::Vacant(place) => work(place.insert(Engine::new(imitated)?)),
+        })
     })
 }
 

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use busyhour_slices::tick;
+
 use super::classes::Class;
 use super::fault::{Cause, Fault, Outcome, limit, thrown, thrown_without_message, unsupported};
 use super::objects::Object;
@@ -305,6 +307,7 @@ impl Machine<'_> {
         match self.steps_left.checked_sub(u32::try_from(steps).unwrap_or(u32::MAX)) {
             Some(left) => {
                 self.steps_left = left;
+                tick(steps);
                 Ok(())
             }
             None => Err(limit(format!("{STEPS_MAX} steps"))),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use busyhour_oro::{Finder, SearchBudget};
+use busyhour_slices::Number::ScriptSearchSteps;
 
 use super::fault::{Fault, limit, thrown, unsupported};
 
@@ -15,12 +16,11 @@ const SEARCHES_MAX: u32 = 4;
 
 thread_local! {
     static KEPT: RefCell<HashMap<String, Rc<Finder>>> = RefCell::new(HashMap::new());
-    static BUDGET: RefCell<SearchBudget> = RefCell::new(SearchBudget::of_searches(SEARCHES_MAX));
 }
 
 /// Gives a script that begins to run its budget of steps.
 pub(super) fn renew_budget() {
-    BUDGET.set(SearchBudget::of_searches(SEARCHES_MAX));
+    ScriptSearchSteps.set(SearchBudget::of_searches(SEARCHES_MAX).steps());
 }
 
 /// Where the groups of a match lie, in bytes; the first is the whole.
@@ -78,7 +78,10 @@ pub(super) fn find(pattern: &str, text: &str, from: usize) -> Result<Option<Grou
         return Ok(None);
     }
     let regex = compiled(pattern)?;
-    BUDGET.with_borrow_mut(|budget| regex.find_at(text, from, budget)).map_err(|_| {
+    let mut budget = SearchBudget::of_steps(ScriptSearchSteps.get());
+    let found = regex.find_at(text, from, &mut budget);
+    ScriptSearchSteps.set(budget.steps());
+    found.map_err(|_| {
         limit(format!("its regular expressions need too many steps, the last one was `{pattern}`"))
     })
 }

@@ -3,6 +3,8 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
+use busyhour_slices::tick;
+
 use super::super::text::STEPS_FOR_TEXT;
 use super::super::tree::{Id, ROOT, Tree};
 
@@ -37,6 +39,7 @@ impl<'t> Search<'t> {
         match self.steps_left.get().checked_sub(steps as u64) {
             Some(left) if !self.is_over.get() => {
                 self.steps_left.set(left);
+                tick(steps);
                 true
             }
             _ => self.give_up(),
