@@ -56,8 +56,15 @@ use clap::Parser as _;
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
 
+/// Ends the slices of long evaluations after so many steps instead of by time.
+const SLICE_STEPS: &str = "BUSYHOUR_SLICE_STEPS";
+
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(steps) = std::env::var_os(SLICE_STEPS) {
+        // For tests: short slices find borrows and counters that a suspension breaks.
+        busyhour_slices::suspend_every(steps.to_str().and_then(|steps| steps.parse().ok()).unwrap_or(0));
+    }
     let exit = if jmeter_args::is_jmeter_style(&arguments) {
         jmeter_args::main(&arguments)
     } else {

@@ -7,11 +7,13 @@ use std::cell::{RefCell, UnsafeCell};
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use crate::away::Done;
 use crate::numbers::{self, FRESH, Numbers};
 use crate::slice;
 
@@ -30,10 +32,11 @@ pub(crate) struct Job {
 }
 
 /// How a coroutine gives the thread back.
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
     Done,
     Suspended,
+    /// Until work on another thread is done.
+    Away(Arc<Done>),
 }
 
 /// The inside end of a coroutine.
@@ -60,6 +63,15 @@ fn new_worker() -> Option<Worker> {
 
 /// Suspends the coroutine that runs; returns when it is resumed.
 pub(crate) fn suspend(handle: *const Handle) {
+    pause(handle, Pause::Suspended);
+}
+
+/// Suspends the coroutine that runs until the work is done.
+pub(crate) fn suspend_for(handle: *const Handle, work: Arc<Done>) {
+    pause(handle, Pause::Away(work));
+}
+
+fn pause(handle: *const Handle, pause: Pause) {
     /// Restores the numbers also when the stack is unwound because the evaluation is dropped.
     struct Restore(Numbers);
     impl Drop for Restore {
@@ -71,7 +83,7 @@ pub(crate) fn suspend(handle: *const Handle) {
     // SAFETY: `slice::enter` was called with the yielder of the coroutine that runs this function; it is valid as long as
     // the coroutine's outermost function, which does not return.
     let yielder = unsafe { &*handle };
-    yielder.suspend(Pause::Suspended);
+    yielder.suspend(pause);
     slice::enter(handle);
 }
 
@@ -80,7 +92,7 @@ pub(crate) fn suspend(handle: *const Handle) {
 pub enum Polled<T> {
     /// The future is ready.
     Ready(T),
-    /// The future waits for something and has its waker registered.
+    /// The future waits for something, or for work on another thread, and its waker is registered.
     Pending,
     /// The slice is over; nothing wakes the future, it is to be polled again when others have run.
     Suspended,
@@ -90,6 +102,8 @@ pub enum Polled<T> {
 pub struct SlicedPoll<F: Future> {
     inner: UnsafeCell<Inner<F>>,
     suspended: Option<Worker>,
+    /// What it waits for on another thread.
+    away: Option<Arc<Done>>,
     _pinned: PhantomPinned,
 }
 
@@ -109,10 +123,10 @@ impl<F: Future> SlicedPoll<F> {
     /// A future that nobody has polled yet.
     pub fn new(future: F) -> Self {
         let inner = Inner { waker: Waker::noop().clone(), output: Poll::Pending, future };
-        Self { inner: UnsafeCell::new(inner), suspended: None, _pinned: PhantomPinned }
+        Self { inner: UnsafeCell::new(inner), suspended: None, away: None, _pinned: PhantomPinned }
     }
 
-    /// Whether the last poll was suspended.
+    /// Whether the last poll was suspended, also for work on another thread.
     pub fn is_suspended(&self) -> bool {
         self.suspended.is_some()
     }
@@ -125,6 +139,10 @@ impl<F: Future> SlicedPoll<F> {
         // SAFETY: nothing is moved out of the pinned value: `future` stays where it is.
         let this = unsafe { self.get_unchecked_mut() };
         let inner = this.inner.get();
+        if this.away.as_ref().is_some_and(|work| !work.is_done()) {
+            return Polled::Pending;
+        }
+        this.away = None;
         let mut worker = match this.suspended.take() {
             Some(worker) => {
                 slice::no_longer_suspended();
@@ -145,13 +163,19 @@ impl<F: Future> SlicedPoll<F> {
                 worker
             }
         };
-        let outside = Outside::leave_for(clock);
+        // SAFETY: a pointer is taken, nothing is read.
+        let outside = Outside::leave_for(clock, unsafe { &raw const (*inner).waker });
         let paused = worker.resume(Job { work: poll_inner::<F>, of: inner.cast_const().cast() });
         drop(outside);
         match paused {
             CoroutineResult::Yield(Pause::Suspended) => {
                 this.suspended = Some(worker);
                 Polled::Suspended
+            }
+            CoroutineResult::Yield(Pause::Away(work)) => {
+                this.suspended = Some(worker);
+                this.away = Some(work);
+                Polled::Pending
             }
             CoroutineResult::Yield(Pause::Done) | CoroutineResult::Return(()) => {
                 IDLE.with_borrow_mut(|idle| {
@@ -177,7 +201,7 @@ impl<F: Future> Drop for SlicedPoll<F> {
         // Its frames borrow the future, so they are unwound first.
         if let Some(worker) = self.suspended.take() {
             slice::no_longer_suspended();
-            let outside = Outside::leave_for(|| 0);
+            let outside = Outside::leave_for(|| 0, std::ptr::null());
             drop(worker);
             drop(outside);
         }
@@ -203,9 +227,9 @@ unsafe fn poll_inner<F: Future>(inner: *const ()) {
 struct Outside(Numbers);
 
 impl Outside {
-    fn leave_for(clock: fn() -> u64) -> Self {
+    fn leave_for(clock: fn() -> u64, waker: *const Waker) -> Self {
         let outside = Self(numbers::exchange(FRESH));
-        slice::begin(clock);
+        slice::begin(clock, waker);
         outside
     }
 }

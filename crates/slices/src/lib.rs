@@ -4,17 +4,21 @@
 //! Evaluators (regular expressions, XPath, scripts and so on) call [`tick`] with the steps that they take. When a poll has
 //! taken longer than [`SLICE_NS`], `tick` suspends the coroutine with all its stack frames, and the thread continues with other users.
 //!
-//! Rules for code that calls `tick`, directly or indirectly:
+//! Work of a library that counts no steps is done by [`away`] on another thread, if it is on a long text.
+//!
+//! Rules for code that calls `tick` or `away`, directly or indirectly:
 //!
 //! * It holds no borrow of a thread-local `RefCell` and no lock at that time: another user may need it before this one
 //!   continues. Take the value out and put it back, or run the work in [`whole`].
 //! * Counters of an evaluation are not thread-local; they are fields of the evaluation or [`Number`]s, which each
 //!   coroutine has for itself.
 
+mod away;
 mod coroutine;
 mod numbers;
 mod slice;
 
+pub use away::away;
 pub use coroutine::{Polled, SlicedPoll};
 pub use numbers::Number;
 pub use slice::{checkpoint, slices, suspend_every, tick, whole};

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
 
 use crate::coroutine::{self, Handle};
 use crate::{SLICE_NS, SUSPENDED_MAX};
@@ -19,6 +20,7 @@ thread_local! {
     static SLICE: Slice = const {
         Slice {
             handle: Cell::new(ptr::null()),
+            waker: Cell::new(ptr::null()),
             clock: Cell::new(no_clock),
             since_ns: Cell::new(None),
             whole: Cell::new(0),
@@ -36,6 +38,8 @@ fn no_clock() -> u64 {
 struct Slice {
     /// The coroutine that runs; null outside of coroutines.
     handle: Cell<*const Handle>,
+    /// Wakes the future that is polled in it.
+    waker: Cell<*const Waker>,
     clock: Cell<fn() -> u64>,
     /// When the clock was read first.
     since_ns: Cell<Option<u64>>,
@@ -102,10 +106,35 @@ fn look() {
         if !may_end || slice.suspended.get() >= SUSPENDED_MAX {
             return;
         }
-        slice.suspended.set(slice.suspended.get() + 1);
-        slice.ended.set(slice.ended.get() + 1);
+        note_suspension();
         coroutine::suspend(handle);
     });
+}
+
+/// Counts a coroutine that is about to be suspended.
+pub(crate) fn note_suspension() {
+    SLICE.with(|slice| {
+        slice.suspended.set(slice.suspended.get() + 1);
+        slice.ended.set(slice.ended.get() + 1);
+    });
+}
+
+/// The coroutine and its waker, if it may be suspended for work on another thread.
+pub(crate) fn leave_for_away() -> Option<(*const Handle, Waker)> {
+    SLICE.with(|slice| {
+        let handle = slice.handle.get();
+        let may_leave = !handle.is_null() && slice.whole.get() == 0 && !std::thread::panicking();
+        if !may_leave || slice.suspended.get() >= SUSPENDED_MAX {
+            return None;
+        }
+        // SAFETY: `begin` was called with the waker of the poll at hand, which lasts until the poll is done.
+        Some((handle, unsafe { (*slice.waker.get()).clone() }))
+    })
+}
+
+/// Whether slices end by steps instead of by time.
+pub(crate) fn suspends_by_steps() -> bool {
+    SUSPEND_EVERY.load(Ordering::Relaxed) > 0
 }
 
 fn steps_per_look() -> usize {
@@ -117,7 +146,7 @@ fn steps_per_look() -> usize {
 
 impl Slice {
     fn is_over(&self) -> bool {
-        if SUSPEND_EVERY.load(Ordering::Relaxed) > 0 {
+        if suspends_by_steps() {
             return true;
         }
         let now = self.clock.get()();
@@ -133,10 +162,11 @@ impl Slice {
 
 /// A slice begins.
 #[inline]
-pub(crate) fn begin(clock: fn() -> u64) {
+pub(crate) fn begin(clock: fn() -> u64, waker: *const Waker) {
     LEFT.set(steps_per_look());
     SLICE.with(|slice| {
         slice.clock.set(clock);
+        slice.waker.set(waker);
         slice.since_ns.set(None);
     });
 }

@@ -130,3 +130,58 @@ fn only_so_many_evaluations_are_suspended_at_a_time() {
     all.pop();
     assert_eq!(poll(evaluate().as_mut()), Polled::Suspended);
 }
+
+#[test]
+fn work_without_steps_is_done_on_another_thread() {
+    const LONG: usize = 1 << 20;
+    let here = std::thread::current().id();
+    let text = String::from("on the stack of the evaluation");
+    let evaluate = || async {
+        assert_eq!(away(1, || std::thread::current().id()), here, "short work stays");
+        let (length, thread) = away(LONG, || (text.len(), std::thread::current().id()));
+        assert_ne!(thread, here);
+        assert_eq!(whole(|| away(LONG, || std::thread::current().id())), here);
+        length
+    };
+    assert_eq!(away(LONG, || std::thread::current().id()), here, "outside of a coroutine");
+    let mut future = Box::pin(SlicedPoll::new(evaluate()));
+    let waker = Waker::from(std::sync::Arc::new(Unpark(std::thread::current())));
+    let length = loop {
+        match future.as_mut().poll(&Context::from_waker(&waker), clock) {
+            Polled::Ready(length) => break length,
+            Polled::Pending => std::thread::park(),
+            Polled::Suspended => {}
+        }
+    };
+    assert_eq!(length, text.len());
+
+    // Dropped in the middle: the drop waits for the work, which uses the stack.
+    let finished = std::sync::atomic::AtomicBool::new(false);
+    let mut future = Box::pin(SlicedPoll::new(async {
+        away(LONG, || finished.store(true, std::sync::atomic::Ordering::Relaxed));
+    }));
+    assert_eq!(poll(future.as_mut()), Polled::Pending);
+    drop(future);
+    assert!(finished.into_inner());
+}
+
+#[test]
+fn a_panic_on_another_thread_reaches_the_evaluation() {
+    let mut future = Box::pin(SlicedPoll::new(async {
+        let caught = catch_unwind(|| away::<()>(1 << 20, || std::panic::resume_unwind(Box::new("broken"))));
+        assert_eq!(caught.expect_err("it panics").downcast_ref(), Some(&"broken"));
+    }));
+    let waker = Waker::from(std::sync::Arc::new(Unpark(std::thread::current())));
+    while future.as_mut().poll(&Context::from_waker(&waker), clock) == Polled::Pending {
+        std::thread::park();
+    }
+}
+
+/// Wakes a thread.
+struct Unpark(std::thread::Thread);
+
+impl std::task::Wake for Unpark {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.unpark();
+    }
+}

@@ -102,6 +102,7 @@ const HOUSE: &[Place] = &[
             "samplers",
             "script",
             "simulation",
+            "slices",
             "stats",
         ],
         tests_may_use: &["standin"],

@@ -133,6 +133,8 @@ const RULES: &[Rule] = &[
             ("crates/engine/src/timers.rs", "registers a timerfd that the struct owns"),
             ("crates/engine/src/turns.rs", "a system call that no crate wraps"),
             ("crates/slices/src/coroutine.rs", "polls a future on a stack of its own"),
+            ("crates/slices/src/away.rs", "another thread works for a stack that waits for it"),
+            ("crates/slices/src/slice.rs", "borrows the waker of the poll at hand"),
             ("crates/record/src/jtl_scan/marks.rs", "sixteen bytes of a result file looked at together"),
         ],
     },

@@ -1,0 +1,130 @@
+//! Work that has no steps to count, on another thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::task::Waker;
+use std::thread;
+
+use crate::{coroutine, slice};
+
+/// Work on fewer bytes stays on the core: it takes less than a millisecond as a rule, and handing it over takes 10 µs.
+const AWAY_BYTES_MIN: usize = 64 << 10;
+
+/// Threads for such work, at most.
+const THREADS_MAX: usize = 4;
+
+/// Whether work has been done.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    is_done: AtomicBool,
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Done {
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_done.load(Ordering::Acquire)
+    }
+
+    fn set(&self) {
+        let _locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_done.store(true, Ordering::Release);
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.is_done() {
+            locked = self.changed.wait(locked).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+type Work = *mut (dyn FnMut() + Send + 'static);
+
+struct Job {
+    work: Work,
+    done: Arc<Done>,
+    waker: Waker,
+}
+
+// SAFETY: the closure behind the pointer is `Send`, and only the thread that has the job uses it.
+unsafe impl Send for Job {}
+
+impl Job {
+    fn run(self) {
+        // SAFETY: `away` keeps the closure in place until `done` is set.
+        unsafe { (*self.work)() };
+        self.done.set();
+        self.waker.wake();
+    }
+}
+
+/// The way to the threads; `None` if none could be started.
+fn threads() -> Option<&'static Sender<Job>> {
+    static THREADS: OnceLock<Option<Sender<Job>>> = OnceLock::new();
+    let start = || {
+        let (sender, receiver) = channel();
+        let receiver = Arc::new(Mutex::new(receiver));
+        let wanted = thread::available_parallelism().map_or(1, |cpus| cpus.get().min(THREADS_MAX));
+        let started = (0..wanted).filter(|_| {
+            let receiver = Arc::clone(&receiver);
+            thread::Builder::new().name("evaluation".to_owned()).spawn(move || serve(&receiver)).is_ok()
+        });
+        (started.count() > 0).then_some(sender)
+    };
+    THREADS.get_or_init(start).as_ref()
+}
+
+fn serve(jobs: &Mutex<Receiver<Job>>) {
+    loop {
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = job else { return };
+        job.run();
+    }
+}
+
+/// Does work on so many bytes that cannot be cut into slices: on another thread if it may take long, while the evaluation
+/// is suspended. The work uses nothing that belongs to a thread, such as counts of limits.
+///
+/// # Panics
+/// When the work does, with its panic.
+pub fn away<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
+    let is_short = bytes < AWAY_BYTES_MIN && !slice::suspends_by_steps();
+    if is_short {
+        return work();
+    }
+    let (Some((handle, waker)), Some(threads)) = (slice::leave_for_away(), threads()) else { return work() };
+    let mut result = None;
+    let mut work = Some(work);
+    let mut run = || {
+        result = work.take().map(|work| catch_unwind(AssertUnwindSafe(work)));
+    };
+    let run: *mut (dyn FnMut() + Send + '_) = &raw mut run;
+    // SAFETY: only the lifetime changes. `waiting` does not let this frame end before the work is done.
+    let run: Work = unsafe { std::mem::transmute(run) };
+    let done = Arc::new(Done::default());
+    let waiting = Waiting(&done);
+    if threads.send(Job { work: run, done: Arc::clone(&done), waker }).is_err() {
+        unreachable!("the threads last as long as the process");
+    }
+    slice::note_suspension();
+    coroutine::suspend_for(handle, Arc::clone(&done));
+    drop(waiting);
+    match result {
+        Some(Ok(result)) => result,
+        Some(Err(panic)) => resume_unwind(panic),
+        None => unreachable!("the work is done"),
+    }
+}
+
+/// Waits for the work, also when the stack is unwound because the evaluation is dropped.
+struct Waiting<'d>(&'d Done);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
