@@ -45,14 +45,16 @@ thread_local! {
 
 /// Lends the thread's read buffer, of so many bytes.
 fn with_buffer<R>(bytes: usize, read: impl FnOnce(&mut [u8]) -> R) -> R {
-    BUFFER.with_borrow_mut(|buffer| {
-        if buffer.len() < bytes {
-            // A large one is address space only: fresh pages are zero and cost nothing until they are written to,
-            // which a skipping kernel never does.
-            *buffer = vec![0; if bytes <= READ_BYTES { READ_BYTES } else { SKIP_BYTES_MAX }];
-        }
-        read(&mut buffer[..bytes])
-    })
+    // Taken out: unpacking what was read may be suspended, and another user may read meanwhile.
+    let mut buffer = BUFFER.take();
+    if buffer.len() < bytes {
+        // A large one is address space only: fresh pages are zero and cost nothing until they are written to,
+        // which a skipping kernel never does.
+        buffer = vec![0; if bytes <= READ_BYTES { READ_BYTES } else { SKIP_BYTES_MAX }];
+    }
+    let result = read(&mut buffer[..bytes]);
+    BUFFER.set(buffer);
+    result
 }
 
 enum Stream {

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use busyhour_limits::Limit;
+use busyhour_slices::tick;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use crate::failure::Failure;
@@ -31,6 +32,9 @@ const HEAD_CHECKSUM: u8 = 2;
 const EXTRA: u8 = 4;
 const NAME: u8 = 8;
 const COMMENT: u8 = 16;
+
+/// Unpacked bytes that count as one step: about 50 ns.
+const BYTES_PER_STEP: usize = 16;
 
 thread_local! {
     #[expect(clippy::vec_box, reason = "a decoder goes to its response and back as a pointer")]
@@ -250,6 +254,7 @@ impl Decoder {
             return Err(unpacks_to_too_much());
         };
         output.bytes_left = bytes_left;
+        tick(text.len() / BYTES_PER_STEP);
         match (&mut self.next, &mut output.kept) {
             // At most CONTENT_ENCODINGS_MAX deep.
             (Some(next), _) => next.feed(text, output),

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use busyhour_slices::away;
+
 use crate::value::Value;
 
 /// The text is not JSON, not even generously.
@@ -26,6 +28,10 @@ const DEPTH_MAX: u32 = 400;
 /// # Errors
 /// When an array or object or text does not end, or a key is missing.
 pub fn read(text: &str) -> Result<Value, NotJson> {
+    away(text.len(), || read_at_once(text))
+}
+
+fn read_at_once(text: &str) -> Result<Value, NotJson> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
     reader.skip_space();
     if reader.at == text.len() {

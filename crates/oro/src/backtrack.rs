@@ -73,6 +73,12 @@ struct Machine<'p, 't, 's> {
 pub(crate) struct Slots(Vec<usize>);
 
 impl Slots {
+    /// Of groups that lie at these places.
+    pub(crate) fn of(groups: impl Iterator<Item = Option<(usize, usize)>>) -> Self {
+        let places = groups.map(|group| group.unwrap_or((UNSET, UNSET)));
+        Self(places.flat_map(|(start, end)| [start, end]).collect())
+    }
+
     /// Where a group lies.
     pub(crate) fn group(&self, group: usize) -> Option<(usize, usize)> {
         let (start, end) = (*self.0.get(2 * group)?, *self.0.get(2 * group + 1)?);

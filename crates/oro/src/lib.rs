@@ -14,6 +14,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use busyhour_slices::{away, is_long};
 use regex_syntax::hir::{Hir, HirKind};
 
 use backtrack::{Program, STEPS_MAX, Slots, Steps};
@@ -93,9 +94,12 @@ impl Finder {
         budget: &mut SearchBudget,
     ) -> Result<Option<Vec<Option<(usize, usize)>>>, SearchLimit> {
         match &self.0 {
-            Engine::Plain(regex) => Ok(regex.captures_at(text, from).map(|found| {
-                found.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
-            })),
+            Engine::Plain(regex) => {
+                let found = away(text.len().saturating_sub(from), || regex.captures_at(text, from));
+                Ok(found.map(|found| {
+                    found.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
+                }))
+            }
             Engine::Backtracking(program) => {
                 let found = counted(program.search(text, from, &mut budget.0))?;
                 Ok(found.map(|slots| slots.groups()))
@@ -157,7 +161,7 @@ fn counted<T>(searched: Result<T, SearchLimit>) -> Result<T, SearchLimit> {
 impl Engine {
     fn contains(&self, text: &str) -> Result<bool, SearchLimit> {
         match self {
-            Self::Plain(regex) => Ok(regex.is_match(text)),
+            Self::Plain(regex) => Ok(away(text.len(), || regex.is_match(text))),
             Self::Backtracking(program) => Ok(program.search(text, 0, &mut Steps::full())?.is_some()),
         }
     }
@@ -283,7 +287,7 @@ impl Pattern {
             .get_or_init(|| Engine::compile(&format!(r"\A(?:{})", self.translated), self.fancy).ok())
             .as_ref();
         let end = match anchored.ok_or(SearchLimit)? {
-            Engine::Plain(regex) => regex.find(text).map(|found| found.end()),
+            Engine::Plain(regex) => away(text.len(), || regex.find(text).map(|found| found.end())),
             Engine::Backtracking(program) => {
                 let found = program.search(text, 0, &mut Steps::full());
                 counted(found)?.and_then(|slots| slots.group(0).map(|(_, end)| end))
@@ -303,33 +307,44 @@ impl Pattern {
     ) -> Result<(), SearchLimit> {
         counted(self.with_local(|local| {
             let mut steps = Steps::full();
-            let mut from = 0;
-            let mut last_end = None;
-            while from <= text.len() {
+            let mut place = Place::default();
+            let mut at_once = 1;
+            while place.from <= text.len() {
                 let slots;
-                let (found, start, end) = match (&local.engine, &mut local.locations) {
-                    (Engine::Plain(regex), locations) => {
-                        let locations = locations.get_or_insert_with(|| regex.capture_locations());
-                        let Some(found) = regex.captures_read_at(locations, text, from) else { break };
-                        (Found::Plain(locations), found.start(), found.end())
+                let found = match &local.engine {
+                    Engine::Plain(regex) if is_long(text.len() - place.from) => {
+                        // Searches on another thread; at first few, because many a visitor wants the first match only.
+                        let batch =
+                            away(text.len() - place.from, || find_some(regex, text, &mut place, at_once));
+                        at_once = (at_once * 2).min(AT_ONCE_MAX);
+                        for slots in &batch {
+                            let groups = Groups { text, found: Found::Backtracking(slots) };
+                            if visit(&groups).is_break() {
+                                return Ok(());
+                            }
+                        }
+                        if batch.is_empty() {
+                            break;
+                        }
+                        continue;
                     }
-                    (Engine::Backtracking(program), _) => {
-                        let Some(found) = program.search(text, from, &mut steps)? else { break };
+                    Engine::Plain(regex) => {
+                        let locations = local.locations.get_or_insert_with(|| regex.capture_locations());
+                        if regex.captures_read_at(locations, text, place.from).is_none() {
+                            break;
+                        }
+                        Found::Plain(locations)
+                    }
+                    Engine::Backtracking(program) => {
+                        let Some(found) = program.search(text, place.from, &mut steps)? else { break };
                         slots = found;
-                        let Some((start, end)) = slots.group(0) else { break };
-                        (Found::Backtracking(&slots), start, end)
+                        Found::Backtracking(&slots)
                     }
                 };
-                if start == end && last_end == Some(end) {
-                    // Nothing right behind a match is no match: go on behind the next character.
-                    from = end + text[end..].chars().next().map_or(1, char::len_utf8);
-                    continue;
-                }
-                if visit(&Groups { text, found }).is_break() {
+                let groups = Groups { text, found };
+                if place.moves_behind(&groups.whole(), text) && visit(&groups).is_break() {
                     break;
                 }
-                last_end = Some(end);
-                from = end;
             }
             Ok(())
         }))
@@ -344,6 +359,46 @@ impl Pattern {
         place.set(Some(local));
         result
     }
+}
+
+/// Matches that are looked for at once on another thread, at most.
+const AT_ONCE_MAX: usize = 1024;
+
+/// Where a search for all matches is.
+#[derive(Default)]
+struct Place {
+    from: usize,
+    last_end: Option<usize>,
+}
+
+impl Place {
+    /// Goes on behind a match; false if nothing was matched right behind the match before, which does not count.
+    fn moves_behind(&mut self, whole: &std::ops::Range<usize>, text: &str) -> bool {
+        if whole.is_empty() && self.last_end == Some(whole.end) {
+            self.from = whole.end + text[whole.end..].chars().next().map_or(1, char::len_utf8);
+            return false;
+        }
+        self.last_end = Some(whole.end);
+        self.from = whole.end;
+        true
+    }
+}
+
+/// The next matches, at most so many; none at the end of the text.
+fn find_some(regex: &regex::Regex, text: &str, place: &mut Place, at_once: usize) -> Vec<Slots> {
+    let mut locations = regex.capture_locations();
+    let mut found = Vec::new();
+    while found.len() < at_once && place.from <= text.len() {
+        let Some(whole) = regex.captures_read_at(&mut locations, text, place.from) else {
+            place.from = text.len() + 1;
+            break;
+        };
+        if place.moves_behind(&whole.range(), text) {
+            let groups = (0..locations.len()).map(|group| locations.get(group));
+            found.push(Slots::of(groups));
+        }
+    }
+    found
 }
 
 /// Looks for what makes groups or empty matches differ between a backtracking matcher with ORO's habits and one

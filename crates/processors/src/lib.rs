@@ -19,6 +19,8 @@ mod csv;
 mod debug;
 mod debug_post;
 mod html;
+#[cfg(test)]
+mod interleaved_tests;
 mod java;
 mod jmespath;
 mod jmespath_extractor;

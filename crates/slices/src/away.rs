@@ -86,14 +86,19 @@ fn serve(jobs: &Mutex<Receiver<Job>>) {
     }
 }
 
+/// Whether work on so many bytes is done on another thread.
+#[inline]
+pub fn is_long(bytes: usize) -> bool {
+    bytes >= AWAY_BYTES_MIN || slice::suspends_by_steps()
+}
+
 /// Does work on so many bytes that cannot be cut into slices: on another thread if it may take long, while the evaluation
 /// is suspended. The work uses nothing that belongs to a thread, such as counts of limits.
 ///
 /// # Panics
 /// When the work does, with its panic.
 pub fn away<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
-    let is_short = bytes < AWAY_BYTES_MIN && !slice::suspends_by_steps();
-    if is_short {
+    if !is_long(bytes) {
         return work();
     }
     let (Some((handle, waker)), Some(threads)) = (slice::leave_for_away(), threads()) else { return work() };

@@ -18,7 +18,7 @@ mod coroutine;
 mod numbers;
 mod slice;
 
-pub use away::away;
+pub use away::{away, is_long};
 pub use coroutine::{Polled, SlicedPoll};
 pub use numbers::Number;
 pub use slice::{checkpoint, slices, suspend_every, tick, whole};

@@ -10,6 +10,7 @@ mod write;
 use std::borrow::Cow;
 
 use busyhour_limits::{Limit, exceeded};
+use busyhour_slices::away;
 use uppsala::{Document, NodeKind, Parser, QName};
 
 pub use complaint::complaint;
@@ -69,6 +70,22 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// # Errors
 /// With the words of Java's parser when it is not well-formed.
 pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, String> {
+    away(text.len(), || read_at_once(text, reading)).map_err(|problem| match problem {
+        Problem::Words(words) => words,
+        Problem::TooDeep => {
+            exceeded(Limit::XmlDepth);
+            format!("the document nests elements deeper than {DEPTH_MAX}")
+        }
+    })
+}
+
+/// Why a document cannot be read.
+enum Problem {
+    TooDeep,
+    Words(String),
+}
+
+fn read_at_once(text: &str, reading: Reading) -> Result<XmlDocument<'_>, Problem> {
     let parser = Parser::with_namespace_aware(reading.namespaces)
         .with_forbid_dtd(reading.no_doctype)
         .with_max_depth(DEPTH_MAX);
@@ -76,10 +93,9 @@ pub fn read(text: &str, reading: Reading) -> Result<XmlDocument<'_>, String> {
         let message = error.to_string();
         // The library tells its limit from other errors by its words only.
         if message.contains("maximum depth") {
-            exceeded(Limit::XmlDepth);
-            return format!("the document nests elements deeper than {DEPTH_MAX}");
+            return Problem::TooDeep;
         }
-        complaint(text, reading).unwrap_or_else(|| without_place(&message))
+        Problem::Words(complaint(text, reading).unwrap_or_else(|| without_place(&message)))
     })?;
     defaults::add(&mut tree, text);
     if !reading.namespaces {

@@ -35,6 +35,9 @@ const KEPT_MAX: usize = 400;
 
 type Kept = Rc<Result<XPath, String>>;
 
+/// Steps for each node that is copied for an evaluation.
+const STEPS_PER_COPY: usize = 16;
+
 thread_local! {
     static KEPT: RefCell<HashMap<String, Kept>> = RefCell::default();
 }
@@ -157,6 +160,7 @@ impl<'d> Copy<'d> {
         let mut open: Vec<(NodeId, Option<dom::Element<'d>>)> =
             tree.children(tree.root()).into_iter().rev().map(|child| (child, None)).collect();
         while let Some((id, parent)) = open.pop() {
+            tick(STEPS_PER_COPY);
             let node = match tree.node_kind(id) {
                 Some(NodeKind::Element(element)) => {
                     let own = document.create_element(name(&element.name));

@@ -1,8 +1,7 @@
 //! The JavaScript engines of a thread: runtime, context, the functions of the scripts that ran last.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rquickjs::context::EvalOptions;
@@ -14,7 +13,7 @@ use super::host::{self, BUDGET};
 use super::{Imitated, Sight};
 use crate::jvm::bridge::Passed;
 
-/// Heap of a thread's engine, in bytes; scripts of thousands of users share it.
+/// Heap of an engine, in bytes; scripts of thousands of users share it.
 const HEAP_BYTES_MAX: usize = 64 << 20;
 /// Stack that a script may use, in bytes.
 const STACK_BYTES_MAX: usize = 256 << 10;
@@ -64,17 +63,39 @@ struct Engine {
 }
 
 thread_local! {
-    /// One for each engine that is imitated: they differ in what the language's own objects can do.
-    static ENGINES: RefCell<HashMap<Imitated, Engine>> = RefCell::default();
+    /// Engines without work, by what they imitate: the language's own objects differ in what they can do. A script that is
+    /// suspended has its engine for itself.
+    static IDLE: RefCell<HashMap<Imitated, Vec<Engine>>> = RefCell::default();
+    static LENT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Engines of a thread that scripts may be suspended in at a time; each may take memory of its own.
+const SUSPENDED_MAX: usize = 4;
+
+/// An engine that runs a script. It goes back also when the script is dropped while it is suspended.
+struct Lent(Imitated, Option<Engine>);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        LENT.set(LENT.get() - 1);
+        if let Some(engine) = self.1.take() {
+            IDLE.with_borrow_mut(|idle| idle.entry(self.0).or_default().push(engine));
+        }
+    }
 }
 
 fn with_engine<T>(imitated: Imitated, work: impl FnOnce(&mut Engine) -> Result<T, Stop>) -> Result<T, Stop> {
-    whole(|| {
-        ENGINES.with_borrow_mut(|engines| match engines.entry(imitated) {
-            Entry::Occupied(engine) => work(engine.into_mut()),
-            Entry::Vacant(place) => work(place.insert(Engine::new(imitated)?)),
-        })
-    })
+    LENT.set(LENT.get() + 1);
+    let idle = IDLE.with_borrow_mut(|idle| idle.get_mut(&imitated).and_then(Vec::pop));
+    let mut lent = Lent(imitated, idle);
+    let run = || {
+        let engine = match &mut lent.1 {
+            Some(engine) => engine,
+            none => none.insert(Engine::new(imitated)?),
+        };
+        work(engine)
+    };
+    if LENT.get() > SUSPENDED_MAX { whole(run) } else { run() }
 }
 
 /// Whether the text parses, as a script or as one expression.
@@ -149,6 +170,7 @@ impl Engine {
         runtime.set_interrupt_handler(Some(Box::new(|| {
             let left = BUDGET.get().saturating_sub(1);
             BUDGET.set(left);
+            host::let_others_run();
             left == 0
         })));
         let context = Context::full(&runtime).map_err(broken)?;

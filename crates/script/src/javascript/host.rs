@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use busyhour_slices::checkpoint;
 use rquickjs::{Array, Ctx, Exception, FromJs, Function, IntoJs, Object, Value};
 use scoped_tls_hkt::scoped_thread_local;
 
@@ -43,11 +44,34 @@ fn with_scope<T>(ctx: &Ctx<'_>, work: impl FnOnce(&mut dyn Scope) -> T) -> rquic
     }
 }
 
+/// Does work that may be suspended: what the thread holds for this script is put aside meanwhile, because another script may
+/// run before the work is done.
+fn apart<T>(work: impl FnOnce(&mut Objects) -> T) -> T {
+    let (mut objects, refused, budget) = (OBJECTS.take(), REFUSED.take(), BUDGET.get());
+    let done = work(&mut objects);
+    OBJECTS.set(objects);
+    REFUSED.set(refused);
+    BUDGET.set(budget);
+    done
+}
+
+/// Ends the slice of the script that runs, if its time is over.
+pub(super) fn let_others_run() {
+    apart(|_| {
+        if SCOPE.is_set() {
+            // While it is borrowed, the thread has none.
+            SCOPE.with(|_| checkpoint());
+        } else {
+            checkpoint();
+        }
+    });
+}
+
 fn with_objects<'js>(
     ctx: &Ctx<'js>,
     work: impl FnOnce(&mut Objects, &mut dyn Scope) -> Result<Passed, Failure>,
 ) -> rquickjs::Result<Value<'js>> {
-    let answer = with_scope(ctx, |scope| OBJECTS.with_borrow_mut(|objects| work(objects, scope)))?;
+    let answer = with_scope(ctx, |scope| apart(|objects| work(objects, scope)))?;
     match answer {
         Ok(value) => value.into_js(ctx),
         Err(Failure::Thrown(class, message)) => {
