@@ -11,9 +11,10 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use busyhour_slices::{Polled, SlicedPoll};
-
+use busyhour_program::Program;
 use busyhour_program::clock::monotonic_ns;
+use busyhour_program::sampler::{Protocol, SamplerPackage};
+use busyhour_slices::{Polled, SlicedPoll, need_coroutines};
 
 use crate::core::Core;
 
@@ -53,6 +54,20 @@ impl SuspendedUsers {
         if let Some(waker) = first {
             let _ = pin!(tokio::task::yield_now()).poll(&mut Context::from_waker(&waker));
         }
+    }
+}
+
+/// Has users polled inside of coroutines from the start if the program has elements that evaluate something. Others begin with
+/// it when something that is part of a request has taken many steps, such as a function or the unpacking of a body.
+pub(crate) fn prepare<P: Protocol>(program: &Program<P>) {
+    let evaluates = |package: &SamplerPackage<P>| {
+        !(package.before.is_empty()
+            && package.after.is_empty()
+            && package.assertions.is_empty()
+            && package.hearers.all.is_empty())
+    };
+    if program.groups.iter().flat_map(|group| &group.samplers).any(evaluates) {
+        need_coroutines();
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 use std::thread::Thread;
 
-use busyhour_engine::symbols::Symbols;
 use busyhour_jsonpath::JsonPath;
-use busyhour_slices::{Polled, SlicedPoll, slices, suspend_every};
+use busyhour_program::symbols::Symbols;
+use busyhour_slices::{Polled, SlicedPoll, need_coroutines, slices, suspend_every};
 use busyhour_xml::Reading;
 
 use crate::html::{Selector, TextBudget, parse};
@@ -85,15 +85,21 @@ const EVALUATIONS: &[(&str, Evaluate)] = &[
         texts.map(|text| text.expect("few steps")).collect::<Vec<_>>().join(" ")
     }),
     ("Groovy", || {
-        text("${__groovy(def m = [:]; (1..400).each { m['k' + it] = it * 2 }; m.values().sum() + ('ab' * 9 =~ /(a|b)+(?=b)/).size())}")
+        text(
+            "${__groovy(def m = [:]; (1..400).each { m['k' + it] = it * 2 }; m.values().sum() + ('ab' * 9 =~ /(a|b)+(?=b)/).size())}",
+        )
     }),
     ("Groovy that nests too deeply", || {
-        text("${__groovy(def f; f = { n -> n == 0 ? 0 : 1 + f(n - 1) }; try { f(100000) } catch (StackOverflowError e) { 'deep' })}")
+        text(
+            "${__groovy(def f; f = { n -> n == 0 ? 0 : 1 + f(n - 1) }; try { f(100000) } catch (StackOverflowError e) { 'deep' })}",
+        )
     }),
     ("JEXL", || text("${__jexl3(var n = 0; for (var i : 1..2000) { n = n + i }; n)}")),
     ("JavaScript", || text("${__javaScript(var n = 0; for (var i = 0; i < 60000; i++) { n += i % 7 } n)}")),
     ("JavaScript with Java's objects", || {
-        text("${__javaScript(var all = ''; for (var i = 0; i < 30000; i++) { vars.put('v', '' + i); if (i % 1000 == 0) { all += vars.get('v') + ' ' } } all)}")
+        text(
+            "${__javaScript(var all = ''; for (var i = 0; i < 30000; i++) { vars.put('v'\\, '' + i); if (i % 1000 == 0) { all += vars.get('v') + ' ' } } all)}",
+        )
     }),
     ("texts in texts", || text("${__eval(${again})}${__eval(${once})}")),
 ];
@@ -101,6 +107,8 @@ const EVALUATIONS: &[(&str, Evaluate)] = &[
 #[test]
 fn evaluations_find_the_same_when_they_take_turns() {
     let alone: Vec<String> = EVALUATIONS.iter().map(|(_, evaluate)| evaluate()).collect();
+    assert!(alone.iter().all(|found| !found.contains("JMeter would fail")), "{alone:?}");
+    need_coroutines();
     suspend_every(20);
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     // Two of each kind at a time.
@@ -134,6 +142,7 @@ fn evaluations_find_the_same_when_they_take_turns() {
 #[test]
 fn evaluations_that_are_dropped_leave_the_thread_as_it_was() {
     let alone: Vec<String> = EVALUATIONS.iter().map(|(_, evaluate)| evaluate()).collect();
+    need_coroutines();
     suspend_every(20);
     for (_, evaluate) in EVALUATIONS {
         let mut evaluation = Box::pin(SlicedPoll::new(async { evaluate() }));

@@ -143,6 +143,15 @@ impl<F: Future> SlicedPoll<F> {
             return Polled::Pending;
         }
         this.away = None;
+        if this.suspended.is_none() && !slice::are_coroutines_needed() {
+            // SAFETY: `inner` is pinned and nobody else uses it.
+            let polled = unsafe { Pin::new_unchecked(&mut (*inner).future) }
+                .poll(&mut Context::from_waker(context.waker()));
+            return match polled {
+                Poll::Ready(output) => Polled::Ready(output),
+                Poll::Pending => Polled::Pending,
+            };
+        }
         let mut worker = match this.suspended.take() {
             Some(worker) => {
                 slice::no_longer_suspended();

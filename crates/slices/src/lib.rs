@@ -21,7 +21,7 @@ mod slice;
 pub use away::{away, is_long};
 pub use coroutine::{Polled, SlicedPoll};
 pub use numbers::Number;
-pub use slice::{checkpoint, slices, suspend_every, tick, whole};
+pub use slice::{checkpoint, need_coroutines, slices, suspend_every, tick, whole};
 
 /// A slice ends after this time, in nanoseconds.
 pub const SLICE_NS: u64 = 1_000_000;

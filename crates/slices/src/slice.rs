@@ -16,7 +16,9 @@ static SUSPEND_EVERY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// Steps until the next look at the clock.
-    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static LEFT: Cell<usize> = const { Cell::new(STEPS_PER_LOOK) };
+    /// Whether futures are polled inside of coroutines.
+    static NEEDED: Cell<bool> = const { Cell::new(false) };
     static SLICE: Slice = const {
         Slice {
             handle: Cell::new(ptr::null()),
@@ -67,6 +69,17 @@ pub fn checkpoint() {
     look();
 }
 
+/// Has the futures of this thread polled inside of coroutines from now on. Without it that begins when a poll has taken more than
+/// a thousand steps, so that users who evaluate nothing do not pay for coroutines.
+pub fn need_coroutines() {
+    NEEDED.set(true);
+}
+
+#[inline]
+pub(crate) fn are_coroutines_needed() -> bool {
+    NEEDED.get() || suspends_by_steps()
+}
+
 /// Runs work that must not be suspended.
 pub fn whole<R>(work: impl FnOnce() -> R) -> R {
     struct Inside;
@@ -97,6 +110,7 @@ fn look() {
     SLICE.with(|slice| {
         let handle = slice.handle.get();
         if handle.is_null() {
+            need_coroutines();
             LEFT.set(usize::MAX);
             return;
         }
@@ -123,6 +137,9 @@ pub(crate) fn note_suspension() {
 pub(crate) fn leave_for_away() -> Option<(*const Handle, Waker)> {
     SLICE.with(|slice| {
         let handle = slice.handle.get();
+        if handle.is_null() {
+            need_coroutines();
+        }
         let may_leave = !handle.is_null() && slice.whole.get() == 0 && !std::thread::panicking();
         if !may_leave || slice.suspended.get() >= SUSPENDED_MAX {
             return None;

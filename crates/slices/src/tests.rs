@@ -17,6 +17,7 @@ fn clock() -> u64 {
 }
 
 fn poll<F: Future>(future: Pin<&mut SlicedPoll<F>>) -> Polled<F::Output> {
+    need_coroutines();
     future.poll(&Context::from_waker(Waker::noop()), clock)
 }
 
@@ -132,6 +133,23 @@ fn only_so_many_evaluations_are_suspended_at_a_time() {
 }
 
 #[test]
+fn coroutines_are_used_when_a_poll_has_taken_many_steps() {
+    let poll = |steps: usize| {
+        let mut future = pin!(SlicedPoll::new(async move {
+            (0..steps).for_each(|_| tick(1));
+            (0..5).for_each(|_| checkpoint());
+        }));
+        future.as_mut().poll(&Context::from_waker(Waker::noop()), clock)
+    };
+    tick(1);
+    let few = pin!(SlicedPoll::new(async { (0..900).for_each(|_| tick(1)) }));
+    assert_eq!(few.poll(&Context::from_waker(Waker::noop()), clock), Polled::Ready(()));
+    assert!(!slice::are_coroutines_needed());
+    assert_eq!(poll(2_000), Polled::Ready(()));
+    assert_eq!(poll(0), Polled::Suspended);
+}
+
+#[test]
 fn work_without_steps_is_done_on_another_thread() {
     const LONG: usize = 1 << 20;
     let here = std::thread::current().id();
@@ -144,6 +162,7 @@ fn work_without_steps_is_done_on_another_thread() {
         length
     };
     assert_eq!(away(LONG, || std::thread::current().id()), here, "outside of a coroutine");
+    need_coroutines();
     let mut future = Box::pin(SlicedPoll::new(evaluate()));
     let waker = Waker::from(std::sync::Arc::new(Unpark(std::thread::current())));
     let length = loop {
@@ -167,6 +186,7 @@ fn work_without_steps_is_done_on_another_thread() {
 
 #[test]
 fn a_panic_on_another_thread_reaches_the_evaluation() {
+    need_coroutines();
     let mut future = Box::pin(SlicedPoll::new(async {
         let caught = catch_unwind(|| away::<()>(1 << 20, || std::panic::resume_unwind(Box::new("broken"))));
         assert_eq!(caught.expect_err("it panics").downcast_ref(), Some(&"broken"));

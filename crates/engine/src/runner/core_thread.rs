@@ -58,6 +58,7 @@ impl<P: Protocol> CoreThread<P> {
             }
         };
         crate::turns::ask_for_short_turns();
+        crate::slices::prepare(&program);
         let began = shared.clock.now();
         runtime.block_on(async {
             let core = match Core::new(index, shared, labels, writer) {

@@ -3,10 +3,27 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use busyhour_program::element::Processor;
+use busyhour_program::group::Group;
+use busyhour_program::run::Stop;
+use busyhour_program::user::UserState;
 use busyhour_slices::{slices, tick};
 
-use crate::run::Stop;
-use crate::testing::{Act, Ran, Script, always, group, leaf, program, run_on};
+use crate::testing::{Act, Fake, Ran, Script, always, group, leaf, program, run_on};
+
+#[derive(Debug)]
+struct Nothing;
+
+impl Processor for Nothing {
+    fn process(&self, _user: &mut UserState) {}
+}
+
+/// Users with a sampler that has a pre-processor.
+fn users(count: u32, loops: &str, script: &Script) -> Group<Fake> {
+    let mut group = group(count, loops, vec![leaf("x")], script);
+    group.samplers[0].before = [Arc::new(Nothing) as Arc<dyn Processor>].into();
+    group
+}
 
 /// Steps after which a long evaluation ends in any case.
 const STEPS_MAX: u64 = 1 << 28;
@@ -39,10 +56,7 @@ fn run_beside(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
         // Continues when the runtime has looked for events, as after a read from a socket.
         Act::Yield
     });
-    let groups = vec![
-        group(long_users, "1", vec![leaf("long")], &long),
-        group(1, &samples.to_string(), vec![leaf("short")], &short),
-    ];
+    let groups = vec![users(long_users, "1", &long), users(1, &samples.to_string(), &short)];
     let ran = run_on(1, program(groups));
     assert_eq!(made.load(Ordering::Relaxed), samples);
     let taken = taken.lock().unwrap().clone();
@@ -81,7 +95,7 @@ fn a_run_that_is_stopped_at_once_drops_evaluations_that_are_suspended() {
         evaluate_until(|| false);
         Act::Done
     });
-    let ran = run_on(1, program(vec![group(3, "1", vec![leaf("long")], &long)]));
+    let ran = run_on(1, program(vec![users(3, "1", &long)]));
     assert_eq!(ran.totals.total.samples, 0);
     let begun = ran.report.cores[0].interrupted;
     assert_eq!(dropped.load(Ordering::Relaxed), begun);
@@ -98,6 +112,6 @@ fn a_panic_in_a_slice_ends_its_user_only() {
         }
         Act::Done
     });
-    let ran = run_on(1, program(vec![group(2, "1", vec![leaf("x")], &broken)]));
+    let ran = run_on(1, program(vec![users(2, "1", &broken)]));
     assert_eq!((ran.report.cores[0].died, ran.totals.total.samples), (1, 1));
 }

@@ -72,13 +72,18 @@ thread_local! {
 /// Engines of a thread that scripts may be suspended in at a time; each may take memory of its own.
 const SUSPENDED_MAX: usize = 4;
 
-/// An engine that runs a script. It goes back also when the script is dropped while it is suspended.
+/// An engine that runs a script.
 struct Lent(Imitated, Option<Engine>);
 
 impl Drop for Lent {
     fn drop(&mut self) {
         LENT.set(LENT.get() - 1);
-        if let Some(engine) = self.1.take() {
+        let Some(engine) = self.1.take() else { return };
+        if std::thread::panicking() {
+            // The script was dropped while it was suspended, or it panicked: its engine is locked for ever, and dropping a
+            // locked engine panics. That happens when a run is stopped at once, so its memory is not needed again.
+            std::mem::forget(engine);
+        } else {
             IDLE.with_borrow_mut(|idle| idle.entry(self.0).or_default().push(engine));
         }
     }
