@@ -81,7 +81,7 @@ pub(crate) async fn one(
 ) -> Option<String> {
     let clock = user.run.clock.clone();
     if origin.is_file {
-        Box::pin(file_page::read(sampler, &request.url, &mut user.result, &clock, keep)).await;
+        Box::pin(file_page::read(sampler, request, &mut user.result, &clock, keep)).await;
         return None;
     }
     if let Some(source) = &sampler.source {
@@ -202,8 +202,10 @@ pub(crate) fn prepare<'s>(
             return None;
         }
     };
+    let mut line = Line::new(sampler, user, session, origin, proxy, said, special, keep);
+    line.room.clone_from(&request.room);
     Some(Step {
-        line: Line::new(sampler, user, session, origin, proxy, said, special, keep),
+        line,
         head: Head::new(sampler),
         now_ms,
         told: false,
@@ -266,6 +268,9 @@ pub(crate) fn settle(
     if let Err(failure) = outcome {
         // JMeter notes what was sent only once there is an answer.
         result.sent_bytes = 0;
+        if let Some(room) = &line.room {
+            room.release(result.body.len());
+        }
         failure.write_to(result, keep.body);
         if let Some(limit) = failure.limit {
             busyhour_limits::exceeded(limit);
@@ -334,6 +339,9 @@ fn once_more(user: &mut UserState, request: &mut Rendered, step: &mut Step<'_>) 
     let lines = request.assemble(&line.origin, line.proxy.as_deref(), line.sampler.keep_alive);
     if line.keep.request {
         describe(request, lines, &mut user.result);
+    }
+    if let Some(room) = &line.room {
+        room.release(user.result.body.len());
     }
     forget_answer(&mut user.result);
     line.again(user.now());

@@ -3,26 +3,29 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Keep, SampleResult};
 use busyhour_record::DataType;
 use busyhour_record::HttpDetail;
 
 use crate::failure::Failure;
+use crate::head::Rendered;
 use crate::limits::BodyLimit;
 use crate::sampler::HttpSampler;
 
 /// Bytes of a file that are kept unless the properties say otherwise, as in JMeter.
 const KEPT_MAX: usize = 10 * 1024 * 1024;
 
-/// Reads the file that `url` names; a relative one is looked for in the working directory.
+/// Reads the file that the URL of the request names; a relative one is looked for in the working directory.
 pub(crate) async fn read(
     sampler: &HttpSampler,
-    url: &str,
+    request: &Rendered,
     result: &mut SampleResult,
     clock: &Clock,
     keep: Keep,
 ) {
+    let url = request.url.as_str();
     result.url.push_str(url);
     result.label.clear();
     result.label.push_str(url);
@@ -49,6 +52,13 @@ pub(crate) async fn read(
     result.end = clock.now();
     match content {
         Ok((content, bytes)) => {
+            if let Some(room) = request.room.as_ref().filter(|_| keep.body)
+                && let Err(failure) = room.take(content.len())
+            {
+                failure.write_to(result, keep.body);
+                busyhour_limits::exceeded(Limit::SampleBodyBytes);
+                return;
+            }
             result.code.push_str("200");
             result.message.push_str("OK");
             result.success = true;

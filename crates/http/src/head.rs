@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io::Write as _;
 
+use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy::ProxyAddress;
 
@@ -55,6 +56,8 @@ pub(crate) struct Rendered {
     pub(crate) cookies: Vec<u8>,
     /// Everything, ready to be sent.
     pub(crate) wire: Vec<u8>,
+    /// What the sample has left for bodies, once it has more than one response.
+    pub(crate) room: Option<Room>,
     /// A text in the making.
     pub(crate) scratch: String,
 }
@@ -98,6 +101,7 @@ impl Rendered {
         seed.has_proxy_connection = self.has_proxy_connection;
         seed.names_content_type = self.names_content_type;
         seed.has_content_type = self.has_content_type;
+        seed.room.clone_from(&self.room);
         seed
     }
 
@@ -127,6 +131,7 @@ impl Rendered {
         self.method.clear();
         self.url.clear();
         self.path_at = 0;
+        self.room = None;
         self.clear_entity();
         self.headers.clear();
         self.has_host = false;

@@ -1,5 +1,8 @@
 //! The part of a body that is kept in memory.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use md5::{Digest as _, Md5};
 
 use busyhour_limits::Limit;
@@ -11,10 +14,51 @@ use crate::response::grouped;
 /// Bytes of a page in which it may name its encoding.
 pub(crate) const PAGE_START_BYTES: usize = 2000;
 
+/// How much the bodies of one sample may still take, shared by its redirects and embedded resources.
+#[derive(Clone, Debug)]
+pub(crate) struct Room(Rc<Space>);
+
+#[derive(Debug)]
+struct Space {
+    most: usize,
+    left: Cell<usize>,
+}
+
+impl Room {
+    /// Room for `most` bytes, of which `used` are taken.
+    pub(crate) fn new(most: usize, used: usize) -> Self {
+        Self(Rc::new(Space { most, left: Cell::new(most.saturating_sub(used)) }))
+    }
+
+    /// Takes room for so many bytes.
+    ///
+    /// # Errors
+    /// There is less.
+    pub(crate) fn take(&self, bytes: usize) -> Result<(), Failure> {
+        let left = self.0.left.get().checked_sub(bytes).ok_or_else(|| {
+            let message = format!(
+                "The response bodies of a sample, its redirects and embedded resources are longer than the {} bytes \
+                 that are kept of them; httpsampler.max_bytes_to_store_per_request=0 keeps all",
+                grouped(self.0.most as u64)
+            );
+            Failure::limited(Limit::SampleBodyBytes, "org.apache.http.ContentTooLongException", message)
+        })?;
+        self.0.left.set(left);
+        Ok(())
+    }
+
+    /// A body of so many bytes is not kept any longer.
+    pub(crate) fn release(&self, bytes: usize) {
+        self.0.left.set(self.0.left.get().saturating_add(bytes).min(self.0.most));
+    }
+}
+
 /// Where the text of a body goes when somebody needs it.
 pub(crate) struct Kept<'a> {
     pub(crate) body: &'a mut Vec<u8>,
     pub(crate) limit: BodyLimit,
+    /// What the sample has left, where it has several responses.
+    pub(crate) room: Option<&'a Room>,
     /// Only the MD5 sum of the body is wanted, and the start of the page.
     pub(crate) md5: Option<&'a mut Md5>,
 }
@@ -37,7 +81,11 @@ impl Kept<'_> {
             (None, BodyLimit::Refuse(_) | BodyLimit::Unlimited) => usize::MAX,
         };
         let room = most.saturating_sub(self.body.len());
-        self.body.extend_from_slice(&text[..text.len().min(room)]);
+        let stored = text.len().min(room);
+        if let Some(room) = self.room {
+            room.take(stored)?;
+        }
+        self.body.extend_from_slice(&text[..stored]);
         Ok(())
     }
 }
@@ -57,7 +105,7 @@ mod tests {
 
     fn keep(limit: BodyLimit, pieces: &[&[u8]]) -> (Vec<u8>, Result<(), Option<Limit>>) {
         let mut body = Vec::new();
-        let mut kept = Kept { body: &mut body, limit, md5: None };
+        let mut kept = Kept { body: &mut body, limit, room: None, md5: None };
         let all = pieces.iter().try_for_each(|piece| kept.push(piece));
         (body, all.map_err(|failure| failure.limit))
     }
@@ -75,7 +123,8 @@ mod tests {
     #[test]
     fn of_a_summed_body_only_the_start_is_kept() {
         let (mut body, mut md5) = (Vec::new(), Md5::new());
-        let mut kept = Kept { body: &mut body, limit: BodyLimit::Refuse(10), md5: Some(&mut md5) };
+        let mut kept =
+            Kept { body: &mut body, limit: BodyLimit::Refuse(10), room: None, md5: Some(&mut md5) };
         for _ in 0..30 {
             kept.push(&[b'x'; 100]).unwrap();
         }

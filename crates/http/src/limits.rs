@@ -33,7 +33,7 @@ pub const CACHE_ENTRY_BYTES_MAX: usize = 16 * 1024;
 /// Embedded resources that one sample fetches, those of frames included.
 pub const RESOURCES_MAX: usize = 10_000;
 
-/// Bytes of bodies of embedded resources that one sample keeps.
+/// Bytes of bodies that one sample keeps, those of its redirects and embedded resources added up.
 pub const SAMPLE_BYTES_KEPT_MAX: usize = 256 << 20;
 
 /// How often one request is sent again because the server asks for authorization.

@@ -15,6 +15,7 @@ use crate::connection::{ConnectOptions, Connection};
 use crate::dns::Name;
 use crate::failure::Failure;
 use crate::head::Rendered;
+use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
@@ -41,6 +42,8 @@ pub(crate) struct Line<'s> {
     pub(crate) md5: bool,
     /// When the request is given up, whatever the server does.
     deadline: Option<Nanos>,
+    /// What the sample has left for bodies, where it has several.
+    pub(crate) room: Option<Room>,
 }
 
 /// What few plans say about connections.
@@ -125,6 +128,7 @@ impl<'s> Line<'s> {
             response_timeout: milliseconds(&sampler.response_timeout, user),
             md5: sampler.md5,
             deadline: sampler.shared.request_deadline.map(|most| user.result.start + most),
+            room: None,
         }
     }
 
@@ -157,7 +161,8 @@ impl<'s> Line<'s> {
             connection.send(&request.wire).await?;
             result.sent_bytes = request.wire.len() as u64;
             head.md5 = (self.md5 && keep.body).then(Box::default);
-            let mut sink = ResponseSink { head, result, keep, limit: sampler.shared.body_limit };
+            let (limit, room) = (sampler.shared.body_limit, self.room.as_ref());
+            let mut sink = ResponseSink { head, result, keep, limit, room };
             let received = connection.receive(&mut reader, &mut sink, clock, self.response_timeout).await;
             if let Some((first, last)) = received? {
                 result.latency_ns = first.since(started);
@@ -236,6 +241,7 @@ impl<'s> Line<'s> {
             response_timeout: self.response_timeout,
             started,
             keep: self.keep,
+            room: self.room.as_ref(),
         };
         Box::pin(tunnel::open(&wanted, &mut self.said, result, head, reader)).await
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use busyhour_program::result::Keep;
+use busyhour_program::result::{Keep, SampleResult};
 use busyhour_record::HttpDetail;
 
 use crate::encode;
@@ -16,7 +16,9 @@ use crate::visit::{Visit, has_resources};
 pub(crate) async fn follow(visit: &mut impl Visit, request: &mut Rendered, location: String, keep: Keep) {
     let mut total = std::mem::take(visit.result());
     let label = total.label.clone();
-    let mut first = total.clone();
+    // The sample's own body is that of the last response.
+    let body = std::mem::take(&mut total.body);
+    let mut first = SampleResult { body, ..total.clone() };
     first.label = format!("{label}-0");
     first.unnamed_thread = true;
     total.sub_results.push(first);
@@ -119,6 +121,9 @@ pub(crate) async fn auto(visit: &mut impl Visit, request: &mut Rendered, locatio
             [&mut result.url, &mut result.response_headers, &mut result.content_type, &mut result.encoding]
         {
             text.clear();
+        }
+        if let Some(room) = &request.room {
+            room.release(result.body.len());
         }
         result.body.clear();
         match prepared {

@@ -21,7 +21,7 @@ use crate::exchange;
 use crate::failure::Failure;
 use crate::files::FileStore;
 use crate::keystore::{ClientKeys, Shown};
-use crate::limits::BodyLimit;
+use crate::limits::{BodyLimit, SAMPLE_BYTES_KEPT_MAX};
 use crate::modify::{Modifier, modified};
 use crate::session::HttpSession;
 use crate::source::Source;
@@ -52,6 +52,8 @@ pub struct SharedHttp {
     pub no_user_agent: bool,
     /// How much of a body is kept: `httpsampler.max_bytes_to_store_per_request`, or Busyhour's own limit.
     pub body_limit: BodyLimit,
+    /// Bytes kept of all bodies of one sample; `None`: [`SAMPLE_BYTES_KEPT_MAX`].
+    pub sample_bytes_max: Option<usize>,
     /// Longest time of one request, from its start to the last byte of its response; `None`: no limit, as in JMeter.
     pub request_deadline: Option<Duration>,
     /// What servers are shown that ask for a certificate.
@@ -68,6 +70,16 @@ impl SharedHttp {
     #[must_use]
     pub fn new(tls_policy: TlsPolicy, files: Arc<FileStore>, reset_on_iteration: bool) -> Self {
         Self { tls_policy, files, reset_on_iteration, ..Self::default() }
+    }
+
+    /// Bytes kept of all bodies of one sample; `None`: all, where the plan asks for that of each body.
+    pub(crate) fn sample_body_limit(&self) -> Option<usize> {
+        match self.body_limit {
+            BodyLimit::Unlimited => None,
+            BodyLimit::Refuse(_) | BodyLimit::Truncate(_) => {
+                Some(self.sample_bytes_max.unwrap_or(SAMPLE_BYTES_KEPT_MAX))
+            }
+        }
     }
 
     /// The TLS configuration, made when the first connection needs it.

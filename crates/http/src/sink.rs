@@ -6,7 +6,7 @@ use busyhour_record::DataType;
 use crate::cache::CacheHeaders;
 use crate::decode::Decoding;
 use crate::failure::Failure;
-use crate::kept::{Kept, PAGE_START_BYTES};
+use crate::kept::{Kept, PAGE_START_BYTES, Room};
 use crate::limits::BodyLimit;
 use crate::response::Sink;
 use crate::sampler::HttpSampler;
@@ -60,6 +60,8 @@ pub(crate) struct ResponseSink<'a> {
     pub(crate) keep: Keep,
     /// How much of the body is kept, if it is.
     pub(crate) limit: BodyLimit,
+    /// What the sample has left for bodies, where it has several.
+    pub(crate) room: Option<&'a Room>,
 }
 
 impl Sink for ResponseSink<'_> {
@@ -126,7 +128,8 @@ impl Sink for ResponseSink<'_> {
     fn body(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let Head { decoding, md5, .. } = &mut *self.head;
         let body = &mut self.result.body;
-        let mut kept = self.keep.body.then_some(Kept { body, limit: self.limit, md5: md5.as_deref_mut() });
+        let (limit, room) = (self.limit, self.room);
+        let mut kept = self.keep.body.then_some(Kept { body, limit, room, md5: md5.as_deref_mut() });
         match (decoding, &mut kept) {
             (Some(decoding), kept) => decoding.feed(piece, kept.as_mut()),
             (None, Some(kept)) => kept.push(piece),

@@ -9,6 +9,7 @@ use busyhour_record::Nanos;
 
 use crate::connection::{ConnectOptions, Connection};
 use crate::failure::Failure;
+use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
@@ -28,6 +29,7 @@ pub(crate) struct Wanted<'a> {
     /// When the sample began.
     pub(crate) started: Nanos,
     pub(crate) keep: Keep,
+    pub(crate) room: Option<&'a Room>,
 }
 
 /// Asks the proxy for a tunnel to the origin and makes the TLS handshake in it. `None`: the proxy refused, and its
@@ -59,7 +61,7 @@ pub(crate) async fn open(
         result.sent_bytes = request.len() as u64;
         *reader = ResponseReader::to_connect();
         let limit = wanted.sampler.shared.body_limit;
-        let mut sink = ResponseSink { head, result, keep: wanted.keep, limit };
+        let mut sink = ResponseSink { head, result, keep: wanted.keep, limit, room: wanted.room };
         let received = connection.receive(reader, &mut sink, options.clock, wanted.response_timeout).await?;
         let asks = head.proxy_asks && proxy.authorization.is_some();
         let (now_said, again) = before.after(head.status, asks, told);
@@ -72,6 +74,9 @@ pub(crate) async fn open(
             return Ok(None);
         }
         let granted = !again;
+        if let Some(room) = wanted.room {
+            room.release(result.body.len());
+        }
         forget_answer(result);
         *head = Head::new(wanted.sampler);
         if granted {

@@ -10,6 +10,7 @@ use crate::embedded;
 use crate::exchange;
 use crate::failure::Failure;
 use crate::head::Rendered;
+use crate::kept::Room;
 use crate::origin::Origin;
 use crate::redirect::{auto, follow};
 use crate::render::locate;
@@ -72,6 +73,10 @@ pub(crate) async fn complete(
     location: Option<String>,
     keep: Keep,
 ) {
+    if request.room.is_none() && keep.body {
+        let used = visit.result().body.len();
+        request.room = visit.sampler().shared.sample_body_limit().map(|most| Room::new(most, used));
+    }
     match location {
         Some(location) if visit.sampler().redirects == Redirects::Follow => {
             follow(visit, request, location, keep).await;

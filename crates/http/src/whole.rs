@@ -17,7 +17,8 @@ pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<Sample
     let mut head = Head::looking_for(true, true);
     let mut reader = ResponseReader::new(false);
     for part in bytes.chunks(piece.max(1)) {
-        let mut sink = ResponseSink { head: &mut head, result: &mut result, keep: Keep::ALL, limit };
+        let mut sink =
+            ResponseSink { head: &mut head, result: &mut result, keep: Keep::ALL, limit, room: None };
         if reader.feed(part, &mut sink)? == Progress::Done {
             break;
         }

@@ -55,10 +55,12 @@ pub enum Limit {
     AuthenticationRounds,
     /// Time from the start of a request to the last byte of its response.
     RequestDeadline,
+    /// Bytes of the bodies of one sample, with its redirects and embedded resources.
+    SampleBodyBytes,
 }
 
 /// All limits.
-pub const LIMITS: [Limit; 23] = [
+pub const LIMITS: [Limit; 24] = [
     Limit::RegexSteps,
     Limit::HtmlPage,
     Limit::SelectorSteps,
@@ -82,6 +84,7 @@ pub const LIMITS: [Limit; 23] = [
     Limit::Resources,
     Limit::AuthenticationRounds,
     Limit::RequestDeadline,
+    Limit::SampleBodyBytes,
 ];
 
 impl Limit {
@@ -111,6 +114,7 @@ impl Limit {
             Self::Resources => "embedded resources of a sample",
             Self::AuthenticationRounds => "authentication rounds of a request",
             Self::RequestDeadline => "request deadline",
+            Self::SampleBodyBytes => "bytes of all bodies of a sample",
         }
     }
 }

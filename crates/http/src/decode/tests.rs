@@ -13,7 +13,7 @@ use crate::limits::BodyLimit;
 fn unpack(encoding: &str, body: &[u8], piece: usize) -> (Vec<u8>, Result<(), String>) {
     let mut decoding = Decoding::named(encoding.as_bytes()).unwrap().unwrap();
     let mut plain = Vec::new();
-    let mut kept = Kept { body: &mut plain, limit: BodyLimit::Unlimited, md5: None };
+    let mut kept = Kept { body: &mut plain, limit: BodyLimit::Unlimited, room: None, md5: None };
     for piece in body.chunks(piece) {
         decoding.feed(piece, Some(&mut kept)).unwrap();
     }
@@ -122,7 +122,7 @@ fn a_bomb_is_refused_and_a_well_packed_body_is_not() {
     assert!(unpacked <= UNPACKED_BYTES_MIN, "{unpacked}");
     // What is kept is limited before that.
     let (mut plain, mut decoding) = (Vec::new(), Decoding::named(b"gzip").unwrap().unwrap());
-    let mut kept = Kept { body: &mut plain, limit: BodyLimit::Refuse(1 << 20), md5: None };
+    let mut kept = Kept { body: &mut plain, limit: BodyLimit::Refuse(1 << 20), room: None, md5: None };
     let failure = decoding.feed(&once, Some(&mut kept)).unwrap_err();
     assert_eq!(failure.limit, Some(Limit::BodyBytes));
     assert!(plain.len() <= 1 << 20);

@@ -23,7 +23,7 @@ use crate::exchange::{Next, prepare, settle};
 use crate::failure::Failure;
 use crate::file_page;
 use crate::head::Rendered;
-use crate::limits::{RESOURCES_MAX, SAMPLE_BYTES_KEPT_MAX};
+use crate::limits::RESOURCES_MAX;
 use crate::origin::Origin;
 use crate::render::{locate, with_entity_of_get};
 use crate::sampler::HttpSampler;
@@ -106,7 +106,6 @@ pub(crate) async fn of_page(
         label: page.label.clone(),
         seed: if with_body { seed } else { request.seed() },
         resources_left: Cell::new(RESOURCES_MAX),
-        bytes_left: Cell::new(SAMPLE_BYTES_KEPT_MAX),
         parts: RefCell::new((user, session)),
     };
     let whole = fetching.page(&mut Lane::default(), page, 0).await;
@@ -129,8 +128,6 @@ struct Fetching<'a> {
     seed: Box<Rendered>,
     /// Resources that may still be fetched.
     resources_left: Cell<usize>,
-    /// Bytes of bodies that may still be kept.
-    bytes_left: Cell<usize>,
     /// Lent to whoever is not waiting for a server.
     parts: RefCell<(&'a mut UserState, &'a mut HttpSession)>,
 }
@@ -296,33 +293,12 @@ impl Fetching<'_> {
 
     /// Takes a resource into the result of its page.
     fn take(&self, whole: &mut SampleResult, resource: Option<SampleResult>) {
-        let mut resource = resource;
-        if let Some(resource) = &mut resource {
-            self.keep_if_there_is_room(resource);
-        }
         let ok = whole.success && resource.as_ref().is_none_or(|resource| resource.success);
         if let Some(resource) = resource {
             add(whole, resource);
         }
         if !self.sampler.shared.embedded.ignores_failures {
             whole.success = ok;
-        }
-    }
-
-    /// Fails a resource whose body is too much for the sample as a whole. Pages inside it were looked at when they came.
-    fn keep_if_there_is_room(&self, resource: &mut SampleResult) {
-        let left = self.bytes_left.get();
-        match left.checked_sub(resource.body.len()) {
-            Some(left) => self.bytes_left.set(left),
-            None => {
-                let message = format!(
-                    "The bodies of the embedded resources of a sample are longer than {} MiB",
-                    SAMPLE_BYTES_KEPT_MAX >> 20
-                );
-                let class = "org.apache.http.ContentTooLongException";
-                Failure::limited(Limit::BodyBytes, class, message).write_to(resource, self.keep.body);
-                busyhour_limits::exceeded(Limit::BodyBytes);
-            }
         }
     }
 
@@ -383,7 +359,7 @@ impl Visit for Download<'_, '_> {
         let Self { all, lane, result, .. } = self;
         let sampler = all.sampler;
         if origin.is_file {
-            file_page::read(sampler, &request.url, result, &all.clock, keep).await;
+            file_page::read(sampler, request, result, &all.clock, keep).await;
             return None;
         }
         if let Some(source) = &sampler.source {

@@ -6,8 +6,9 @@ use std::time::Duration;
 use busyhour_http::cookies::CookieManager;
 use busyhour_http::embedded::Embedded;
 use busyhour_http::limits::{AUTHENTICATION_ROUNDS_MAX, BodyLimit, COOKIES_MAX, RESOURCES_MAX};
-use busyhour_http::{HttpSampler, SharedHttp};
+use busyhour_http::{HttpSampler, Redirects, SharedHttp};
 use busyhour_limits::Limit;
+use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 
 use crate::server::{Server, ok, response};
@@ -184,6 +185,84 @@ fn a_page_with_more_resources_than_a_sample_fetches() {
         last.message
     );
     assert_eq!(busyhour_limits::take(), [(Limit::Resources, 1)]);
+}
+
+/// A sampler whose samples keep at most so many bytes of all their bodies.
+fn with_room(sampler: HttpSampler, bytes: usize, limit: BodyLimit) -> HttpSampler {
+    let mut shared = SharedHttp::default();
+    shared.sample_bytes_max = Some(bytes);
+    shared.body_limit = limit;
+    HttpSampler { shared: Arc::new(shared), ..sampler }
+}
+
+fn bytes_kept(result: &SampleResult) -> usize {
+    let parts: usize = result.sub_results.iter().map(bytes_kept).sum();
+    parts.max(result.body.len())
+}
+
+/// Redirects fifteen times, with 100,000 bytes in each response.
+fn redirecting() -> Server {
+    Server::answering(|request| {
+        let path = request.line().split(' ').nth(1).unwrap_or_default();
+        let hop: u32 = path[1..].parse().unwrap_or_default();
+        let head = format!("Location: /{}\r\n", hop + 1);
+        let status = if hop < 15 { "302 Found" } else { "200 OK" };
+        response(status, &head, &[b'x'; 100_000])
+    })
+}
+
+#[test]
+fn the_bodies_of_redirects_share_one_limit() {
+    let server = redirecting();
+    let following = HttpSampler { redirects: Redirects::Follow, ..get(server.port, "/0") };
+    let mut world = World::new();
+    let refuse = BodyLimit::default();
+    let result = world.visit(&with_room(following.clone(), 1_000_000, refuse));
+    assert_eq!(result.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
+    assert!(result.message.contains("are longer than the 1,000,000 bytes"), "{}", result.message);
+    assert_eq!(result.sub_results.len(), 11);
+    assert!((1_000_000..1_001_000).contains(&bytes_kept(result)), "{}", bytes_kept(result));
+    assert_eq!(busyhour_limits::take(), [(Limit::SampleBodyBytes, 1)]);
+    // The next sample has all of the room again.
+    let last = HttpSampler { path: text("/7"), ..following.clone() };
+    assert!(world.visit(&with_room(last, 1_000_000, refuse)).success);
+    // Enough room, bodies that nobody needs, and a plan that asks for all.
+    assert!(world.visit(&with_room(following.clone(), 1_600_000, refuse)).success);
+    assert!(world.sample(&with_room(following.clone(), 1_000_000, refuse), KEEP[1]).success);
+    assert!(world.visit(&with_room(following.clone(), 1_000_000, BodyLimit::Unlimited)).success);
+    // Of redirects inside the client only the last body is kept.
+    let unseen = HttpSampler { redirects: Redirects::Auto, ..following };
+    assert!(world.visit(&with_room(unseen, 200_000, refuse)).success);
+    assert_eq!(busyhour_limits::take(), []);
+}
+
+#[test]
+fn the_bodies_of_embedded_resources_share_the_limit_of_their_page() {
+    let server = Server::answering(|request| match request.line().contains("/image") {
+        true => response("200 OK", "Content-Type: image/png\r\n", &[b'x'; 100_000]),
+        false => {
+            let images: String = (0..15).map(|number| format!("<img src=\"/image{number}\">")).collect();
+            response("200 OK", "Content-Type: text/html\r\n", images.as_bytes())
+        }
+    });
+    let mut world = World::new();
+    for at_once in [None, Some(text("6"))] {
+        let embedded = Embedded {
+            allow: Template::default(),
+            exclude: Template::default(),
+            at_once,
+            matches: |_, _| Some(true),
+        };
+        let page = HttpSampler { embedded: Some(Box::new(embedded)), ..get(server.port, "/") };
+        let result = world.visit(&with_room(page.clone(), 1_000_000, BodyLimit::default()));
+        assert!(!result.success && result.message.contains("longer than the 1,000,000 bytes"));
+        assert!(bytes_kept(result) < 1_010_000, "{}", bytes_kept(result));
+        let exceeded = busyhour_limits::take();
+        assert!(matches!(exceeded[..], [(Limit::SampleBodyBytes, 6..)]), "{exceeded:?}");
+        let result = world.visit(&with_room(page, 2_000_000, BodyLimit::default()));
+        assert!(result.success, "{}", result.message);
+        assert_eq!((result.sub_results.len(), busyhour_limits::take().len()), (16, 0));
+    }
 }
 
 #[test]
