@@ -2,7 +2,7 @@
 
 use busyhour_record::{
     ArrivalCounts, ChangedFrom, ControlEvent, GeneratorFacts, InputFacts, LoadChange, LogForm, Manifest,
-    OpenFacts, PlanNote, RecorderEvent, Replay, RunEnd,
+    OpenFacts, PlanNote, RecorderEvent, Replay, RequestDeadline, RunEnd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct RunFacts {
     pub seed: Option<u64>,
     /// The command.
     pub command_line: Vec<String>,
+    /// The longest time that one HTTP request could take; `None` when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_deadline: Option<RequestDeadline>,
     /// Version of the program that made the run.
     pub busyhour: String,
     /// The generator's host.
@@ -86,6 +89,7 @@ impl RunFacts {
             plan_sha256: manifest.plan.sha256.clone(),
             seed: Some(manifest.seed),
             command_line: manifest.command_line.clone(),
+            request_deadline: manifest.request_deadline,
             busyhour: manifest.busyhour.clone(),
             hostname: manifest.machine.hostname.clone(),
             cpus: manifest.machine.cpus,

@@ -23,6 +23,7 @@
 //!     machine: Machine::this("host"),
 //!     wall_anchor_ms: 1_700_000_000_000,
 //!     notes: Vec::new(),
+//!     request_deadline: None,
 //!     thresholds: Vec::new(),
 //!     events: Vec::new(),
 //!     outcome: None,
@@ -102,7 +103,7 @@ pub use live::{IntervalCounts, Live, SecondPoint, SecondTimes};
 pub use live_arrivals::LiveArrivals;
 pub use manifest::{
     AbandonedCore, CoreFacts, GeneratorFacts, MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome,
-    PlanFile, PlanNote, RunEnd, Stall, plan_hash,
+    PlanFile, PlanNote, RequestDeadline, RunEnd, Stall, plan_hash,
 };
 pub use over_time::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries, SlicePoint};
 pub use pipe::PipeRelease;

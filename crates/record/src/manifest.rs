@@ -1,6 +1,8 @@
 //! `run.json`: what a run was, how it went and how it ended.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,9 @@ pub struct Manifest {
     /// What is known about the plan that puts its results in doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<PlanNote>,
+    /// The longest time that a request could take; `None` in manifests of versions that did not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_deadline: Option<RequestDeadline>,
     /// The thresholds that the run was judged by, in a form that says all of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
@@ -46,6 +51,31 @@ pub struct Manifest {
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+}
+
+/// The longest time that one HTTP request of a run could take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestDeadline {
+    /// As long as the server and the plan's timeouts allow.
+    None,
+    /// So many ns.
+    Ns(u64),
+}
+
+impl From<Option<Duration>> for RequestDeadline {
+    fn from(deadline: Option<Duration>) -> Self {
+        deadline.map_or(Self::None, |most| Self::Ns(u64::try_from(most.as_nanos()).unwrap_or(u64::MAX)))
+    }
+}
+
+impl fmt::Display for RequestDeadline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Ns(ns) => write!(f, "{:?}", Duration::from_nanos(*ns)),
+        }
+    }
 }
 
 /// The plan of a run.
@@ -247,6 +277,24 @@ pub struct CoreFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_deadline_that_was_not_recorded_is_not_none() {
+        let manifest = |deadline: &str| -> Manifest {
+            let text = format!(
+                r#"{{"version":1,"busyhour":"0.1.0","plan":{{"path":"p","sha256":""}},"seed":1,"command_line":[],
+                    "machine":{{"hostname":"h","os":"o","arch":"a","cpus":1}},"wall_anchor_ms":0{deadline}}}"#
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        assert_eq!(manifest("").request_deadline, None);
+        let read = |json: &str| manifest(&format!(",\"request_deadline\":{json}")).request_deadline.unwrap();
+        assert_eq!(read("\"none\"").to_string(), "none");
+        assert_eq!(read("{\"ns\":1500000000}").to_string(), "1.5s");
+        for deadline in [None, Some(Duration::from_secs(60))].map(RequestDeadline::from) {
+            assert_eq!(read(&serde_json::to_string(&deadline).unwrap()), deadline);
+        }
+    }
 
     #[test]
     fn what_a_system_does_not_tell_is_not_zero() {

@@ -5,7 +5,8 @@ use std::path::Path;
 use busyhour_analysis::{Caveat, RunFacts, Summary};
 use busyhour_record::{
     CoreFacts, GeneratorFacts, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos, Outcome,
-    PlanFile, PlanNote, Recorder, RecorderConfig, RunDir, RunEnd, RunNames, Sample, SampleFlags,
+    PlanFile, PlanNote, Recorder, RecorderConfig, RequestDeadline, RunDir, RunEnd, RunNames, Sample,
+    SampleFlags,
 };
 use busyhour_report::{
     Look, Progress, RunShow, UserCounts, add_arrivals, end_of_run, html_report, prepare_dashboard,
@@ -28,6 +29,7 @@ fn run(dir: &RunDir) -> Manifest {
             message: "the listener View Results Tree is not needed and was left out".into(),
             hint: None,
         }],
+        request_deadline: Some(RequestDeadline::Ns(60_000_000_000)),
         thresholds: Vec::new(),
         events: Vec::new(),
         outcome: None,

@@ -100,6 +100,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
         machine: Machine::this(started.names.hostname.clone()),
         wall_anchor_ms,
         notes: notes(&findings),
+        request_deadline: Some(request.request_deadline.into()),
         thresholds: request.thresholds.criteria.iter().map(Criterion::portable).collect(),
         events: Vec::new(),
         outcome: None,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::TcpStream;
 
+use busyhour_record::RequestDeadline;
+
 use crate::plans::{element, get, get_with, group, plan, text};
 use crate::program::{Room, rows};
 use crate::servers::{ClosedPort, Server, answer};
@@ -238,6 +240,7 @@ fn a_request_deadline_ends_an_endless_response() {
         failed(&row, "java.net.SocketTimeoutException", words);
         assert!(row["elapsed"].parse::<u32>().unwrap() >= 150);
     }
+    assert_eq!(room.manifest().request_deadline, Some(RequestDeadline::Ns(150_000_000)));
     for wrong in ["soon", "0s"] {
         let refused = room.type_in(&format!("run plan.jmx --request-deadline {wrong}")).expect(2);
         assert!(refused.stderr.contains("--request-deadline"), "{}", refused.all());

@@ -42,6 +42,7 @@ fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
         (if run.has_manifest { "Plan" } else { "Results" }, escape(&run.source)),
         ("SHA-256 of the plan", code(&run.plan_sha256)),
         ("Seed", run.seed.map(|seed| seed.to_string()).unwrap_or_default()),
+        ("Request deadline", request_deadline(run)),
         ("Generator", escape(&run.hostname)),
         ("Processors", if run.cpus > 0 { run.cpus.to_string() } else { String::new() }),
         ("Busyhour", escape(&run.busyhour)),
@@ -60,6 +61,15 @@ fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
     }
     pairs.retain(|(_, value)| !value.is_empty());
     pairs
+}
+
+/// Empty for results without a run directory, of which no setting is known.
+fn request_deadline(run: &RunFacts) -> String {
+    match run.request_deadline {
+        Some(deadline) => deadline.to_string(),
+        None if run.has_manifest => UNAVAILABLE.into(),
+        None => String::new(),
+    }
 }
 
 fn code(text: &str) -> String {
@@ -100,11 +110,42 @@ fn quoted(argument: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use busyhour_record::RequestDeadline;
+
     use super::*;
 
     fn run(command: &[&str]) -> RunFacts {
         let command_line = command.iter().map(|word| (*word).to_owned()).collect();
         RunFacts { seed: Some(7), command_line, ..RunFacts::default() }
+    }
+
+    #[test]
+    fn the_deadline_of_requests_is_shown() {
+        let shown = |request_deadline, has_manifest| {
+            let run =
+                RunFacts { request_deadline, has_manifest, source: "a.jmx".into(), ..RunFacts::default() };
+            let pairs = pairs(&run).into_iter().map(|(name, value)| format!("{name}: {value}"));
+            pairs.collect::<Vec<_>>().join("\n")
+        };
+        let second = Some(RequestDeadline::Ns(1_000_000_000));
+        let of_each = [
+            shown(second, true),
+            shown(Some(RequestDeadline::None), true),
+            shown(None, true),
+            shown(None, false),
+        ];
+        insta::assert_snapshot!(of_each.join("\n\n"), @r"
+        Plan: a.jmx
+        Request deadline: 1s
+
+        Plan: a.jmx
+        Request deadline: none
+
+        Plan: a.jmx
+        Request deadline: unavailable
+
+        Results: a.jmx
+        ");
     }
 
     #[test]
