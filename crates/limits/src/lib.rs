@@ -57,10 +57,14 @@ pub enum Limit {
     RequestDeadline,
     /// Bytes of the bodies of one sample, with its redirects and embedded resources.
     SampleBodyBytes,
+    /// Bytes of the WebSocket frames of one sample.
+    FrameBytes,
+    /// WebSocket frames that filters keep from one sampler.
+    FilteredFrames,
 }
 
 /// All limits.
-pub const LIMITS: [Limit; 24] = [
+pub const LIMITS: [Limit; 26] = [
     Limit::RegexSteps,
     Limit::HtmlPage,
     Limit::SelectorSteps,
@@ -85,6 +89,8 @@ pub const LIMITS: [Limit; 24] = [
     Limit::AuthenticationRounds,
     Limit::RequestDeadline,
     Limit::SampleBodyBytes,
+    Limit::FrameBytes,
+    Limit::FilteredFrames,
 ];
 
 impl Limit {
@@ -115,6 +121,8 @@ impl Limit {
             Self::AuthenticationRounds => "authentication rounds of a request",
             Self::RequestDeadline => "request deadline",
             Self::SampleBodyBytes => "bytes of all bodies of a sample",
+            Self::FrameBytes => "bytes of WebSocket frames of a sample",
+            Self::FilteredFrames => "WebSocket frames filtered in a sample",
         }
     }
 }

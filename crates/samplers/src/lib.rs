@@ -8,6 +8,7 @@ mod any;
 mod dummy;
 pub mod java;
 mod java_request;
+pub mod limits;
 mod other;
 mod raw;
 mod system;

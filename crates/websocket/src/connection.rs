@@ -9,8 +9,9 @@ use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
 use crate::frame::{Frame, Kind, encode};
+use crate::limits::{self, FRAME_BYTES_MAX, HEAD_BYTES_MAX};
 use crate::stream::Stream;
-use crate::upgrade::{self, Refused};
+use crate::upgrade::{self, AnswerEnd, Refused};
 
 /// What ends a sample before its time.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) enum Trouble {
     Unexpected(Frame),
     /// Another exception, as Java prints it.
     Thrown(String),
+    /// The server exceeded a limit of the generator.
+    Limited(String),
     /// What cannot be sent, and why.
     Unsendable(String),
 }
@@ -89,8 +92,9 @@ pub(crate) struct Connection {
     pub(crate) address: Address,
     pub(crate) state: State,
     stream: Option<Stream>,
-    /// What has come and was not taken yet.
+    /// What has come, from `taken` on as frames that are still to be received.
     buffer: Vec<u8>,
+    taken: usize,
     /// The kind of a message of which frames are still to come.
     unfinished: Option<Kind>,
 }
@@ -124,9 +128,13 @@ impl Connection {
         let request = upgrade::request(&format!("{host}:{port}"), &address.path, headers, &key);
         stream.send(&request).await?;
         let mut buffer = Vec::new();
-        let mut ended = false;
+        let (mut answer_end, mut ended) = (AnswerEnd::default(), false);
         let end = loop {
-            if let Some(end) = upgrade::end_of_answer(&buffer, ended) {
+            let end = answer_end.find(&buffer, ended);
+            if end.unwrap_or(buffer.len()) > HEAD_BYTES_MAX {
+                return Err(limits::head_too_long());
+            }
+            if let Some(end) = end {
                 break end;
             }
             ended = stream.receive(&mut buffer, timeouts.1).await? == 0;
@@ -139,8 +147,14 @@ impl Connection {
             Refused::Protocol(why) => Trouble::Io(why.into()),
         })?;
         let upgraded = Upgraded { headers, request_bytes: request.len() as u64, response_bytes: end as u64 };
-        let connection =
-            Self { address, state: State::Connected, stream: Some(stream), buffer, unfinished: None };
+        let connection = Self {
+            address,
+            state: State::Connected,
+            stream: Some(stream),
+            buffer,
+            taken: 0,
+            unfinished: None,
+        };
         Ok((connection, upgraded))
     }
 
@@ -208,9 +222,11 @@ impl Connection {
         Ok(frame)
     }
 
-    fn dispose(&mut self) {
+    /// Closes the connection without a frame.
+    pub(crate) fn dispose(&mut self) {
         self.state = State::Closed;
         self.stream = None;
+        (self.buffer, self.taken) = (Vec::new(), 0);
     }
 
     fn illegal(&self, what: &str) -> Trouble {
@@ -220,24 +236,39 @@ impl Connection {
 
     /// What the plugin says of a connection that ends within a frame.
     fn cut_off(&self) -> Trouble {
-        let mut cursor = Cursor::new(&self.buffer);
+        let rest = &self.buffer[self.taken..];
+        let mut cursor = Cursor::new(rest);
         let Ok(Some((_, length))) = FrameHeader::parse(&mut cursor) else {
             return Trouble::Io("end of stream".into());
         };
-        let had = self.buffer.len() as u64 - cursor.position();
+        let had = rest.len() as u64 - cursor.position();
         Trouble::Io(format!(
             "WebSocket protocol error: expected payload of length {length}, but can only read {had} bytes"
         ))
     }
 
-    /// The frame that stands at the beginning of the buffer, if all of it has come.
+    /// Removes bytes from the front of the buffer. The rest moves only when it is the smaller part, so that many small
+    /// frames in a large buffer take time in proportion to their bytes.
+    fn take(&mut self, bytes: usize) {
+        self.taken += bytes;
+        if self.taken * 2 >= self.buffer.len() {
+            self.buffer.drain(..self.taken);
+            self.taken = 0;
+            if self.buffer.capacity() > 16 * 1024 {
+                self.buffer.shrink_to(2 * self.buffer.len());
+            }
+        }
+    }
+
+    /// The next frame in the buffer, if all of it has come.
     fn parse(&mut self) -> Result<Option<Frame>, Trouble> {
-        let mut cursor = Cursor::new(&self.buffer);
+        let rest = &self.buffer[self.taken..];
+        let mut cursor = Cursor::new(rest);
         let (header, length) = match FrameHeader::parse(&mut cursor) {
             Ok(Some(parsed)) => parsed,
             Ok(None) => return Ok(None),
             Err(_) => {
-                let code = self.buffer.first().map_or(0, |byte| byte & 0x0f);
+                let code = rest.first().map_or(0, |byte| byte & 0x0f);
                 return Err(Trouble::Thrown(format!(
                     "java.lang.RuntimeException: unsupported frame type: {code}"
                 )));
@@ -252,14 +283,15 @@ impl Connection {
         };
         let head = usize::try_from(cursor.position()).unwrap_or(usize::MAX);
         let end = head + length;
-        if self.buffer.len() < end {
+        if end as u64 > FRAME_BYTES_MAX {
+            self.dispose();
+            return Err(limits::frames_too_long());
+        }
+        if rest.len() < end {
             return Ok(None);
         }
-        let payload = self.buffer[head..end].to_vec();
-        self.buffer.drain(..end);
-        if self.buffer.is_empty() && self.buffer.capacity() > 16 * 1024 {
-            self.buffer = Vec::new();
-        }
+        let payload = rest[head..end].to_vec();
+        self.take(end);
         let kind = match header.opcode {
             OpCode::Data(Data::Continue) => match self.unfinished {
                 Some(kind) => kind,
@@ -291,6 +323,7 @@ mod tests {
             state: State::Connected,
             stream: None,
             buffer: bytes.to_vec(),
+            taken: 0,
             unfinished: None,
         }
     }
@@ -322,6 +355,8 @@ mod tests {
             matches!(trouble(&[0x83, 0]), Trouble::Thrown(why) if why.ends_with("unsupported frame type: 3"))
         );
         assert!(matches!(trouble(&[0x80, 0]), Trouble::Io(why) if why == "no continuation frame expected"));
+        let long = [0x82, 127, 0, 0, 0, 0, 0x04, 0, 0, 0];
+        assert!(matches!(trouble(&long), Trouble::Limited(why) if why.contains("64 MiB")));
         let large = [0x82, 127, 0, 0, 0, 0, 0x80, 0, 0, 0];
         assert!(matches!(trouble(&large), Trouble::Thrown(why) if why.contains("Frame too large")));
         assert!(matches!(silent(&[0x82]).cut_off(), Trouble::Io(why) if why == "end of stream"));

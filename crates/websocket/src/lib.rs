@@ -8,6 +8,7 @@ mod binary;
 mod connection;
 mod filter;
 mod frame;
+pub mod limits;
 mod sampler;
 mod settings;
 mod stream;

@@ -235,6 +235,7 @@ fn write_trouble(result: &mut SampleResult, trouble: Trouble, does: &Does) {
             format!("Sampler error: unexpected frame type ({}).", frame.type_name()),
             format!("Received: {frame}"),
         ),
+        Trouble::Limited(why) => ("Sampler error".into(), format!("Sampler error: {why}")),
         Trouble::Thrown(exception) => ("Sampler error".into(), format!("Sampler error: {exception}")),
         Trouble::Unsendable(why) => ("Sampler Error".into(), why),
     };

@@ -1,5 +1,8 @@
 //! The request that makes an HTTP connection a WebSocket, and the answer to it.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sha1::{Digest as _, Sha1};
@@ -29,22 +32,33 @@ pub(crate) fn request(authority: &str, path: &str, headers: &[(String, String)],
     text.into_bytes()
 }
 
-/// Whether these bytes hold a whole answer: up to which byte it goes. An answer without a proper status line ends
-/// with that line. `ended`: no more will come.
-pub(crate) fn end_of_answer(bytes: &[u8], ended: bool) -> Option<usize> {
-    let mut from = 0;
-    while let Some(at) = bytes[from..].iter().position(|byte| *byte == b'\n') {
-        let line = &bytes[from..from + at];
-        let first = from == 0;
-        from += at + 1;
-        if first && status(line).is_none_or(|code| code != 101) {
-            return Some(from);
+/// Finds the end of an answer that arrives in pieces, looking at each byte once.
+#[derive(Debug, Default)]
+pub(crate) struct AnswerEnd {
+    /// Where the first line begins whose end has not come.
+    line: usize,
+    /// How far the bytes were searched.
+    searched: usize,
+}
+
+impl AnswerEnd {
+    /// Up to which byte the answer goes, if these bytes hold all of it. An answer without a proper status line ends with
+    /// that line. `ended`: no more will come.
+    pub(crate) fn find(&mut self, bytes: &[u8], ended: bool) -> Option<usize> {
+        while let Some(at) = bytes[self.searched..].iter().position(|byte| *byte == b'\n') {
+            let end = self.searched + at;
+            let (line, first) = (&bytes[self.line..end], self.line == 0);
+            (self.line, self.searched) = (end + 1, end + 1);
+            if first && status(line).is_none_or(|code| code != 101) {
+                return Some(end + 1);
+            }
+            if line.iter().all(|byte| *byte <= b' ') {
+                return Some(end + 1);
+            }
         }
-        if line.iter().all(|byte| *byte <= b' ') {
-            return Some(from);
-        }
+        self.searched = bytes.len();
+        ended.then_some(bytes.len())
     }
-    ended.then_some(bytes.len())
 }
 
 /// The status of a status line.
@@ -77,18 +91,22 @@ pub(crate) fn check(answer: &[u8], key: &str) -> Result<Vec<(String, String)>, R
             return Err(Refused::Upgrade(Some(code), why));
         }
     }
-    let mut headers: Vec<(String, String)> = Vec::new();
+    // By name in lower case, each with its first spelling.
+    let mut by_name: BTreeMap<String, (String, String)> = BTreeMap::new();
     for (name, value) in lines.filter_map(|line| line.split_once(':')) {
         let value = value.trim();
-        match headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            Some((_, all)) => {
+        match by_name.entry(name.to_ascii_lowercase()) {
+            Entry::Occupied(mut known) => {
+                let (_, all) = known.get_mut();
                 all.push_str(", ");
                 all.push_str(value);
             }
-            None => headers.push((name.to_owned(), value.to_owned())),
+            Entry::Vacant(place) => {
+                place.insert((name.to_owned(), value.to_owned()));
+            }
         }
     }
-    headers.sort_by_key(|(name, _)| name.to_ascii_lowercase());
+    let headers: Vec<(String, String)> = by_name.into_values().collect();
     let get = |name: &str| {
         headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     };
@@ -128,8 +146,13 @@ mod tests {
     fn the_answer_of_the_standards_example_is_taken() {
         let headers = check(GOOD.as_bytes(), KEY).unwrap();
         assert_eq!(headers.last().unwrap(), &("X".to_owned(), "a, b".to_owned()));
-        assert_eq!(end_of_answer(format!("{GOOD}more").as_bytes(), false), Some(GOOD.len()));
-        assert_eq!(end_of_answer(&GOOD.as_bytes()[..GOOD.len() - 2], false), None);
+        let end = |answer: &[u8]| AnswerEnd::default().find(answer, false);
+        assert_eq!(end(format!("{GOOD}more").as_bytes()), Some(GOOD.len()));
+        assert_eq!(end(&GOOD.as_bytes()[..GOOD.len() - 2]), None);
+        // In pieces of any size.
+        let mut pieces = AnswerEnd::default();
+        let found = (1..=GOOD.len()).find_map(|length| pieces.find(&GOOD.as_bytes()[..length], false));
+        assert_eq!(found, Some(GOOD.len()));
     }
 
     #[test]

@@ -52,8 +52,8 @@ const HOUSE: &[Place] = &[
         ],
     ),
     place("http", &["program", "limits", "slices", "oro", "record", "diagnostic"]),
-    place("samplers", &["program", "http", "record", "diagnostic"]),
-    place("websocket", &["program", "http", "samplers", "oro", "record", "diagnostic"]),
+    place("samplers", &["program", "http", "limits", "record", "diagnostic"]),
+    place("websocket", &["program", "http", "limits", "samplers", "oro", "record", "diagnostic"]),
     place(
         "compile",
         &[

@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 
 use super::{begin, fail, printed};
 use crate::java::{parse_int, truth};
+use crate::limits::{RESPONSE_BYTES_MAX, too_long};
 use crate::other::{Kept, OtherSampler, Sampling, Visit};
 
 /// The HTTP Raw Request sampler of jmeter-plugins.
@@ -159,6 +160,9 @@ impl Call {
             };
             match count.map_err(broken)? {
                 0 => return Ok(received),
+                _ if received.len() > RESPONSE_BYTES_MAX => {
+                    return Err(format!("java.io.IOException: {}", too_long()));
+                }
                 count if received.len() == count => {
                     user.result.latency_ns = user.now().since(user.result.start);
                 }

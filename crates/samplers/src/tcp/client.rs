@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::java::{from_hex, hex, parse_int};
+use crate::limits::{RESPONSE_BYTES_MAX, too_long};
 use crate::other::Interrupt;
 
 /// JMeter's clients.
@@ -63,6 +64,10 @@ impl Exchanged {
     fn failed(error: impl Into<String>) -> Self {
         Self { text: String::new(), error: Some(error.into()) }
     }
+
+    fn too_long() -> Self {
+        Self::failed(format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {}", too_long()))
+    }
 }
 
 fn printed(failure: &Failure) -> String {
@@ -111,7 +116,9 @@ impl TcpClient {
         }
         match self {
             Self::Text => {
-                let Read { bytes, error } = read(stream, end, timeout, interrupt, user).await;
+                let Some(Read { bytes, error }) = read(stream, end, timeout, interrupt, user).await else {
+                    return Exchanged::too_long();
+                };
                 let read = bytes.len();
                 Exchanged {
                     text: String::from_utf8_lossy(&bytes).into_owned(),
@@ -123,7 +130,9 @@ impl TcpClient {
                 }
             }
             Self::Binary => {
-                let Read { bytes, error } = read(stream, end, timeout, interrupt, user).await;
+                let Some(Read { bytes, error }) = read(stream, end, timeout, interrupt, user).await else {
+                    return Exchanged::too_long();
+                };
                 let error = error.and_then(|error| match (error.kind(), end) {
                     // Silence ends a response that nothing else does.
                     (io::ErrorKind::TimedOut, None) => None,
@@ -184,27 +193,30 @@ fn interrupted() -> io::Error {
     io::Error::other("Socket closed")
 }
 
-/// Reads until the other side ends, a piece ends with the end byte, or something goes wrong.
+/// Reads until the other side ends, a piece ends with the end byte, or something goes wrong. `None`: more came than is kept.
 async fn read(
     stream: &mut TcpStream,
     end: Option<u8>,
     timeout: Option<Duration>,
     interrupt: &Interrupt,
     user: &mut UserState,
-) -> Read {
+) -> Option<Read> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {
         match read_some(stream, &mut buffer, timeout, interrupt).await {
-            Err(error) => return Read { bytes, error: Some(error) },
-            Ok(0) => return Read { bytes, error: None },
+            Err(error) => return Some(Read { bytes, error: Some(error) }),
+            Ok(0) => return Some(Read { bytes, error: None }),
             Ok(count) => {
                 if bytes.is_empty() {
                     user.result.latency_ns = user.now().since(user.result.start);
                 }
+                if bytes.len() + count > RESPONSE_BYTES_MAX {
+                    return None;
+                }
                 bytes.extend_from_slice(&buffer[..count]);
                 if end.is_some() && bytes.last().copied() == end {
-                    return Read { bytes, error: None };
+                    return Some(Read { bytes, error: None });
                 }
             }
         }
@@ -242,6 +254,9 @@ async fn read_prefixed(
     let Ok(length) = usize::try_from(length) else {
         return Exchanged::failed(format!("java.lang.NegativeArraySizeException: {length}"));
     };
+    if length > RESPONSE_BYTES_MAX {
+        return Exchanged::too_long();
+    }
     // What the other side promises is not taken up before it comes.
     let mut message = Vec::new();
     let mut buffer = [0; 4096];

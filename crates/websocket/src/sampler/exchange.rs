@@ -12,6 +12,7 @@ use crate::binary;
 use crate::connection::{Connection, Trouble};
 use crate::filter::Prepared;
 use crate::frame::{Frame, Kind};
+use crate::limits::{self, FILTERED_FRAMES_MAX, FRAME_BYTES_MAX};
 use crate::settings::WebSocketSampler;
 
 /// Does what the sampler is for; gives the frame that is its response, if it has one.
@@ -128,6 +129,30 @@ fn read_file(path: &str) -> Result<Vec<u8>, Trouble> {
     })
 }
 
+/// What one sample has received through filters.
+#[derive(Default)]
+struct Received {
+    frames: u32,
+    bytes: u64,
+}
+
+impl Received {
+    /// Counts a frame. A server that exceeds a limit loses its connection.
+    fn count(&mut self, frame: &Frame, connection: &mut Connection) -> Result<(), Trouble> {
+        self.frames += 1;
+        self.bytes += frame.size;
+        let exceeded = if self.bytes > FRAME_BYTES_MAX {
+            limits::frames_too_long()
+        } else if self.frames > FILTERED_FRAMES_MAX {
+            limits::too_many_frames()
+        } else {
+            return Ok(());
+        };
+        connection.dispose();
+        Err(exceeded)
+    }
+}
+
 /// Receives through the filters.
 struct Reading<'a> {
     sampler: &'a WebSocketSampler,
@@ -146,9 +171,12 @@ impl Reading<'_> {
         // A filter asks the next for frames, the last asks the connection; each has the time of its asker that is left.
         let mut left: Vec<i32> = vec![self.call.read_timeout_ms; filters.len()];
         let mut begun = vec![user.now(); filters.len()];
+        let mut all = Received::default();
         loop {
             let innermost = filters.len() - 1;
-            let mut frame = Some(connection.receive(limit(left[innermost])).await?);
+            let next = connection.receive(limit(left[innermost])).await?;
+            all.count(&next, connection)?;
+            let mut frame = Some(next);
             for at in (0..filters.len()).rev() {
                 let Some(received) = frame.take() else { break };
                 let started = begun[at];

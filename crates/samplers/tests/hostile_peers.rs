@@ -1,0 +1,137 @@
+//! Peers that send more than a response should have, or promise to: the sample fails and names the limit.
+
+use std::collections::HashMap;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+
+use busyhour_program::clock::Clock;
+use busyhour_program::sampler::Protocol as _;
+use busyhour_program::result::{Keep, SampleResult};
+use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::template::Template;
+use busyhour_program::user::{StateId, UserState};
+use busyhour_program::variables::Names;
+use busyhour_limits::Limit;
+use busyhour_samplers::limits::RESPONSE_BYTES_MAX;
+use busyhour_samplers::{AnySampler, AnySession, RawHttp, StatusProperties, Tcp, TcpClient, TcpProperties};
+
+/// Accepts one connection after another and hands each to `behaviour`; gives the port.
+fn peer(behaviour: impl Fn(&mut TcpStream) + Send + 'static) -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 1024];
+            if stream.read(&mut request).is_ok_and(|count| count > 0) {
+                behaviour(&mut stream);
+            }
+        }
+    });
+    port
+}
+
+/// Sends so many bytes, or fewer if the other side does not want them.
+fn send(stream: &mut TcpStream, bytes: usize) {
+    let piece = [b'x'; 1 << 16];
+    let mut left = bytes;
+    while left > 0 {
+        let count = left.min(piece.len());
+        if stream.write_all(&piece[..count]).is_err() {
+            return;
+        }
+        left -= count;
+    }
+}
+
+fn text(text: &str) -> Template {
+    Template::literal(text)
+}
+
+fn tcp(client: TcpClient, port: u16) -> Tcp {
+    Tcp {
+        client,
+        server: text("127.0.0.1"),
+        port: text(&port.to_string()),
+        reuse: text("true"),
+        close: Template::default(),
+        no_delay: Template::default(),
+        linger: Template::default(),
+        end: Template::default(),
+        connect_timeout: Template::default(),
+        timeout: Template::default(),
+        request: text("00"),
+        login: (Template::default(), Template::default()),
+        properties: TcpProperties { prefix_bytes: 4, ..TcpProperties::default() },
+        status: StatusProperties::default(),
+    }
+}
+
+fn raw(port: u16) -> RawHttp {
+    RawHttp {
+        host: text("127.0.0.1"),
+        port: text(&port.to_string()),
+        timeout: Template::default(),
+        data: text("GET / HTTP/1.0\r\n\r\n"),
+        file: Template::default(),
+        keep: text("true"),
+        parse: Template::default(),
+        id: StateId(0),
+    }
+}
+
+/// Makes one sample.
+fn sample(sampler: AnySampler) -> SampleResult {
+    let run = RunShared::new(
+        1,
+        Clock::start(),
+        Arc::new(Properties::new(HashMap::new())),
+        Arc::new(Names::default()),
+        vec![GroupShared::new("group".into(), 1, Vec::new())],
+        0,
+        Box::new(|_, _| {}),
+    );
+    let mut user = UserState::new(Arc::new(run), None, 0, 0);
+    let mut session = AnySession::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (label, intended) = (text("label"), user.now());
+    runtime.block_on(sampler.sample(&mut user, &mut session, &label, intended, Keep::ALL));
+    user.result
+}
+
+#[track_caller]
+fn is_refused(result: &SampleResult, class: &str) {
+    let words = format!("{class}: The response is longer than the 64 MiB that are kept in memory");
+    assert_eq!((result.success, result.code.as_str(), result.message.as_str()), (false, "500", &*words));
+    assert!(result.body.len() < 1000, "{}", result.body.len());
+    assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);
+}
+
+#[test]
+fn a_text_without_an_end_is_given_up() {
+    let port = peer(|stream| send(stream, RESPONSE_BYTES_MAX + 1));
+    for client in [TcpClient::Text, TcpClient::Binary] {
+        let result = sample(AnySampler::Other(Box::new(tcp(client, port))));
+        is_refused(&result, "org.apache.jmeter.protocol.tcp.sampler.ReadException");
+    }
+    is_refused(&sample(AnySampler::Other(Box::new(raw(port)))), "java.io.IOException");
+}
+
+#[test]
+fn a_length_that_is_promised_is_not_taken_up() {
+    // Two GiB, of which nothing comes.
+    let port = peer(|stream| stream.write_all(&[0x7f, 0xff, 0xff, 0xff]).unwrap());
+    let result = sample(AnySampler::Other(Box::new(tcp(TcpClient::LengthPrefixed, port))));
+    is_refused(&result, "org.apache.jmeter.protocol.tcp.sampler.ReadException");
+}
+
+#[test]
+fn long_responses_within_the_limit_are_kept() {
+    let port = peer(|stream| send(stream, 1 << 20));
+    let result = sample(AnySampler::Other(Box::new(tcp(TcpClient::Text, port))));
+    assert_eq!((result.success, result.body.len()), (true, 1 << 20), "{}", result.message);
+    let result = sample(AnySampler::Other(Box::new(raw(port))));
+    assert_eq!((result.success, result.body.len()), (true, 1 << 20), "{}", result.message);
+    assert!(busyhour_limits::take().is_empty());
+}
