@@ -61,10 +61,12 @@ pub enum Limit {
     FrameBytes,
     /// WebSocket frames that filters keep from one sampler.
     FilteredFrames,
+    /// Steps of a validation by an XML Schema.
+    SchemaSteps,
 }
 
 /// All limits.
-pub const LIMITS: [Limit; 26] = [
+pub const LIMITS: [Limit; 27] = [
     Limit::RegexSteps,
     Limit::HtmlPage,
     Limit::SelectorSteps,
@@ -91,6 +93,7 @@ pub const LIMITS: [Limit; 26] = [
     Limit::SampleBodyBytes,
     Limit::FrameBytes,
     Limit::FilteredFrames,
+    Limit::SchemaSteps,
 ];
 
 impl Limit {
@@ -123,6 +126,7 @@ impl Limit {
             Self::SampleBodyBytes => "bytes of all bodies of a sample",
             Self::FrameBytes => "bytes of WebSocket frames of a sample",
             Self::FilteredFrames => "WebSocket frames filtered in a sample",
+            Self::SchemaSteps => "XML Schema steps",
         }
     }
 }
@@ -136,6 +140,16 @@ pub fn exceeded(limit: Limit) {
     COUNTS.with(|counts| {
         let count = &counts[limit as usize];
         count.set(count.get() + 1);
+    });
+}
+
+/// Adds counts that [`take`] gave, maybe on another thread.
+pub fn add(counts: &[(Limit, u64)]) {
+    COUNTS.with(|all| {
+        for (limit, count) in counts {
+            let sum = &all[*limit as usize];
+            sum.set(sum.get() + count);
+        }
     });
 }
 
@@ -158,7 +172,11 @@ mod tests {
         exceeded(Limit::XPathSteps);
         exceeded(Limit::Script);
         std::thread::spawn(|| assert!(take().is_empty())).join().expect("no counts on another thread");
-        assert_eq!(take(), [(Limit::XPathSteps, 1), (Limit::Script, 2)]);
+        let counts = take();
+        assert_eq!(counts, [(Limit::XPathSteps, 1), (Limit::Script, 2)]);
+        add(&counts);
+        exceeded(Limit::XPathSteps);
+        assert_eq!(take(), [(Limit::XPathSteps, 2), (Limit::Script, 2)]);
         assert!(take().is_empty());
     }
 }

@@ -13,6 +13,9 @@ use busyhour_xml::Schema;
 
 use crate::refusal::Refusal;
 
+/// Bytes of a schema's file.
+const SCHEMA_BYTES_MAX: u64 = 64 << 20;
+
 /// Schemas kept per thread that are named by variables.
 const KEPT_MAX: usize = 100;
 
@@ -52,6 +55,11 @@ fn found(base: &Path, file: &str) -> PathBuf {
 }
 
 fn read(path: &Path) -> Result<Schema, String> {
+    let kind = std::fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    // A variable can name any file: a device or a pipe could be without end.
+    if !kind.is_file() || kind.len() > SCHEMA_BYTES_MAX {
+        return Err(format!("it is not a regular file of at most {} MiB", SCHEMA_BYTES_MAX >> 20));
+    }
     let bytes = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Schema::read(&busyhour_xml::decode(&bytes), folder)

@@ -1,6 +1,8 @@
 //! What Java's parser (Xerces) says of a document that is not well-formed. Its words stand in results, so the
 //! mistakes that responses are full of are looked for here; the library that reads documents has words of its own.
 
+use std::collections::HashSet;
+
 use super::Reading;
 
 struct Scan<'t> {
@@ -173,7 +175,7 @@ impl<'t> Scan<'t> {
         if element.is_empty() {
             return says("The content of elements must consist of well-formed character data or markup.");
         }
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         loop {
             let spaced = self.space();
             if let Some(rest) = self.rest.strip_prefix("/>") {
@@ -195,12 +197,11 @@ impl<'t> Scan<'t> {
             }
             let name = self.name();
             self.attribute(element, name)?;
-            if seen.contains(&name) {
+            if !seen.insert(name) {
                 return says(format!(
                     "Attribute \"{name}\" was already specified for element \"{element}\"."
                 ));
             }
-            seen.push(name);
         }
     }
 

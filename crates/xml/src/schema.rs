@@ -3,12 +3,38 @@
 //! The verdict is the library's. Of Xerces's words those are here that need no more than the mistake itself; where they
 //! would also name what else was possible, the library's stand in their place, behind the same line and column.
 
+use std::collections::HashMap;
 use std::path::Path;
 
+use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::away;
-use uppsala::{Document, NodeId, ValidationError, XsdValidator};
+use uppsala::parser::DEFAULT_MAX_DEPTH;
+use uppsala::{Document, NodeId, ValidationError, XsdValidator, budget};
 
 use crate::{Reading, complaint, is_element};
+
+/// Steps of reading one schema, and of validating one document. An element takes ten, a comparison with a part of the
+/// schema or 64 bytes of text one.
+const STEPS_MAX: u64 = 20_000_000;
+
+/// Mistakes of a document among which the first is looked for.
+const MISTAKES_MAX: usize = 100_000;
+
+/// Runs `work` with a budget of steps.
+///
+/// # Errors
+/// The budget is used up.
+fn within_budget<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    budget::set(STEPS_MAX);
+    let done = work();
+    let is_used_up = budget::is_used_up();
+    budget::set(u64::MAX);
+    if is_used_up {
+        exceeded(Limit::SchemaSteps);
+        return Err(format!("the XML Schema takes more than {STEPS_MAX} steps or is nested too deeply"));
+    }
+    Ok(done)
+}
 
 /// A schema that was read.
 pub struct Schema {
@@ -36,7 +62,7 @@ impl Schema {
         if !is_schema {
             return Err("its root is no <schema> of XML Schema".to_owned());
         }
-        let validator = XsdValidator::from_schema_with_base_path(&document, Some(base))
+        let validator = within_budget(|| XsdValidator::from_schema_with_base_path(&document, Some(base)))?
             .map_err(|error| error.to_string())?;
         Ok(Self { validator })
     }
@@ -46,19 +72,32 @@ impl Schema {
     /// # Errors
     /// What JMeter's XML Schema Assertion says of the first mistake.
     pub fn check(&self, text: &str) -> Result<(), String> {
-        away(text.len(), || self.check_at_once(text))
+        // Another thread has counts of its own.
+        let (outcome, counts) = away(text.len(), || (self.check_at_once(text), busyhour_limits::take()));
+        busyhour_limits::add(&counts);
+        outcome
     }
 
     fn check_at_once(&self, text: &str) -> Result<(), String> {
         let document = match uppsala::parse(text) {
             Ok(document) => document,
+            // The library tells its limit from other errors by its words only.
+            Err(error) if error.to_string().contains("maximum depth") => {
+                exceeded(Limit::XmlDepth);
+                return Err(format!("fatal: the document nests elements deeper than {DEFAULT_MAX_DEPTH}"));
+            }
             Err(error) => {
                 let words = complaint(text, Reading { namespaces: true, ..Reading::default() });
                 return Err(format!("fatal: {}", words.unwrap_or_else(|| error.to_string())));
             }
         };
-        let errors = self.validator.validate(&document);
-        let told = errors.iter().map(|error| Told::of(&document, text, error));
+        let errors = within_budget(|| self.validator.validate(&document))
+            .map_err(|exceeded| format!("fatal: {exceeded}"))?;
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let places = Places::new(&document, text);
+        let told = errors.iter().take(MISTAKES_MAX).map(|error| Told::of(&places, error));
         match told.min_by_key(|told| told.at) {
             None => Ok(()),
             Some(Told { at, words }) => {
@@ -77,8 +116,9 @@ struct Told {
 }
 
 impl Told {
-    fn of(document: &Document<'_>, text: &str, error: &ValidationError) -> Self {
-        let node = element_at(document, error);
+    fn of(places: &Places<'_, '_>, error: &ValidationError) -> Self {
+        let Places { document, text, .. } = places;
+        let node = places.element_of(error);
         let range = node.and_then(|node| document.node_range(node)).unwrap_or(0..text.len());
         let tag_end = range.start + tag_length(&text[range.clone()]);
         let element = node.and_then(|node| document.element(node));
@@ -158,15 +198,37 @@ fn primitive(kind: &str) -> &str {
     if WHOLE.contains(&kind) { "integer" } else { kind }
 }
 
-/// The element of which a mistake tells line and column.
-fn element_at(document: &Document<'_>, error: &ValidationError) -> Option<NodeId> {
-    let root = document.document_element()?;
-    let is_there = |node: &NodeId| {
-        Some(document.node_line(*node)) == error.line && Some(document.node_column(*node)) == error.column
-    };
-    let found = std::iter::once(root).chain(document.descendants(root)).find(is_there)?;
-    // Of text its element is meant.
-    if is_element(document, found) { Some(found) } else { document.parent(found) }
+/// Finds the element of which a mistake tells line and column.
+struct Places<'d, 't> {
+    document: &'d Document<'t>,
+    text: &'d str,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    /// The first node that begins at a byte.
+    nodes: HashMap<usize, NodeId>,
+}
+
+impl<'d, 't> Places<'d, 't> {
+    fn new(document: &'d Document<'t>, text: &'d str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(ends).collect();
+        let mut nodes = HashMap::new();
+        if let Some(root) = document.document_element() {
+            for node in std::iter::once(root).chain(document.descendants(root)) {
+                if let Some(range) = document.node_range(node) {
+                    nodes.entry(range.start).or_insert(node);
+                }
+            }
+        }
+        Self { document, text, lines, nodes }
+    }
+
+    fn element_of(&self, error: &ValidationError) -> Option<NodeId> {
+        let line = self.lines.get(error.line?.checked_sub(1)?)?;
+        let found = *self.nodes.get(&(line + error.column?.checked_sub(1)?))?;
+        // Of text its element is meant.
+        if is_element(self.document, found) { Some(found) } else { self.document.parent(found) }
+    }
 }
 
 /// Length of the start tag with which a text begins.
@@ -231,6 +293,95 @@ mod tests {
         let refused = |text: &str| Schema::read(text, Path::new(".")).unwrap_err();
         assert_eq!(refused("<shop/>"), "its root is no <schema> of XML Schema");
         assert!(!refused("<schema").is_empty());
+    }
+
+    /// A schema around a content model of the element `a`, which may contain itself.
+    fn schema_of_a(model: &str) -> Result<Schema, String> {
+        let text = format!(
+            r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+            <xs:element name="a"><xs:complexType>{model}</xs:complexType></xs:element></xs:schema>"#
+        );
+        Schema::read(&text, Path::new("."))
+    }
+
+    fn nested(depth: usize) -> String {
+        "<a>".repeat(depth) + &"</a>".repeat(depth)
+    }
+
+    /// What each of these is refused with counts once.
+    #[track_caller]
+    fn exceeds(limit: Limit, refused: &str) {
+        assert!(refused.contains("steps") || refused.contains("deeper than"), "{refused}");
+        assert_eq!(busyhour_limits::take(), [(limit, 1)]);
+    }
+
+    #[test]
+    fn going_back_at_each_level_is_given_up() {
+        // The optional sequence takes the child, lacks its second part, and leaves the child to what follows.
+        let model = r#"<xs:sequence><xs:sequence minOccurs="0"><xs:element ref="a"/><xs:element name="b"/></xs:sequence>
+            <xs:element ref="a" minOccurs="0"/></xs:sequence>"#;
+        let schema = schema_of_a(model).unwrap();
+        assert_eq!(schema.check(&nested(8)), Ok(()));
+        exceeds(Limit::SchemaSteps, &schema.check(&nested(100)).unwrap_err());
+        // The next document has a budget of its own.
+        assert_eq!(schema.check(&nested(8)), Ok(()));
+        assert!(busyhour_limits::take().is_empty());
+    }
+
+    #[test]
+    fn deep_documents_and_deep_models_are_refused() {
+        let schema =
+            schema_of_a(r#"<xs:sequence><xs:element ref="a" minOccurs="0"/></xs:sequence>"#).unwrap();
+        assert_eq!(schema.check(&nested(100)), Ok(()));
+        exceeds(Limit::XmlDepth, &schema.check(&nested(100_000)).unwrap_err());
+        let model = "<xs:sequence>".repeat(60)
+            + r#"<xs:element ref="a" minOccurs="0"/>"#
+            + &"</xs:sequence>".repeat(60);
+        let schema = schema_of_a(&model).unwrap();
+        assert_eq!(schema.check(&nested(5)), Ok(()));
+        exceeds(Limit::SchemaSteps, &schema.check(&nested(100)).unwrap_err());
+    }
+
+    #[test]
+    fn groups_that_double_or_nest_are_refused() {
+        let groups = |count: usize, references: usize| {
+            let mut text = r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+                <xs:group name="g0"><xs:sequence><xs:element name="x"/></xs:sequence></xs:group>"#
+                .to_owned();
+            for number in 1..count {
+                let inner = format!(r#"<xs:group ref="g{}"/>"#, number - 1).repeat(references);
+                text.push_str(&format!(
+                    r#"<xs:group name="g{number}"><xs:sequence>{inner}</xs:sequence></xs:group>"#
+                ));
+            }
+            text + "</xs:schema>"
+        };
+        assert!(Schema::read(&groups(10, 2), Path::new(".")).is_ok());
+        exceeds(Limit::SchemaSteps, &Schema::read(&groups(64, 2), Path::new(".")).unwrap_err());
+        exceeds(Limit::SchemaSteps, &Schema::read(&groups(5000, 1), Path::new(".")).unwrap_err());
+    }
+
+    #[test]
+    fn numbers_of_occurrences_cost_nothing_and_entities_are_limited() {
+        let model = r#"<xs:sequence minOccurs="0" maxOccurs="18446744073709551615">
+            <xs:element name="b" maxOccurs="4000000000"/></xs:sequence>"#;
+        assert_eq!(schema_of_a(model).unwrap().check("<a><b/><b/></a>"), Ok(()));
+        let mut entities = r#"<!ENTITY e0 "xxxxxxxxxx">"#.to_owned();
+        for number in 1..30 {
+            entities.push_str(&format!("<!ENTITY e{number} \"&e{0};&e{0};\">", number - 1));
+        }
+        let refused = schema_of_a(model).unwrap().check(&format!("<!DOCTYPE a [{entities}]><a>&e29;</a>"));
+        assert!(refused.is_err_and(|why| why.starts_with("fatal: ")));
+    }
+
+    #[test]
+    fn many_mistakes_take_bounded_time() {
+        let schema = schema_of_a(r#"<xs:sequence><xs:element name="b"/></xs:sequence>"#).unwrap();
+        let document = |mistakes: usize| format!("<a><b/>{}</a>", "<c/>\n".repeat(mistakes));
+        let first = schema.check(&document(1000)).unwrap_err();
+        assert!(first.starts_with("error: line=1 col=12 "), "{first}");
+        // Each is searched for from the start of the document.
+        exceeds(Limit::SchemaSteps, &schema.check(&document(100_000)).unwrap_err());
     }
 
     #[test]
