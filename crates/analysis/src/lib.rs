@@ -44,6 +44,7 @@ pub use over_time::{HeatMap, RowSeries};
 pub use plateaus::{Plateau, plateaus};
 pub use row::{ElapsedSummary, ErrorRow, Row, SlowSample, Times};
 pub use series::{DistributionPoint, Series};
+pub use stalls::{describe_stall, reported_stalls};
 pub use steady::{SteadyPart, steady_part};
 pub use summary::{SUMMARY_VERSION, Summary, SummaryError};
 pub use web_log::{

@@ -6,16 +6,30 @@ use busyhour_record::{AbandonedCore, Stall};
 
 use crate::caveat::Caveat;
 
-/// A shorter stall is recorded but raises no caveat, in nanoseconds.
+/// A shorter stall is recorded but neither raises a caveat nor is marked in plots, in nanoseconds.
 const TOLD_MIN_NS: u64 = 200_000_000;
 
 /// How many stalls a caveat names: the longest.
 const TOLD_MAX: usize = 3;
 
+/// The stalls that are long enough to be reported.
+pub fn reported_stalls(stalls: &[Stall]) -> impl Iterator<Item = &Stall> {
+    stalls.iter().filter(|stall| stall.length_ns >= TOLD_MIN_NS)
+}
+
+/// `core 2 was blocked for 1.3 s at 00:07`
+#[must_use]
+pub fn describe_stall(stall: &Stall) -> String {
+    let who = match stall.core {
+        None => "this process did not run".to_owned(),
+        Some(core) => format!("core {core} was blocked"),
+    };
+    format!("{who} for {:.1} s at {}", stall.length_ns as f64 / 1e9, clock(stall.at_ns))
+}
+
 /// The caveat about the stalls of a run.
 pub(crate) fn find(stalls: &[Stall]) -> Option<Caveat> {
-    let mut told: Vec<Stall> =
-        stalls.iter().filter(|stall| stall.length_ns >= TOLD_MIN_NS).copied().collect();
+    let mut told: Vec<Stall> = reported_stalls(stalls).copied().collect();
     if told.is_empty() {
         return None;
     }
@@ -32,11 +46,7 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, stalls: &[Stall], more: u64) -> 
         if number > 0 {
             f.write_str("; ")?;
         }
-        match stall.core {
-            None => f.write_str("this process did not run")?,
-            Some(core) => write!(f, "core {core} was blocked")?,
-        }
-        write!(f, " for {:.1} s at {}", stall.length_ns as f64 / 1e9, clock(stall.at_ns))?;
+        f.write_str(&describe_stall(stall))?;
     }
     if more > 0 {
         write!(f, "; and {more} shorter {}", if more == 1 { "stall" } else { "stalls" })?;

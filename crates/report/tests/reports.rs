@@ -6,7 +6,7 @@ use busyhour_analysis::{Caveat, RunFacts, Summary};
 use busyhour_record::{
     CoreFacts, GeneratorFacts, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos, Outcome,
     PlanFile, PlanNote, Recorder, RecorderConfig, RequestDeadline, RunDir, RunEnd, RunNames, Sample,
-    SampleFlags,
+    SampleFlags, Stall,
 };
 use busyhour_report::{
     Look, Progress, RunShow, UserCounts, add_arrivals, end_of_run, html_report, prepare_dashboard,
@@ -117,6 +117,32 @@ fn run(dir: &RunDir) -> Manifest {
 /// What stands in a page before its script and its data.
 fn written(page: &str) -> &str {
     page.split_once("<script type=\"application/json\"").unwrap().0
+}
+
+#[test]
+fn stalls_of_the_generator_are_marked_in_plots_over_time() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(temp.path().join("run")).unwrap();
+    run(&dir);
+    let mut summary = summarise(&dir).unwrap();
+    assert!(!html_report(&summary).contains("Dashed vertical lines"));
+    summary.run.generator.stalls = vec![
+        Stall { core: Some(1), at_ns: 7_000_000_000, length_ns: 300_000_000 },
+        Stall { core: None, at_ns: 12_000_000_000, length_ns: 1_500_000_000 },
+        Stall { core: Some(0), at_ns: 14_000_000_000, length_ns: 150_000_000 },
+    ];
+    let page = html_report(&summary);
+    let text = written(&page);
+    // Once for each section with plots over time.
+    assert_eq!(text.matches("Dashed vertical lines mark stalls of the generator.").count(), 3);
+    let marks = page.split_once("\"marks\":[").unwrap().1.split_once(']').unwrap().0;
+    let words = ["core 1 was blocked for 0.3 s at 00:07", "this process did not run for 1.5 s at 00:12"];
+    let expected = format!(
+        "{{\"at_s\":7.0,\"words\":\"{0}\"}},{{\"at_s\":12.0,\"words\":\"{1}\"}},\
+         {{\"at_s\":13.5,\"words\":\"end of: {1}\"}}",
+        words[0], words[1]
+    );
+    assert_eq!(marks, expected);
 }
 
 #[test]

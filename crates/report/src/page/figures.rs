@@ -1,6 +1,6 @@
 //! The plots of a run: their places, and in words what they show.
 
-use busyhour_analysis::{DistributionPoint, HeatMap, Summary};
+use busyhour_analysis::{DistributionPoint, HeatMap, Summary, reported_stalls};
 
 use super::closed_load;
 use super::markup::{Section, def, figure};
@@ -46,7 +46,15 @@ fn about_ends(summary: &Summary, steps: &Steps) -> String {
     if summary.window.is_some() {
         words += " What the tables leave out is shaded.";
     }
+    let is_changed = !summary.run.events.is_empty();
+    let is_stalled = reported_stalls(&summary.run.generator.stalls).next().is_some();
     words
+        + match (is_changed, is_stalled) {
+            (false, false) => "",
+            (true, false) => " Dashed vertical lines mark changes of the load.",
+            (false, true) => " Dashed vertical lines mark stalls of the generator.",
+            (true, true) => " Dashed vertical lines mark changes of the load and stalls of the generator.",
+        }
 }
 
 const NOTHING: &str = "<p>No request ended, so there is nothing to draw.</p>";

@@ -144,7 +144,7 @@ fn opening(page: &LivePage<'_>) -> String {
     let _ = writeln!(
         out,
         "<p class=\"note\"><span class=\"until-end\">When the run has ended, its report will be at</span>\
-         <span class=\"at-end\">The run has ended. Its report is at</span> <code>{}</code>.</p></section></div>",
+         <span class=\"at-end\">The run has ended. Its report is at</span><br><code>{}</code>.</p></section></div>",
         escape(page.report)
     );
     out

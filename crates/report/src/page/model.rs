@@ -1,7 +1,9 @@
 //! What the script draws, as JSON in the page: `ui/src/model.ts` mirrors it.
 
-use busyhour_analysis::{DistributionPoint, HeatMap, RowSeries, Summary};
-use busyhour_record::ControlEvent;
+use busyhour_analysis::{
+    DistributionPoint, HeatMap, RowSeries, RunFacts, Summary, describe_stall, reported_stalls,
+};
+use busyhour_record::{ControlEvent, Stall};
 use serde::Serialize;
 
 use super::steps::Steps;
@@ -27,7 +29,7 @@ pub(super) struct PageModel<'s> {
     labels: Vec<LabelModel<'s>>,
 }
 
-/// A moment of the run at which somebody changed it.
+/// A moment of the run at which somebody changed it, or at which the generator stalled.
 #[derive(Serialize)]
 pub(super) struct Mark {
     at_s: f64,
@@ -37,6 +39,21 @@ pub(super) struct Mark {
 impl Mark {
     pub(super) fn of(event: &ControlEvent) -> Mark {
         Mark { at_s: event.at_ns.as_secs_f64(), words: event.words() }
+    }
+
+    /// Where a stall begins, and where one ends that is long enough to be seen as a time.
+    fn of_stall(stall: &Stall) -> impl Iterator<Item = Mark> {
+        const SEEN_NS: u64 = 1_000_000_000;
+        let begin = Mark { at_s: stall.at_ns as f64 / 1e9, words: describe_stall(stall) };
+        let end_s = stall.at_ns.saturating_add(stall.length_ns) as f64 / 1e9;
+        let end = (stall.length_ns >= SEEN_NS)
+            .then(|| Mark { at_s: end_s, words: format!("end of: {}", describe_stall(stall)) });
+        std::iter::once(begin).chain(end)
+    }
+
+    fn all(run: &RunFacts) -> Vec<Mark> {
+        let stalls = reported_stalls(&run.generator.stalls).flat_map(Mark::of_stall);
+        run.events.iter().map(Mark::of).chain(stalls).collect()
     }
 }
 
@@ -92,7 +109,7 @@ impl<'s> PageModel<'s> {
             heat: summary.heat.as_ref(),
             curve: Curve::of(&summary.distribution),
             window: summary.window.as_ref().map(|window| Part { from_s: window.from_s, to_s: window.to_s }),
-            marks: summary.run.events.iter().map(Mark::of).collect(),
+            marks: Mark::all(&summary.run),
             labels: summary
                 .labels
                 .iter()

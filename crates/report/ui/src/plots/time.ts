@@ -86,7 +86,7 @@ export function shadeOutside(part: () => Part | undefined): (plot: uPlot) => voi
   };
 }
 
-/** Draws a line where somebody changed the run; what it was stands in the page's first part. */
+/** Draws a line where somebody changed the run or the generator stalled; the page's first part describes it. */
 export function drawMarks(marks: () => readonly Mark[] | undefined): (plot: uPlot) => void {
   return (plot) => {
     const { left, top, width, height } = plot.bbox;
