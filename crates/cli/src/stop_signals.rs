@@ -62,6 +62,7 @@ impl StopRequests {
     /// Attaches the run that is about to start. Earlier requests apply to it.
     pub(crate) fn attach(&self, shared: &Arc<RunShared>) {
         let _ = self.0.run.set(Arc::clone(shared));
+        shared.limit_plan_stops(nanos(self.0.grace));
         match self.stop() {
             Stop::No => {}
             stop => self.stop_run(stop),

@@ -265,6 +265,10 @@ pub struct RunShared {
     stop: AtomicU8,
     /// When the end is forced, in nanoseconds since the run's start; `u64::MAX`: never.
     force_at_ns: AtomicU64,
+    /// The same after a stop by the plan, which does not apply to tearDown groups.
+    plan_force_at_ns: AtomicU64,
+    /// Time for users to finish their samples after a stop by the plan, in nanoseconds; `u64::MAX`: no limit.
+    plan_grace_ns: AtomicU64,
     /// The first error of the plan that stopped users or the run.
     stop_error: OnceLock<String>,
     log: LogSink,
@@ -313,6 +317,8 @@ impl RunShared {
             output: OnceLock::new(),
             stop: AtomicU8::new(0),
             force_at_ns: AtomicU64::new(u64::MAX),
+            plan_force_at_ns: AtomicU64::new(u64::MAX),
+            plan_grace_ns: AtomicU64::new(u64::MAX),
             stop_error: OnceLock::new(),
             log,
         }
@@ -420,8 +426,20 @@ impl RunShared {
         }
     }
 
-    /// Asks the run to stop; never takes an earlier, stronger request back.
+    /// Limits the time that users have to finish their samples after a stop by the plan.
+    pub fn limit_plan_stops(&self, grace_ns: u64) {
+        self.plan_grace_ns.store(grace_ns, Ordering::Relaxed);
+    }
+
+    /// Asks the run to stop, for the plan; never takes an earlier, stronger request back. When the grace period of
+    /// [`Self::limit_plan_stops`] has passed, the end of the main groups is forced.
     pub fn ask_to_stop(&self, stop: Stop) {
+        self.raise_stop(stop);
+        let force_at_ns = self.clock.now().0.saturating_add(self.plan_grace_ns.load(Ordering::Relaxed));
+        self.plan_force_at_ns.fetch_min(force_at_ns, Ordering::Relaxed);
+    }
+
+    fn raise_stop(&self, stop: Stop) {
         self.stop.fetch_max(stop as u8, Ordering::Relaxed);
     }
 
@@ -445,7 +463,7 @@ impl RunShared {
     /// Asks the run to stop and forces its end when that takes longer than `grace_ns`: samples in flight are given up,
     /// tearDown groups do not run, and a core that does not respond is left behind. An earlier time stays.
     pub fn stop_within(&self, stop: Stop, grace_ns: u64) {
-        self.ask_to_stop(stop);
+        self.raise_stop(stop);
         self.force_at_ns.fetch_min(self.clock.now().0.saturating_add(grace_ns), Ordering::Relaxed);
     }
 
@@ -456,15 +474,18 @@ impl RunShared {
 
     /// Whether the end is forced at `now`; what is still running is asked to stop at once then.
     pub fn is_forced(&self, now: Nanos) -> bool {
-        let is_forced = now.0 >= self.force_at_ns.load(Ordering::Relaxed);
+        let plan_force_at_ns = self.plan_force_at_ns.load(Ordering::Relaxed);
+        let is_forced = now.0 >= self.force_at_ns.load(Ordering::Relaxed).min(plan_force_at_ns);
         if is_forced {
-            self.ask_to_stop(Stop::Now);
+            self.raise_stop(Stop::Now);
         }
         is_forced
     }
 
-    /// Lets tearDown groups run after a stop of the main groups.
+    /// Lets tearDown groups run after a stop of the main groups. They have the time that they need if the plan stopped
+    /// itself.
     pub fn clear_stop(&self) {
+        self.plan_force_at_ns.store(u64::MAX, Ordering::Relaxed);
         self.stop.store(0, Ordering::Relaxed);
     }
 }

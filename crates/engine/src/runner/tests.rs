@@ -472,6 +472,46 @@ fn a_graceful_stop_is_forced_when_its_time_has_passed() {
 }
 
 #[test]
+fn a_stop_by_the_plan_is_forced_when_its_time_has_passed() {
+    for stop in [Stop::Graceful, Stop::Now] {
+        let begun = AtomicU32::new(0);
+        let (script, seen) = watching(move |user| {
+            if begun.fetch_add(1, Relaxed) == 2 {
+                user.run.limit_plan_stops(1_000_000);
+                user.run.ask_to_stop(stop);
+            }
+            Act::Never
+        });
+        let tear_down =
+            Group { phase: Phase::TearDown, ..group(1, "1", vec![leaf("late")], &always(|| Act::Done)) };
+        let ran = run_on(1, program(vec![group(3, "-1", vec![leaf("x")], &script), tear_down]));
+        assert_eq!(ran.report.stopped, Some(Stop::Now));
+        assert_eq!((ran.report.cores[0].interrupted, taken(&seen).len()), (3, 3));
+        nothing_is_left(&ran);
+    }
+}
+
+#[test]
+fn the_time_after_a_stop_by_the_plan_is_not_that_of_tear_down() {
+    let clock = Clock::manual(0);
+    let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 0);
+    shared.limit_plan_stops(30);
+    shared.ask_to_stop(Stop::Graceful);
+    // A later request does not extend the time of the first.
+    clock.advance(std::time::Duration::from_nanos(10));
+    shared.ask_to_stop(Stop::Graceful);
+    assert!(!shared.is_forced(Nanos(29)));
+    shared.clear_stop();
+    assert!(!shared.is_forced(Nanos(1_000)));
+    assert_eq!(shared.stop(), Stop::No);
+    // A request from outside applies to tearDown groups as well.
+    shared.stop_within(Stop::Graceful, 30);
+    shared.clear_stop();
+    assert!(shared.is_forced(Nanos(40)));
+    assert_eq!(shared.stop(), Stop::Now);
+}
+
+#[test]
 fn a_core_measures_how_long_its_own_work_blocked_it() {
     // Also when its last user ends before the next tick.
     for goes_on in [true, false] {
