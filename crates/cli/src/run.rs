@@ -75,7 +75,7 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
         prepared.started.shared.print_to(Box::new(exit::print_of_script));
     }
     let Observers { thresholds, orders, exports, mut live, .. } = observers;
-    let Prepared { started, mut manifest, dir, main, log, log_path, events, .. } = prepared;
+    let Prepared { started, mut manifest, dir, main, log, log_path, events, unread, .. } = prepared;
     let cpu_before = system::CpuTimes::now();
     let watched = Watched {
         shared: &started.shared,
@@ -115,7 +115,7 @@ fn run(request: &RunRequest, stops: &StopRequests) -> Result<Exit, Refusal> {
     }
     manifest.outcome = Some(outcome);
     end_log(&log, end, &log_path);
-    finish::warn_of_unused(request, &shared.properties);
+    finish::warn_of_unused(request, &shared.properties, &unread);
     let ended = EndedRun {
         request,
         manifest: &manifest,

@@ -62,7 +62,7 @@ pub use busyhour_functions::{
 };
 pub use compile::compile;
 pub use compiled::Compiled;
-pub use lint::lint;
+pub use lint::{lint, property_reads};
 pub use options::{OpenOptions, Options, ProxyOption, USERS_MAX, no_free_user};
 pub use outline::{OutlineNode, outline};
 pub use outputs::{BackendKind, BackendListener};

@@ -2,11 +2,14 @@
 //! variables that look like functions, variables that nothing defines.
 
 mod properties;
+mod reads;
 mod references;
 mod variables;
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Property, PropertyKind, TestPlan};
+
+pub use reads::property_reads;
 
 use properties::each_property;
 use references::{Reference, distance, references};

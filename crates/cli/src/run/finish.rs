@@ -1,5 +1,6 @@
 //! The end of a run: writes its files and prints its result.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -134,16 +135,21 @@ impl EndedRun<'_> {
     }
 }
 
-/// Warns about properties of `-J` that were never read, which are probably misspelt.
-pub(crate) fn warn_of_unused(request: &RunRequest, properties: &Properties) {
-    let mut warned: Vec<&str> = Vec::new();
-    for (name, value) in &request.flags.jmeter {
-        if value.is_empty() || properties.is_read(name) || warned.contains(&name.as_str()) {
-            continue;
-        }
-        warned.push(name);
+/// Warns about properties of `-J` that were never read, which are probably misspelt; those in `told` were named before.
+pub(crate) fn warn_of_unused(request: &RunRequest, properties: &Properties, told: &[String]) {
+    for name in unread(request, properties).filter(|name| !told.contains(name)) {
         say(&format!(
             "warning: the property {name} of -J was never used\n  hint: compare its name with the plan's ${{__P(…)}}"
         ));
     }
+}
+
+/// Properties of `-J` that nothing has read so far, each once.
+pub(crate) fn unread<'r>(
+    request: &'r RunRequest,
+    properties: &Properties,
+) -> impl Iterator<Item = &'r String> {
+    let given =
+        request.flags.jmeter.iter().filter(|(name, value)| !value.is_empty() && !properties.is_read(name));
+    given.map(|(name, _)| name).collect::<BTreeSet<_>>().into_iter()
 }

@@ -1,5 +1,6 @@
 //! Prepares a run: settings, plan, run directory, log and manifest.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use crate::notes::notes;
 use crate::plan_source::parse_and_compile;
 use crate::redaction;
 use crate::run::files;
+use crate::run::finish::unread;
 use crate::run::refusal::Refusal;
 use crate::run_request::RunRequest;
 use crate::settings::{self, Settings};
@@ -31,6 +33,9 @@ use crate::system;
 /// With `--spin`, how long before a start a core polls the clock, in nanoseconds. A little more than the time in which the
 /// kernel wakes a thread.
 const SPIN_NS: u64 = 50_000;
+
+/// How many of a plan's properties a hint names.
+const READS_SHOWN: usize = 10;
 
 /// A run that is ready to start.
 pub(crate) struct Prepared {
@@ -43,6 +48,8 @@ pub(crate) struct Prepared {
     pub(crate) log_path: PathBuf,
     pub(crate) cores: usize,
     pub(crate) events: UnboundedReceiver<SignalEvent>,
+    /// Properties of `-J` that a warning has named because the plan does not read them.
+    pub(crate) unread: Vec<String>,
 }
 
 /// Reads the plan and the settings, and creates the run directory.
@@ -55,11 +62,12 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
     let settings = settings::load(&request.flags, clock.wall_start_ms()).map_err(Refusal::usage)?;
     let bytes = plan_bytes(request)?;
     let properties = Arc::new(Properties::new(settings.jmeter.clone()));
-    let (compiled, findings) = compile(request, &bytes, &properties)?;
+    let Accepted { compiled, findings, reads } = compile(request, &bytes, &properties)?;
     if let Some(results) = &request.results {
         files::check_results_file(request, results)?;
     }
     let save = save_config(request, &settings, &properties, &compiled)?;
+    let unread = warn_of_unread(request, &properties, reads.as_ref());
     // Before the run directory exists, so that a signal cannot leave it without an outcome.
     let events = listen(stops).map_err(Refusal::internal)?;
     let dir = create_dir(request, wall_anchor_ms)?;
@@ -110,7 +118,7 @@ pub(crate) fn prepare(request: &RunRequest, stops: &StopRequests) -> Result<Prep
     if let Err(error) = RunDir::write_whole(&dir.plan_path(), &bytes) {
         say(&format!("warning: {}", chain(&error)));
     }
-    Ok(Prepared { settings, started, manifest, dir, main, log, log_path, cores, events })
+    Ok(Prepared { settings, started, manifest, dir, main, log, log_path, cores, events, unread })
 }
 
 fn plan_bytes(request: &RunRequest) -> Result<Vec<u8>, Refusal> {
@@ -123,12 +131,16 @@ fn plan_bytes(request: &RunRequest) -> Result<Vec<u8>, Refusal> {
     }
 }
 
+/// A plan that can be run.
+struct Accepted {
+    compiled: Compiled,
+    findings: Vec<Diagnostic>,
+    /// The properties that it reads, if they are known.
+    reads: Option<BTreeSet<String>>,
+}
+
 /// Compiles the plan and prints its errors and warnings.
-fn compile(
-    request: &RunRequest,
-    bytes: &[u8],
-    properties: &Arc<Properties>,
-) -> Result<(Compiled, Vec<Diagnostic>), Refusal> {
+fn compile(request: &RunRequest, bytes: &[u8], properties: &Arc<Properties>) -> Result<Accepted, Refusal> {
     let plan_name = request.plan.display().to_string();
     let file_name =
         request.plan.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -145,19 +157,39 @@ fn compile(
         request_deadline: request.request_deadline,
         open: request.open.clone(),
     };
-    let (_, compiled, findings) = parse_and_compile(bytes, &plan_name, &options);
+    let (plan, compiled, findings) = parse_and_compile(bytes, &plan_name, &options);
     for finding in findings.iter().filter(|finding| finding.severity != Severity::Note) {
         say(&format!("{finding}\n"));
     }
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
     match compiled.filter(|_| errors == 0) {
-        Some(compiled) => Ok((compiled, findings)),
+        Some(compiled) => Ok(Accepted { compiled, findings, reads: busyhour_compile::property_reads(&plan) }),
         None => {
             let count = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
             let text = format!("{plan_name} is refused because of {count}; no request was sent");
             Err(Refusal(Exit::Refused, text))
         }
     }
+}
+
+/// Warns about properties of `-J` that neither the plan nor the program will read, and returns their names. JMeter's own
+/// properties, some of which are read later, have names with a dot.
+fn warn_of_unread(
+    request: &RunRequest,
+    properties: &Properties,
+    reads: Option<&BTreeSet<String>>,
+) -> Vec<String> {
+    let Some(reads) = reads else { return Vec::new() };
+    let is_unread = |name: &&String| !name.contains('.') && !reads.contains(*name);
+    let unread: Vec<String> = unread(request, properties).filter(is_unread).cloned().collect();
+    for name in &unread {
+        let hint = match reads.iter().take(READS_SHOWN).map(String::as_str).collect::<Vec<_>>().as_slice() {
+            [] => "the plan reads no property: use ${__P(…)}".to_owned(),
+            known => format!("the plan reads {}", known.join(", ")),
+        };
+        say(&format!("warning: the plan does not read the property {name} of -J\n  hint: {hint}"));
+    }
+    unread
 }
 
 fn save_config(

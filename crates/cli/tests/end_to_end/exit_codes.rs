@@ -93,8 +93,22 @@ fn a_property_that_nothing_reads_is_told() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("${__P(USERS,1)}", "1", &get("a", "/"))));
     let ended = room.run(["run", "plan.jmx", "-JUSER=3", "-JUSERS=2", &port(&server)]).expect(0);
-    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("was never used")).collect();
-    assert!(matches!(told[..], [line] if line.contains("property USER of -J")), "{}", ended.all());
+    // Before the run, with what the plan reads.
+    let before =
+        "warning: the plan does not read the property USER of -J\n  hint: the plan reads HOST, PORT, USERS\n";
+    assert!(ended.stderr.starts_with(before), "{}", ended.all());
+    assert_eq!(ended.stderr.matches("of -J").count(), 1, "{}", ended.all());
+    // A script can read any property: whether it does is known after the run.
+    let script = element(
+        "JSR223PreProcessor",
+        "Look",
+        &(text("scriptLanguage", "groovy") + &text("script", "props.get('SEEN')")),
+        "",
+    );
+    room.file("plan.jmx", plan(&group("1", "1", &(script + &get("a", "/")))));
+    let ended = room.run(["run", "plan.jmx", "-JUSER=3", "-JSEEN=2", &port(&server)]).expect(0);
+    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("of -J")).collect();
+    assert_eq!(told, ["warning: the property USER of -J was never used"], "{}", ended.all());
 }
 
 #[test]

@@ -27,6 +27,30 @@ fn string(name: &str, value: &str) -> String {
 }
 
 #[test]
+fn the_properties_that_a_plan_reads_are_known_unless_it_can_compose_their_names() {
+    let reads = |path: &str, elements: &str| {
+        let (plan, _) =
+            busyhour_plan::parse(plan(&string("HTTPSampler.path", path), elements).as_bytes(), "plan.jmx");
+        property_reads(&plan).map(|names| names.into_iter().collect::<Vec<_>>().join(" "))
+    };
+    let known = |names: &str| Some(names.to_owned());
+    assert_eq!(reads("/${x}/${__UUID}", ""), known(""));
+    assert_eq!(
+        reads("/${__P(b, 1)}${__property(a)}${__if(${__isPropDefined(c)},true,1,2)}", ""),
+        known("a b c")
+    );
+    assert_eq!(reads("/${__P(${x})}", ""), None);
+    assert_eq!(reads("/${__eval(${x})}", ""), None);
+    assert_eq!(reads("/${__groovy(props.get('a'))}", ""), None);
+    assert_eq!(reads("/${__unknown(a)}", ""), None);
+    let script = format!(
+        "<JSR223PreProcessor testclass=\"JSR223PreProcessor\" testname=\"j\" enabled=\"false\">{}</JSR223PreProcessor><hashTree/>",
+        string("script", "props")
+    );
+    assert_eq!(reads("/", &script), None);
+}
+
+#[test]
 fn the_table_of_names_is_in_order() {
     assert!(elements::property_names().is_sorted() && elements::property_names().len() > 280);
 }
