@@ -58,6 +58,7 @@ mod book;
 mod columns;
 mod config;
 mod control_event;
+mod core_clocks;
 mod csv_row;
 mod date_format;
 mod detail;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::BatchReader;
 use crate::book::{Book, BookSettings};
 use crate::config::SaveConfig;
+use crate::core_clocks::CoreClocks;
 use crate::detail::Detail;
 use crate::labels::Labels;
 use crate::live::{IntervalCounts, Live};
@@ -199,7 +200,7 @@ impl Recorder {
             book,
             outputs,
             empty,
-            clocks: vec![Some(Nanos::ZERO); writers],
+            clocks: CoreClocks::new(writers),
             live: Arc::clone(&live),
             starts: RecentStarts::new(),
             looked: 0,
@@ -260,8 +261,7 @@ struct Worker {
     book: Book,
     outputs: Outputs,
     empty: Vec<SyncSender<Batch>>,
-    /// Up to when each writer has reported; `None` when it is gone.
-    clocks: Vec<Option<Nanos>>,
+    clocks: CoreClocks,
     live: Arc<Mutex<Live>>,
     starts: RecentStarts,
     /// The second up to which the starts have been looked at.
@@ -384,13 +384,15 @@ impl Worker {
     }
 
     fn advance(&mut self, writer: usize, now: Option<Nanos>) {
-        if let Some(clock) = self.clocks.get_mut(writer) {
-            *clock = now.map(|now| clock.unwrap_or(Nanos::ZERO).max(now));
-        }
-        let Some(watermark) = self.clocks.iter().flatten().min().copied() else { return };
-        if self.book.advance(watermark) {
+        self.clocks.report(writer, now);
+        // The results wait for every core, so that each sample is in its own second. What follows the run does not wait for a
+        // core that is blocked: its samples count in a later second there.
+        if let Some(watermark) = self.clocks.of_all()
+            && self.book.advance(watermark)
+        {
             self.outputs.histograms(&mut self.book);
         }
+        let Some(watermark) = self.clocks.of_responsive() else { return };
         let looked = watermark.second() > self.looked;
         let arrivals = looked.then(|| self.starts.look(watermark));
         self.looked = self.looked.max(watermark.second());

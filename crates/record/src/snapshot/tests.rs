@@ -143,6 +143,38 @@ fn a_reader_that_sleeps_loses_snapshots_and_nobody_waits() {
 }
 
 #[test]
+fn a_core_that_is_blocked_does_not_hold_back_the_seconds_of_the_others() {
+    let (sender, receiver) = snapshot_channel(100);
+    let labels = Labels::new();
+    let label = labels.intern("home");
+    let config = RecorderConfig {
+        writers: 2,
+        batches: 200,
+        labels,
+        observers: vec![sender],
+        ..RecorderConfig::default()
+    };
+    let (recorder, mut writers) = Recorder::start(config).unwrap();
+    let sample = |end: Nanos| Sample { label, start: end, intended: end, end, ..Sample::default() };
+    for tenth in 1..60 {
+        let now = Nanos::from_millis(tenth * 100);
+        writers[0].record(&sample(now)).unwrap();
+        writers[0].flush(now);
+    }
+    // The other core was busy for six seconds after it had received this.
+    writers[1].record(&sample(Nanos::from_millis(1_500))).unwrap();
+    writers[1].flush(Nanos::from_millis(6_000));
+    drop(writers);
+    let totals = recorder.finish();
+    let seconds: Vec<_> =
+        received(&receiver).iter().map(|second| (second.total().samples, second.late_samples)).collect();
+    // Until the core had been silent for two seconds, the seconds waited for it.
+    assert_eq!(seconds, [(9, 0), (10, 0), (10, 0), (10, 0), (10, 0), (11, 1)]);
+    let points: Vec<_> = totals.seconds.iter().map(|point| point.requests).collect();
+    assert_eq!(points, [9, 11, 10, 10, 10, 10]);
+}
+
+#[test]
 fn a_long_silence_is_told_by_its_end_and_late_samples_are_not_lost() {
     let labels = Labels::new();
     let label = labels.intern("home");
