@@ -86,10 +86,6 @@ fn request<'p>(
     merged: &Merged<'p>,
 ) -> HttpSampler {
     let is_java = merged.property("HTTPSampler.implementation").and_then(Property::text) == Some("Java");
-    if is_java {
-        let message = "the implementation Java is sent with the headers of HttpClient4, which are others";
-        context.findings.warn(merged.sampler, "http-implementation", message);
-    }
     let arguments = merged
         .items("HTTPsampler.Arguments", "Arguments.arguments")
         .into_iter()

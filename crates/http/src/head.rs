@@ -6,10 +6,17 @@ use std::io::Write as _;
 use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy::ProxyAddress;
+use crate::sampler::Client;
 
 /// What JMeter 5.6.3 on Java 17 calls itself unless a header manager says otherwise. Servers may answer by it, so it is
 /// part of doing the same requests.
 pub(crate) const USER_AGENT: &str = "Apache-HttpClient/4.5.14 (Java/17.0.15)";
+
+/// The same of the implementation `Java`.
+const USER_AGENT_OF_JAVA: &str = "Java/17.0.15";
+
+/// What the implementation `Java` accepts.
+const ACCEPT_OF_JAVA: &[u8] = b"text/html, image/gif, image/jpeg, */*; q=0.2";
 
 /// A request being rendered. The buffers go back to a pool of the thread, so that a user that thinks holds none.
 #[derive(Debug, Default)]
@@ -26,6 +33,10 @@ pub(crate) struct Rendered {
     pub(crate) has_host: bool,
     /// A header manager asks for the end of the connection.
     pub(crate) closes: bool,
+    /// Which of JMeter's clients the request is written for.
+    pub(crate) client: Client,
+    /// A header manager names an `Accept`.
+    pub(crate) has_accept: bool,
     /// A header manager names a `User-Agent`.
     pub(crate) has_user_agent: bool,
     /// A header manager names an `Authorization`: it takes precedence over an Authorization Manager.
@@ -96,6 +107,8 @@ impl Rendered {
         seed.headers.extend_from_slice(&self.headers);
         seed.has_host = self.has_host;
         seed.closes = self.closes;
+        seed.client = self.client;
+        seed.has_accept = self.has_accept;
         seed.has_user_agent = self.has_user_agent;
         seed.has_authorization = self.has_authorization;
         seed.has_proxy_connection = self.has_proxy_connection;
@@ -121,9 +134,16 @@ impl Rendered {
         let lines = self.headers.split(|byte| *byte == b'\n');
         let named = lines.filter_map(|line| line.strip_prefix(NAME)).next();
         named.map_or_else(
-            || USER_AGENT.into(),
+            || self.default_user_agent().into(),
             |value| String::from_utf8_lossy(value.trim_ascii()).into_owned(),
         )
+    }
+
+    fn default_user_agent(&self) -> &'static str {
+        match self.client {
+            Client::HttpClient4 => USER_AGENT,
+            Client::Java => USER_AGENT_OF_JAVA,
+        }
     }
 
     /// Empties everything.
@@ -138,6 +158,8 @@ impl Rendered {
         self.closes = false;
         self.led_here = false;
         self.proxy_authorized = false;
+        self.client = Client::default();
+        self.has_accept = false;
         self.has_user_agent = false;
         self.has_authorization = false;
         self.is_literal = false;
@@ -187,36 +209,93 @@ impl Rendered {
         if !self.cookies.is_empty() {
             header(&mut wire, b"Cookie", &self.cookies);
         }
-        if !self.content_type.is_empty() {
-            header(&mut wire, b"Content-Type", self.content_type.as_bytes());
-        }
-        if self.has_body {
-            let _ = write!(wire, "Content-Length: {}\r\n", self.body.len());
-            if !self.entity_type.is_empty() && self.content_type.is_empty() && !self.names_content_type {
-                header(&mut wire, b"Content-Type", self.entity_type.as_bytes());
-            }
-        }
-        if !self.has_host {
-            header(&mut wire, b"Host", origin.authority.as_bytes());
-        }
-        if plain_proxy.is_some() && !self.has_proxy_connection {
-            header(&mut wire, b"Proxy-Connection", b"Keep-Alive");
-        }
-        if !self.has_user_agent {
-            header(&mut wire, b"User-Agent", USER_AGENT.as_bytes());
-        }
-        let known = plain_proxy.filter(|_| self.proxy_authorized);
-        if let Some(credentials) = known.and_then(|proxy| proxy.authorization.as_deref()) {
-            header(&mut wire, b"Proxy-Authorization", credentials.as_bytes());
-        }
-        if let Some(credentials) = &self.authorization {
-            header(&mut wire, b"Authorization", credentials.as_bytes());
-        }
-        let end = wire.len();
+        let end = match self.client {
+            Client::HttpClient4 => self.write_own_headers(&mut wire, origin, plain_proxy),
+            Client::Java => self.write_headers_of_java(&mut wire, origin, plain_proxy),
+        };
         wire.extend_from_slice(b"\r\n");
         wire.extend_from_slice(&self.body);
         self.wire = wire;
         begin..end
+    }
+
+    /// Writes the headers that HttpClient adds to those of the plan; gives where they end.
+    fn write_own_headers(
+        &self,
+        wire: &mut Vec<u8>,
+        origin: &Origin,
+        plain_proxy: Option<&ProxyAddress>,
+    ) -> usize {
+        if !self.content_type.is_empty() {
+            header(wire, b"Content-Type", self.content_type.as_bytes());
+        }
+        if self.has_body {
+            let _ = write!(wire, "Content-Length: {}\r\n", self.body.len());
+            if !self.entity_type.is_empty() && self.content_type.is_empty() && !self.names_content_type {
+                header(wire, b"Content-Type", self.entity_type.as_bytes());
+            }
+        }
+        if !self.has_host {
+            header(wire, b"Host", origin.authority.as_bytes());
+        }
+        if plain_proxy.is_some() && !self.has_proxy_connection {
+            header(wire, b"Proxy-Connection", b"Keep-Alive");
+        }
+        if !self.has_user_agent {
+            header(wire, b"User-Agent", USER_AGENT.as_bytes());
+        }
+        let known = plain_proxy.filter(|_| self.proxy_authorized);
+        if let Some(credentials) = known.and_then(|proxy| proxy.authorization.as_deref()) {
+            header(wire, b"Proxy-Authorization", credentials.as_bytes());
+        }
+        if let Some(credentials) = &self.authorization {
+            header(wire, b"Authorization", credentials.as_bytes());
+        }
+        wire.len()
+    }
+
+    /// Writes the headers that Java's own client adds to those of the plan, in its order; gives where those end that JMeter
+    /// shows.
+    fn write_headers_of_java(
+        &self,
+        wire: &mut Vec<u8>,
+        origin: &Origin,
+        plain_proxy: Option<&ProxyAddress>,
+    ) -> usize {
+        if let Some(credentials) = &self.authorization {
+            header(wire, b"Authorization", credentials.as_bytes());
+        }
+        let end = wire.len();
+        let is_multipart = self.entity_type.starts_with("multipart/") && !self.names_content_type;
+        if !self.content_type.is_empty() {
+            header(wire, b"Content-Type", self.content_type.as_bytes());
+        } else if is_multipart {
+            header(wire, b"Content-Type", self.entity_type.as_bytes());
+        }
+        if self.has_body {
+            let _ = write!(wire, "Content-Length: {}\r\n", self.body.len());
+        }
+        if !self.has_user_agent {
+            header(wire, b"User-Agent", USER_AGENT_OF_JAVA.as_bytes());
+        }
+        if !self.has_host {
+            header(wire, b"Host", origin.authority.as_bytes());
+        }
+        if !self.has_accept {
+            header(wire, b"Accept", ACCEPT_OF_JAVA);
+        }
+        if plain_proxy.is_some() && !self.has_proxy_connection {
+            header(wire, b"Proxy-Connection", b"keep-alive");
+        }
+        let known = plain_proxy.filter(|_| self.proxy_authorized);
+        if let Some(credentials) = known.and_then(|proxy| proxy.authorization.as_deref()) {
+            header(wire, b"Proxy-Authorization", credentials.as_bytes());
+        }
+        let is_typed = self.names_content_type || is_multipart || !self.content_type.is_empty();
+        if self.method == "POST" && !is_typed {
+            header(wire, b"Content-type", b"application/x-www-form-urlencoded");
+        }
+        end
     }
 
     fn write_target(&mut self, wire: &mut Vec<u8>, to_proxy: bool) {

@@ -19,7 +19,7 @@ use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
-use crate::sampler::HttpSampler;
+use crate::sampler::{Client, HttpSampler};
 use crate::session::HttpSession;
 use crate::sink::{Head, ResponseSink};
 use crate::tunnel::{self, Wanted};
@@ -159,7 +159,9 @@ impl<'s> Line<'s> {
             }
             let Some(connection) = &mut self.connection else { return Ok(()) };
             connection.send(&request.wire).await?;
-            result.sent_bytes = request.wire.len() as u64;
+            // JMeter does not know how much Java's client sends.
+            let is_counted = request.client == Client::HttpClient4;
+            result.sent_bytes = if is_counted { request.wire.len() as u64 } else { 0 };
             head.md5 = (self.md5 && keep.body).then(Box::default);
             let (limit, room) = (sampler.shared.body_limit, self.room.as_ref());
             let mut sink = ResponseSink { head, result, keep, limit, room };

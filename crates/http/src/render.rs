@@ -21,6 +21,7 @@ pub(crate) async fn render(
     request: &mut Rendered,
 ) -> Result<Arc<Origin>, Failure> {
     user.thrown = None;
+    request.client = sampler.client;
     sampler.method.render(user, &mut request.method);
     let origin = render_url(sampler, user, session, request)?;
     if user.thrown.is_some() {
@@ -297,6 +298,8 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Ren
         request.headers.extend_from_slice(b": ");
         if name.eq_ignore_ascii_case("host") {
             request.has_host = true;
+        }
+        if name.eq_ignore_ascii_case("host") && sampler.client == Client::HttpClient4 {
             host_header(value, origin, &mut request.headers);
         } else {
             request.headers.extend(value.as_bytes().iter().map(clean));
@@ -307,6 +310,7 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Ren
         request.has_user_agent |= name.eq_ignore_ascii_case("user-agent");
         request.has_authorization |= name.eq_ignore_ascii_case("authorization");
         request.has_proxy_connection |= name.eq_ignore_ascii_case("proxy-connection");
+        request.has_accept |= name.eq_ignore_ascii_case("accept");
         let is_content_type = name.eq_ignore_ascii_case("content-type");
         request.names_content_type |= is_content_type;
         request.has_content_type |= is_content_type && !value.is_empty();

@@ -147,8 +147,7 @@ pub struct Header {
     pub value: Template,
 }
 
-/// `HTTPSampler.implementation`: JMeter's client, as far as the differences decide about success or failure. The headers
-/// are those of HttpClient 4 in any case.
+/// `HTTPSampler.implementation`: JMeter's client. Each has its own headers, in its own order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Client {
     /// Apache HttpClient 4.
