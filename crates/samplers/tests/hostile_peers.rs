@@ -5,14 +5,14 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 
+use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
-use busyhour_program::sampler::Protocol as _;
 use busyhour_program::result::{Keep, SampleResult};
 use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use busyhour_program::variables::Names;
-use busyhour_limits::Limit;
 use busyhour_samplers::limits::RESPONSE_BYTES_MAX;
 use busyhour_samplers::{AnySampler, AnySession, RawHttp, StatusProperties, Tcp, TcpClient, TcpProperties};
 

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use busyhour_http::SharedHttp;
+use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
-use busyhour_program::sampler::Protocol as _;
 use busyhour_program::result::{Keep, SampleResult};
 use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
-use busyhour_http::SharedHttp;
-use busyhour_limits::Limit;
 use busyhour_samplers::{AnySampler, AnySession};
 use busyhour_websocket::limits::FILTERED_FRAMES_MAX;
 use busyhour_websocket::{Action, FrameFilter, PingKind, Target, WebSocketSampler};
