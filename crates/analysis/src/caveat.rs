@@ -43,7 +43,7 @@ pub enum Caveat {
         /// A results file beside the record with samples that ended later.
         later: Option<LaterRows>,
     },
-    /// The run was stopped before it was through.
+    /// The run was stopped before its planned end.
     StoppedEarly {
         /// How.
         end: RunEnd,
@@ -230,11 +230,11 @@ impl fmt::Display for Caveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Caveat::NoSamples => f.write_str("no request ended in this run"),
-            Caveat::Unfinished => f.write_str("the run was cut off: its manifest does not say how it ended"),
+            Caveat::Unfinished => f.write_str("the run was cut off: its manifest contains no outcome"),
             Caveat::RecordEnds { at_s, later } => {
                 write!(
                     f,
-                    "the record reaches to {at_s:.1} s; samples that ended in the last second before the process died may be missing"
+                    "the record ends at {at_s:.1} s; samples that ended in the last second before the process died may be missing"
                 )?;
                 match later {
                     Some(LaterRows { file, rows }) => {
@@ -244,16 +244,16 @@ impl fmt::Display for Caveat {
                 }
             }
             Caveat::StoppedEarly { end: RunEnd::Interrupted, from: Some(from) } => {
-                write!(f, "the run was stopped from the {} before it was through", from.place())
+                write!(f, "the run was stopped from the {} before its planned end", from.place())
             }
             Caveat::StoppedEarly { end, .. } => f.write_str(match end {
-                RunEnd::StoppedByPlan => "the plan stopped the run before every user was through",
+                RunEnd::StoppedByPlan => "the plan stopped the run before every user had finished",
                 RunEnd::StoppedByError => "an error stopped the run",
                 RunEnd::Aborted => "the run was aborted; users did not finish their samples",
-                RunEnd::StoppedByThreshold => "a threshold stopped the run before it was through",
+                RunEnd::StoppedByThreshold => "a threshold stopped the run before its planned end",
                 RunEnd::Failed => "the generator failed before the run was through",
                 RunEnd::Interrupted | RunEnd::Completed => {
-                    "the run was stopped from outside before it was through"
+                    "the run was stopped from outside before its planned end"
                 }
             }),
             Caveat::StoppedByError { error } if error.is_empty() => f.write_str("an error stopped the run"),
@@ -262,13 +262,13 @@ impl fmt::Display for Caveat {
             Caveat::CoresAbandoned { cores } => stalls::write_abandoned(f, cores),
             Caveat::Interrupted { samples } => {
                 let samples = times(*samples, "sample was", "samples were");
-                write!(f, "{samples} under way when the run was stopped, and in no number")
+                write!(f, "{samples} in flight when the run was stopped; they are excluded from all figures")
             }
             Caveat::ArrivalsLeft { arrivals } => {
                 let arrivals = times(*arrivals, "arrival", "arrivals");
                 write!(
                     f,
-                    "{arrivals} still waited for a user when the run was stopped: the longest waits are in no number"
+                    "{arrivals} still waited for a user when the run was stopped; the longest waits are excluded from all figures"
                 )
             }
             Caveat::IdleSessions { sessions, begun } => {
@@ -288,12 +288,12 @@ impl fmt::Display for Caveat {
             Caveat::CpuStolen { percent } => {
                 write!(
                     f,
-                    "the machine's host gave {percent:.0} % of the CPU time this machine wanted to others"
+                    "the hypervisor stole {percent:.0} % of the CPU time this machine requested"
                 )
             }
             Caveat::RecorderStalled { stalls, stalled_s } => {
                 let stalls = times(*stalls, "time", "times");
-                write!(f, "the recorder was behind {stalls} and held users back for {stalled_s:.3} s in all")
+                write!(f, "the recorder fell behind {stalls} and delayed users for {stalled_s:.3} s in total")
             }
             Caveat::SamplesLost { samples } => {
                 write!(f, "{} made but not recorded", times(*samples, "sample was", "samples were"))
@@ -308,32 +308,32 @@ impl fmt::Display for Caveat {
             Caveat::ListenerNotWritten { file, reason } => write!(f, "{file} was not written: {reason}"),
             Caveat::RecorderFailed { error } => write!(f, "the recorder failed: {error}"),
             Caveat::RecordCut => {
-                f.write_str("the tail of the record is missing; the numbers are of what can be read")
+                f.write_str("the tail of the record is missing; the figures cover the readable part")
             }
             Caveat::BadRows { file, rows, first } => {
                 let rows = times(*rows, "row", "rows");
                 write!(f, "{rows} of {file} could not be read; the first: {}", first.join("; "))
             }
             Caveat::NotTogether => {
-                f.write_str("the files do not overlap in time: rates are over all of it, pauses included")
+                f.write_str("the files do not overlap in time: rates are computed over the whole time, including the pauses")
             }
             Caveat::OneClock => f.write_str(
-                "the record has one clock in whole milliseconds: response times count from the actual start",
+                "the record has one clock in whole milliseconds: response times are measured from the actual start",
             ),
             Caveat::LateStarts { mean_ms } => {
-                write!(f, "requests started {mean_ms:.3} ms later than they were meant to, on average")
+                write!(f, "requests started {mean_ms:.3} ms after their intended start, on average")
             }
             Caveat::ManyErrors { percent } => {
                 write!(
                     f,
-                    "{percent:.1} % of the requests failed; the times are of good and failed ones together"
+                    "{percent:.1} % of the requests failed; the times include successful and failed requests"
                 )
             }
             Caveat::ThinTail { percentile, beyond: 0 } => {
                 write!(f, "there are too few samples for a p{percentile}: it is the largest of them")
             }
             Caveat::ThinTail { percentile, beyond } => {
-                write!(f, "the p{percentile} rests on {} beyond it", times(*beyond, "sample", "samples"))
+                write!(f, "the p{percentile} is based on {} beyond it", times(*beyond, "sample", "samples"))
             }
             Caveat::MixedPhases { groups } => {
                 let words = phases_words(groups);
@@ -368,14 +368,14 @@ impl Caveat {
     pub fn advice(&self) -> String {
         let text = match self {
             Caveat::NoSamples => "check that the plan's thread groups are enabled and reach a sampler",
-            Caveat::Unfinished => "treat the numbers as those of a part of the run",
+            Caveat::Unfinished => "treat the figures as those of a part of the run",
             Caveat::RecordEnds { later: Some(LaterRows { file, .. }), .. } => {
                 return format!("read the later samples with `busyhour report {file}`");
             }
-            Caveat::RecordEnds { .. } => "leave the last second of the run out when it matters",
-            Caveat::StoppedEarly { .. } => "compare it only with runs of the same length",
+            Caveat::RecordEnds { .. } => "exclude the last second of the run if it matters",
+            Caveat::StoppedEarly { .. } => "compare this run only with runs of the same length",
             Caveat::StoppedByError { .. } => {
-                "correct the error and run again; the numbers are of a part of the run"
+                "correct the error and run again; the figures cover only a part of the run"
             }
             Caveat::GeneratorStalled { .. } => {
                 "response times measured at these moments are the generator's, not the server's: leave them out, or measure again on a quiet machine"
@@ -394,7 +394,7 @@ impl Caveat {
                 "treat latencies as upper bounds and the rate as the generator's; use more cores or machines"
             }
             Caveat::CpuStolen { .. } => {
-                "starts, responses and the server were held up alike; measure again on a machine of its own, or when it is quiet"
+                "starts, responses and a server on this machine were delayed; measure again on a dedicated machine, or while its host is idle"
             }
             Caveat::RecorderStalled { .. } => "write the results to a faster disk, or write fewer columns",
             Caveat::SamplesLost { .. } | Caveat::RecorderFailed { .. } => {
@@ -404,25 +404,25 @@ impl Caveat {
                 "samples and elements failed because of it, not because of the server (the log names the elements); docs/limits.md describes the limits"
             }
             Caveat::OutputLost { .. } => {
-                "make room on the disk; the table and the summary are complete all the same"
+                "free space on the disk; the table and the summary are complete nevertheless"
             }
             Caveat::ListenerNotWritten { .. } => "use CSV and a path that can be written",
-            Caveat::RecordCut => "treat the numbers as those of a part of the run",
-            Caveat::BadRows { .. } => "see whether the file is a JTL of one run, and was written whole",
+            Caveat::RecordCut => "treat the figures as those of a part of the run",
+            Caveat::BadRows { .. } => "check that the file is a JTL of one run and was written completely",
             Caveat::NotTogether => {
-                "give together what several generators of one test wrote; compare runs with `compare`"
+                "combine only the results of several generators of one test; compare runs with `compare`"
             }
-            Caveat::OneClock => "run the plan with busyhour to see what waiting before the start adds",
+            Caveat::OneClock => "run the plan with busyhour to measure the waiting time before the start",
             Caveat::LateStarts { .. } => {
                 "read response times, not service times; look for a busy generator or too few users"
             }
-            Caveat::ManyErrors { .. } => "look at the errors before the times",
-            Caveat::ThinTail { .. } => "run longer before relying on it",
+            Caveat::ManyErrors { .. } => "investigate the errors before you use the times",
+            Caveat::ThinTail { .. } => "run longer before you rely on this percentile",
             Caveat::MixedPhases { .. } => {
                 "read the groups apart (--by-group), or count one phase only (--window FROM,TO, --steady auto)"
             }
             Caveat::SharedLabels { .. } => "read the thread groups apart: --by-group",
-            Caveat::ManyLabels { .. } => "take what varies out of the names of the samplers",
+            Caveat::ManyLabels { .. } => "remove variable parts from the names of the samplers",
             Caveat::WarmupLeftOut { .. } => "no action is needed; the result files hold them",
             Caveat::Plan { hint, .. } => hint.as_deref().unwrap_or("check what it means for this plan"),
             Caveat::Arrivals(doubt) => return doubt.advice(),

@@ -233,6 +233,6 @@ fn a_run_stopped_from_its_own_terminal_says_so() {
         let facts = RunFacts { end: Some(RunEnd::Interrupted), events, ..RunFacts::default() };
         Summary::new(facts, &run(10_000, |_, _| {})).caveats[0].message.clone()
     };
-    assert_eq!(told(vec![stop]), "the run was stopped from the terminal before it was through");
-    assert_eq!(told(Vec::new()), "the run was stopped from outside before it was through");
+    assert_eq!(told(vec![stop]), "the run was stopped from the terminal before its planned end");
+    assert_eq!(told(Vec::new()), "the run was stopped from outside before its planned end");
 }

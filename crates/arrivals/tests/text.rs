@@ -230,7 +230,7 @@ fn mistakes_are_pointed_at() {
                  ^
         hint: write replay(access.jtl)
 
-        `for` is said twice
+        `for` is given twice
           poisson(5/s) for 60s for 5s
                                ^
 

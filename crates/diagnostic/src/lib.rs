@@ -274,7 +274,7 @@ mod tests {
             .in_file("plan.jmx")
             .at(Span { line: 12, column: 5, offset: 431, len: 10 })
             .with_path(["Test Plan", "Thread Group", "Login"])
-            .with_cause("no adapter speaks FTP")
+            .with_cause("no adapter supports FTP")
             .with_cause("it was never seen in real plans")
             .with_hint("disable the element, or run with --allow-unsupported")
     }
@@ -285,7 +285,7 @@ mod tests {
         error[unsupported-element]: the element FTPSampler is not supported
           --> plan.jmx:12:5
           in: Test Plan > Thread Group > Login
-          cause: no adapter speaks FTP
+          cause: no adapter supports FTP
           cause: it was never seen in real plans
           hint: disable the element, or run with --allow-unsupported
         ");
@@ -369,7 +369,7 @@ mod tests {
             "Login"
           ],
           "causes": [
-            "no adapter speaks FTP",
+            "no adapter supports FTP",
             "it was never seen in real plans"
           ],
           "hint": "disable the element, or run with --allow-unsupported"

@@ -68,7 +68,7 @@ pub(crate) fn parse(text: &str) -> Result<Element, (usize, String)> {
                     return Err((from, "there is a second element after the first".into()));
                 }
                 if open.len() >= DEPTH_MAX {
-                    return Err((from, format!("more than {DEPTH_MAX} elements stand in each other")));
+                    return Err((from, format!("more than {DEPTH_MAX} nested elements")));
                 }
                 open.push(element(&tag, from).map_err(|problem| (from, problem))?);
             }
@@ -155,7 +155,7 @@ mod tests {
         for (text, offset) in [("", 0), ("<a><b></a>", 6), ("<a>\n<b>", 4), ("<a/><b></b>", 4)] {
             assert_eq!(parse(text).unwrap_err().0, offset, "{text}");
         }
-        assert!(parse(&"<a>".repeat(1000)).unwrap_err().1.contains("stand in each other"));
+        assert!(parse(&"<a>".repeat(1000)).unwrap_err().1.contains("nested elements"));
         assert!(parse("<a>&unknown;</a>").is_err());
     }
 }

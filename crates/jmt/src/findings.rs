@@ -7,7 +7,7 @@ use busyhour_diagnostic::{Diagnostic, Span};
 use crate::element::Element;
 
 /// Where the notation is described.
-const HINT: &str = "docs/capacity-models.md says what of JMT's files is read";
+const HINT: &str = "docs/capacity-models.md lists the supported parts of JMT's files";
 
 /// Errors and notes of one file.
 pub(crate) struct Findings<'t> {

@@ -91,7 +91,7 @@ impl<'t> Findings<'t> {
                 Diagnostic::error("jmx-xml", format!("{} never ends: `{closing}` is missing", quoted(near)))
                     .with_hint("the rest of the file was taken for a part of it")
             }
-            Damage::DoubleDash => Diagnostic::error("jmx-xml", "`--` stands inside a comment")
+            Damage::DoubleDash => Diagnostic::error("jmx-xml", "`--` occurs inside a comment")
                 .with_cause("XML allows it at the end of a comment only; JMeter would not load the plan")
                 .with_hint("take one of the dashes out"),
         });
@@ -122,7 +122,7 @@ impl<'t> Findings<'t> {
                         .with_cause("entities that a file declares itself are not expanded, neither here nor in JMeter")
                         .with_hint("write the text itself in its place")
                 } else {
-                    finding.with_hint("XML knows &amp; &lt; &gt; &quot; &apos; and numbers such as &#160;")
+                    finding.with_hint("XML defines &amp; &lt; &gt; &quot; &apos; and numbers such as &#160;")
                 }
             }
             TextProblem::NoCharacter(_, name) => {

@@ -233,7 +233,7 @@ impl<'t> Builder<'t> {
             Some(What::Tree(tree)) => self.start_element(range, self_closed, tree),
             Some(What::Element(id)) if is_tree => {
                 self.findings.error(range.start, range.len(), Some(id), || {
-                    Diagnostic::error("jmx-tree", "a `hashTree` stands inside an element").with_cause(
+                    Diagnostic::error("jmx-tree", "a `hashTree` is nested in an element").with_cause(
                         "JMeter expects it behind the element's end tag and would not load the plan",
                     )
                 });
@@ -373,7 +373,7 @@ impl<'t> Builder<'t> {
             self.findings.add(range.start, range.len(), owner, Severity::Warning, || {
                 Diagnostic::warning(
                     "jmx-property",
-                    format!("{} is no kind of property that JMeter knows", quoted(tag)),
+                    format!("{} is not a property type of JMeter", quoted(tag)),
                 )
                 .with_cause("JMeter loads it only with the plugin that wrote it")
             });

@@ -148,12 +148,12 @@ fn damaged_xml() {
       hint: write name="value"
     (1 elements read)
 
-    warning[jmx-xml]: `]]>` stands in a text
+    warning[jmx-xml]: `]]>` occurs in text
       --> plan.jmx:2:71
       in: Shop
       cause: XML forbids it there; JMeter would not load the plan
       hint: write ]]&gt;
-    warning[jmx-xml]: `--` stands inside a comment
+    warning[jmx-xml]: `--` occurs inside a comment
       --> plan.jmx:3:8
       in: Shop
       cause: XML allows it at the end of a comment only; JMeter would not load the plan
@@ -277,7 +277,7 @@ fn entities_are_not_expanded() {
     error[jmx-entity]: the entity &nbsp; is not known
       --> plan.jmx:2:71
       in: Shop
-      hint: XML knows &amp; &lt; &gt; &quot; &apos; and numbers such as &#160;
+      hint: XML defines &amp; &lt; &gt; &quot; &apos; and numbers such as &#160;
     error[jmx-xml]: &#xD800; is no character
       --> plan.jmx:2:77
       in: Shop
@@ -311,7 +311,7 @@ fn trees_that_jmeter_would_not_load() {
       hint: delete it, or put back the element that it belonged to
     (1 elements read)
 
-    error[jmx-tree]: a `hashTree` stands inside an element
+    error[jmx-tree]: a `hashTree` is nested in an element
       --> plan.jmx:2:50
       in: Shop
       cause: JMeter expects it behind the element's end tag and would not load the plan
@@ -383,7 +383,7 @@ fn properties_that_jmeter_would_not_load() {
       cause: JMeter would not load the plan
     (1 elements read)
 
-    warning[jmx-property]: `<fooProp name="n">` is no kind of property that JMeter knows
+    warning[jmx-property]: `<fooProp name="n">` is not a property type of JMeter
       --> plan.jmx:2:50
       in: Shop
       cause: JMeter loads it only with the plugin that wrote it

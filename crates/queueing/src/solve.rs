@@ -84,7 +84,7 @@ pub enum SolveError {
         class: String,
     },
     /// The exact solution needs too much memory or time.
-    #[error("an exact solution goes through {populations:.3e} populations; that is too many{}", if *.linearizer { "" } else { ", and the approximations do not know speeds that depend on the load (as servers do that open and closed classes share)" })]
+    #[error("an exact solution goes through {populations:.3e} populations; that is too many{}", if *.linearizer { "" } else { ", and the approximations do not support load-dependent speeds (such as those of servers that open and closed classes share)" })]
     TooLarge {
         /// How many.
         populations: f64,

@@ -64,7 +64,7 @@ fn a_key_that_is_for_another_kind_is_refused() {
         station(json!({ "name": "d", "kind": "delay", "service": 1, "servers": 2 })),
         "`servers` of the station \"d\" is for stations of the kind queue"
     );
-    assert!(station(json!({ "name": "q" })).contains("serves nobody"));
+    assert!(station(json!({ "name": "q" })).contains("has no service time"));
     assert!(
         station(json!({ "name": "q", "demand": 1, "visits": 2 })).contains("a demand is of the whole pass")
     );

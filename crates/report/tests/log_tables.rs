@@ -99,11 +99,11 @@ fn several_logs_have_a_line_each() {
     let show = LogTablesShow { histograms: true, ..LogTablesShow::default() };
     assert_snapshot!(log_tables(&logs, show, Look { width: Some(60), colour: false }), @r"
     runs/a.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 75 s
-      - the arrivals are too few to decide what their process is
+      - there are too few arrivals to determine their process
         Run for about 75 s at this rate.
       CSV, 212 of 400 samples, from 1 s to 9 s after the first start
     runs/b.jtl: Arrivals: 26.83/s, CoV 0.93 ± 0.10: inconclusive: run for about 75 s
-      - the arrivals are too few to decide what their process is
+      - there are too few arrivals to determine their process
         Run for about 75 s at this rate.
       CSV, 212 of 300 samples, from 1 s to 9 s after the first start
 

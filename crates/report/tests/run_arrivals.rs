@@ -196,9 +196,9 @@ fn each_law_of_a_mixture_is_judged_by_its_own_theory() {
         verdicts.iter().map(line).collect()
     };
     insta::assert_snapshot!(of(&all).join("\n"), @r"
-    all | Inside | 869.3/s, CoV 0.88 ± 0.06: a mixture of processes, as asked for
+    all | Inside | 869.3/s, CoV 0.88 ± 0.06: a mixture of processes, as requested
     Poisson from 0 to 30 s | Inside | 1,173.4/s, CoV 1.00 ± 0.01: Poisson
-    even from 32 to 52 s | Inside | 500.0/s, CoV 0.00: even, as asked for
+    even from 32 to 52 s | Inside | 500.0/s, CoV 0.00: even, as requested
     ");
     assert!(shown.contains("Poisson from 0 to 30 s: ") && page.contains("even from 32 to 52 s: "), "{shown}");
     // Bunches in the Poisson stretch: that stretch is blamed, and not the other.
@@ -242,7 +242,7 @@ fn a_run_stopped_in_its_ramp_is_measured_against_the_part_that_was_made() {
     // Half of 10 s at 500/s: 2,500 arrivals in 10 s.
     let rate = verdict.observed.rate_per_s.unwrap();
     assert!(rate.low < 250.0 && rate.high > 250.0 && rate.value < 270.0, "{rate:?}");
-    assert!(!text.contains("were asked for"), "{text}");
+    assert!(!text.contains("the requested rate"), "{text}");
     assert!(text.contains(" sessions, 1 user, 7 arrivals not taken up, "), "{text}");
     assert!(text.contains("at most; none dropped"), "nobody says that none waited: {text}");
     assert!(text.contains("7 arrivals still waited for a user when the run was stopped"), "{text}");

@@ -41,7 +41,7 @@ impl SimulationSettings {
     pub(crate) fn check(&self) -> Result<(), SimulationError> {
         let wrong = |message: &str| Err(SimulationError::Settings(message.to_owned()));
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return wrong("the confidence lies between 0 and 1");
+            return wrong("the confidence must be between 0 and 1");
         }
         if !(self.precision > 0.0 && self.precision.is_finite()) {
             return wrong("the precision is greater than 0");

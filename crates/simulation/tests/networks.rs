@@ -163,8 +163,8 @@ fn classes_are_switched() {
     holds("U of buying", shop.classes[1].1.utilization, 0.42);
     holds("R of a browsing visit", shop.classes[0].1.response_s, 0.1 / free);
     holds("R of a buying visit", shop.classes[1].1.response_s, 0.3 / free);
-    holds("R of those who come to browse", found.classes[0].response_s, (0.1 + 0.25 * 0.3) / free);
-    holds("X of those who come to browse", found.classes[0].throughput_per_s, 4.0);
+    holds("R of browsing customers", found.classes[0].response_s, (0.1 + 0.25 * 0.3) / free);
+    holds("X of browsing customers", found.classes[0].throughput_per_s, 4.0);
 }
 
 /// The second station has room for two and blocks.

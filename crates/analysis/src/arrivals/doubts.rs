@@ -124,7 +124,7 @@ pub enum ArrivalCaveat {
     },
     /// No part with a steady rate was long enough.
     NeverSteady,
-    /// Stamps in whole milliseconds cannot tell gaps at this rate.
+    /// Timestamps in whole milliseconds cannot resolve gaps at this rate.
     MillisecondStamps {
         /// Arrivals per s.
         rate_per_s: f64,
@@ -141,7 +141,7 @@ pub enum ArrivalCaveat {
         /// 99th percentile, µs.
         p99_us: f64,
     },
-    /// Arrivals found no free user and were given up.
+    /// Arrivals found no free user and were discarded.
     Dropped {
         /// How many.
         arrivals: u64,
@@ -172,13 +172,13 @@ impl fmt::Display for ArrivalCaveat {
         match *self {
             ArrivalCaveat::TooFew { arrivals: 0 } => f.write_str("nothing arrived"),
             ArrivalCaveat::TooFew { arrivals } => {
-                write!(f, "{} arrivals are too few to say anything of their process", count(arrivals))
+                write!(f, "{} arrivals are too few to determine their process", count(arrivals))
             }
             ArrivalCaveat::AllAtOnce { arrivals } => {
                 write!(f, "all {} arrivals have the same stamp", count(arrivals))
             }
             ArrivalCaveat::Inconclusive { run_for_s: Some(_) } => {
-                f.write_str("the arrivals are too few to decide what their process is")
+                f.write_str("there are too few arrivals to determine their process")
             }
             ArrivalCaveat::Inconclusive { run_for_s: None } => {
                 f.write_str("the measures of the arrivals neither agree with the process nor rule it out")
@@ -200,11 +200,11 @@ impl fmt::Display for ArrivalCaveat {
             ),
             ArrivalCaveat::ShortGapsMany { ratio, shorter_than_s } => write!(
                 f,
-                "{ratio:.1} times as many gaps below {} as the process has: some starts were held up and then came together",
+                "{ratio:.1} times as many gaps below {} as the process has: some starts were delayed and then happened together",
                 span(shorter_than_s)
             ),
             ArrivalCaveat::Bunched { cov, short_ratio, .. } => {
-                f.write_str("requests came in bursts")?;
+                f.write_str("requests started in bursts")?;
                 if let Some(cov) = cov {
                     write!(f, ": the CoV of the gaps is {cov:.2}")?;
                 }
@@ -217,7 +217,7 @@ impl fmt::Display for ArrivalCaveat {
                 }
             }
             ArrivalCaveat::TooEven { cov } => {
-                f.write_str("requests came more evenly than independent users send them")?;
+                f.write_str("requests started more evenly than those of independent users")?;
                 cov.map_or(Ok(()), |cov| write!(f, ": the CoV of the gaps is {cov:.2}"))
             }
             ArrivalCaveat::CountsTooEven { scale_s, dispersion } => {
@@ -239,11 +239,11 @@ impl fmt::Display for ArrivalCaveat {
                 )
             }
             ArrivalCaveat::NotAsAsked { cov, .. } => {
-                f.write_str("the arrivals delivered are not those that were asked for")?;
+                f.write_str("the delivered arrivals differ from the requested process")?;
                 cov.map_or(Ok(()), |cov| write!(f, ": the CoV of the gaps is {cov:.2}"))
             }
             ArrivalCaveat::NothingToCompare => {
-                f.write_str("the arrivals have no law that they could be compared with")
+                f.write_str("there is no schedule to compare the arrivals with")
             }
             ArrivalCaveat::ResponseInCycle { r_over_r_plus_z } => {
                 write!(
@@ -260,10 +260,10 @@ impl fmt::Display for ArrivalCaveat {
                 )
             }
             ArrivalCaveat::NeverSteady => {
-                f.write_str("the rate was never steady, so gaps say nothing of the process")
+                f.write_str("the rate was never steady, so the gaps do not identify the process")
             }
             ArrivalCaveat::MillisecondStamps { rate_per_s } => {
-                write!(f, "stamps in whole milliseconds cannot tell gaps at {}", rate(rate_per_s))
+                write!(f, "timestamps in whole milliseconds cannot resolve gaps at {}", rate(rate_per_s))
             }
             ArrivalCaveat::Disordered { stamps } => {
                 write!(
@@ -277,7 +277,7 @@ impl fmt::Display for ArrivalCaveat {
                 write!(f, "starts were late by {p50} at the median and {p99} at p99")
             }
             ArrivalCaveat::Dropped { arrivals } => {
-                write!(f, "{} arrivals found no free user and were given up", count(arrivals))
+                write!(f, "{} arrivals found no free user and were discarded", count(arrivals))
             }
             ArrivalCaveat::Waited { arrivals } => {
                 write!(f, "{} arrivals waited for a free user", count(arrivals))
@@ -286,7 +286,12 @@ impl fmt::Display for ArrivalCaveat {
                 write!(f, "gaps are not independent: correlation {coefficient:.2} at lag {lag}")
             }
             ArrivalCaveat::RateMissed { asked_per_s, rate_per_s } => {
-                write!(f, "{} arrived where {} were asked for", rate(rate_per_s), rate(asked_per_s))
+                write!(
+                    f,
+                    "the achieved rate is {}, the requested rate {}",
+                    rate(rate_per_s),
+                    rate(asked_per_s)
+                )
             }
         }
     }
@@ -298,17 +303,17 @@ impl ArrivalCaveat {
     pub fn advice(&self) -> String {
         let text = match self {
             ArrivalCaveat::AllAtOnce { .. } => {
-                "look at where the stamps come from; a finer clock may tell them apart"
+                "check the source of the timestamps; a finer clock may separate them"
             }
             ArrivalCaveat::TooFew { .. } => "run longer, or at a higher rate",
             ArrivalCaveat::Inconclusive { run_for_s: Some(run_for_s) } => {
                 return format!("run for about {} at this rate", span(*run_for_s));
             }
             ArrivalCaveat::Inconclusive { run_for_s: None } => {
-                "look at the measures themselves (arrivals --details); a longer run alone would hardly decide"
+                "look at the measures themselves (arrivals --details); a longer run alone is unlikely to decide"
             }
             ArrivalCaveat::Stall { cause: StallCause::NoFreeUser, .. } => {
-                "all users waited for the system under test: look at what it did then; to keep the load up during a stall, allow more users (--no-free-user 'grow to N')"
+                "all users waited for the system under test: check what it did at that time; to keep the load up during a stall, allow more users (--no-free-user 'grow to N')"
             }
             ArrivalCaveat::Stall { cause: StallCause::UsersOrGenerator, .. } => {
                 "look at the response times of that time: if they are long, the system under test stopped and its users waited; otherwise the generator did, so look at its CPU steal and load, and run again"
@@ -317,7 +322,7 @@ impl ArrivalCaveat {
                 "look at what stopped the generator then (CPU steal, other processes), and run again; if the pause was meant, judge the parts before and after it"
             }
             ArrivalCaveat::ShortGapsMissing { .. } => {
-                "this is the delivery, not the schedule; use more cores if the system under test can tell gaps that short"
+                "this is the delivery, not the schedule; use more cores if the system under test can distinguish gaps that short"
             }
             ArrivalCaveat::ShortGapsMany { .. } => {
                 "this is the delivery, not the schedule; look at CPU steal and the lateness of starts, and use a quieter machine"
@@ -344,17 +349,17 @@ impl ArrivalCaveat {
             ArrivalCaveat::ResponseInCycle { .. } => {
                 "use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A)"
             }
-            ArrivalCaveat::PartJudged { .. } => {
-                "no action is needed; give the window to judge if you know better"
+            ArrivalCaveat::PartJudged { .. } => "no action is needed; use --window to choose another part",
+            ArrivalCaveat::NeverSteady => "keep the rate constant for a while, or give the requested rate",
+            ArrivalCaveat::MillisecondStamps { .. } => {
+                "run the plan with busyhour, which records nanoseconds"
             }
-            ArrivalCaveat::NeverSteady => "hold the rate for a while, or give the rate that was asked for",
-            ArrivalCaveat::MillisecondStamps { .. } => "run it with busyhour, whose record has nanoseconds",
             ArrivalCaveat::Disordered { .. } => "sort the stamps by start",
             ArrivalCaveat::Late { .. } => {
                 "read response times, which count from the intended start; use more cores or a quieter machine"
             }
             ArrivalCaveat::Dropped { .. } => {
-                "allow more users: the load offered was lower than asked for exactly when the system under test was slow"
+                "allow more users: the load was lower than requested exactly when the system under test was slow"
             }
             ArrivalCaveat::Waited { .. } => {
                 "allow more users; response times include the wait, the system under test saw the arrivals later"

@@ -185,11 +185,11 @@ fn sentence(
             format!("the rate varies: counts per {} have dispersion {index:.2}", words::span(scale_s))
         }
         Finding::NotAsAsked => {
-            format!("{} was asked for, and not delivered{}", asked.name(), first_outside(measures))
+            format!("{} was requested, and not delivered{}", asked.name(), first_outside(measures))
         }
         Finding::Undecided => match run_for_s {
             Some(run_for_s) => format!("inconclusive: run for about {}", words::span(run_for_s)),
-            None => "inconclusive: a longer run alone would hardly decide".to_owned(),
+            None => "inconclusive: a longer run alone is unlikely to decide".to_owned(),
         },
         Finding::NeverSteady => "inconclusive: the rate was never steady".to_owned(),
         Finding::Coarse => "inconclusive: stamps in milliseconds are too coarse for this rate".to_owned(),
@@ -223,7 +223,7 @@ fn as_asked(measures: &[Measure], asked: &Asked) -> String {
             None => "Poisson".to_owned(),
         },
         Asked::Unknown | Asked::Poisson | Asked::FixedCount => "Poisson".to_owned(),
-        _ => format!("{}, as asked for", asked.name()),
+        _ => format!("{}, as requested", asked.name()),
     }
 }
 

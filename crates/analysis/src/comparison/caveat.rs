@@ -108,18 +108,18 @@ impl ComparisonCaveat {
     fn message(&self) -> String {
         match self {
             ComparisonCaveat::OneRunEach => {
-                "one run on each side: the intervals hold what varies within a run, \
-                but not what varies from run to run, which is often more; a difference that is seen need not \
-                come from the change"
+                "one run on each side: the intervals cover the variation within a run, \
+                but not the variation between runs, which is often larger; a measured difference need not \
+                be caused by the change"
                     .into()
             }
             ComparisonCaveat::OneRunOneSide => {
-                "one side has one run only: it is taken to vary from run to run \
-                as the other side does"
+                "one side has only one run; its variation between runs is assumed to \
+                equal that of the other side"
                     .into()
             }
             ComparisonCaveat::FewRuns { runs } => format!(
-                "with {runs} runs on a side little is known about what varies from run to run: intervals are wide"
+                "{runs} runs on a side give a rough estimate of the variation between runs: intervals are wide"
             ),
             ComparisonCaveat::Unlike { unlike } => unlike.to_string(),
             ComparisonCaveat::Ramps { runs } => {
@@ -129,19 +129,19 @@ impl ComparisonCaveat {
                 )
             }
             ComparisonCaveat::CutShort { runs } => {
-                format!("these did not come to their end: {}", runs.join(", "))
+                format!("these runs ended early: {}", runs.join(", "))
             }
             ComparisonCaveat::ClocksDiffer { one_clock } => format!(
-                "intended starts are unknown of some runs, so that their response times are service times: {}",
+                "some runs have no intended starts, so their response times are service times: {}",
                 one_clock.join(", ")
             ),
             ComparisonCaveat::PlanFromOneRun => {
-                "the plan rests on one run, which does not tell what varies from run \
-                to run: the numbers of runs are the least that can be"
+                "the plan is based on one run, which does not show the variation between \
+                runs: the numbers of runs are lower bounds"
                     .into()
             }
             ComparisonCaveat::PlanFromFewRuns { runs } => format!(
-                "the plan rests on {runs} runs, from which what varies from run to run is known roughly only"
+                "the plan is based on {runs} runs, which give only a rough estimate of the variation between runs"
             ),
             ComparisonCaveat::ShortHistory { runs, needed: Some(needed) } => {
                 format!("too few runs to judge: {needed} are needed, there are {runs}")
@@ -170,10 +170,10 @@ impl ComparisonCaveat {
     fn advice(&self) -> String {
         match self {
             ComparisonCaveat::OneRunEach => {
-                "repeat both: five runs each, in turns; compare --power says how many are needed"
+                "repeat both: five runs each, alternating; compare --power computes how many are needed"
             }
             ComparisonCaveat::OneRunOneSide => "repeat that side as well",
-            ComparisonCaveat::FewRuns { .. } => "see with compare --power how many runs are needed",
+            ComparisonCaveat::FewRuns { .. } => "use compare --power to compute how many runs are needed",
             ComparisonCaveat::Unlike { unlike: Unlike::Lengths { .. } } => {
                 "compare the same part of all: --window FROM,TO"
             }
@@ -184,7 +184,7 @@ impl ComparisonCaveat {
             }
             ComparisonCaveat::ClocksDiffer { .. } => "compare service times: --clock service",
             ComparisonCaveat::PlanFromOneRun => "give several runs of the same system, at least three",
-            ComparisonCaveat::PlanFromFewRuns { .. } => "take the cautious numbers, or give more runs",
+            ComparisonCaveat::PlanFromFewRuns { .. } => "use the cautious numbers, or add more runs",
             ComparisonCaveat::ShortHistory { .. } => {
                 "repeat runs, or compare runs before and after a change: busyhour compare"
             }
@@ -195,7 +195,7 @@ impl ComparisonCaveat {
                 "allow more false alarms: --false-alarms"
             }
             ComparisonCaveat::DependentRuns { .. } => {
-                "run on a machine of its own, or judge a change by repeated runs before and after it: busyhour compare"
+                "run on a dedicated machine, or judge a change by repeated runs before and after it: busyhour compare"
             }
             ComparisonCaveat::OldRunsLeftOut { .. } => "name the runs that count",
             ComparisonCaveat::Coarse { .. } => "compare a shorter part: --window FROM,TO",

@@ -97,7 +97,11 @@ impl std::fmt::Display for Unlike {
                 write!(f, "the offered arrivals differ: {}", processes.join("; "))
             }
             Unlike::Workloads { open } => {
-                write!(f, "only some had open workloads, whose users wait for nobody: {}", open.join(", "))
+                write!(
+                    f,
+                    "only some had open workloads, whose arrivals do not wait for responses: {}",
+                    open.join(", ")
+                )
             }
             Unlike::Lengths { shortest, longest } => write!(
                 f,

@@ -84,7 +84,7 @@ impl<'t> Reader<'t> {
         }
         let window = match (rest.window, meaning) {
             (Some((Window::For(_), at)), Meaning::Require) => {
-                let message = "`for` says how long a failure must last, and this is a requirement";
+                let message = "`for` gives the shortest duration of a failure, and this is a requirement";
                 return Err(self.wrong_from(at, message).hint(
                     "write `over 30s` for every stretch of 30 s, or turn the condition round: `fail if … for 30s`",
                 ));
@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
             return Err(self.wrong_from(at, message).hint("add `over 30s` before it"));
         }
         if let Some(until) = rest.until_s.filter(|until| *until <= rest.after_s) {
-            let message = format!("nothing lies after {} s and before {until} s", rest.after_s);
+            let message = format!("there is nothing after {} s and before {until} s", rest.after_s);
             return Err(self.wrong(comparison_at, rest_end, message));
         }
         Ok(Criterion {
@@ -258,7 +258,7 @@ impl<'t> Reader<'t> {
             return Ok(quantity.value);
         }
         Err(self
-            .wrong_from(quantity.from, "a percentile lies above 0 and is at most 100, as in p95 or p99.9"))
+            .wrong_from(quantity.from, "a percentile must be above 0 and at most 100, as in p95 or p99.9"))
     }
 
     /// `of label`, `of 'label'`, `of /pattern/`, `of each`

@@ -59,9 +59,9 @@ fn each_doubt_has_its_advice() {
     let told: Vec<String> =
         found.caveats.iter().map(|told| format!("{}: {}", told.message, told.advice)).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
-    1,003.7/s arrived where 1,500.0/s were asked for: look for a busy generator, too few users, or arrivals that were dropped
+    the achieved rate is 1,003.7/s, the requested rate 1,500.0/s: look for a busy generator, too few users, or arrivals that were dropped
     starts were late by 2.5 ms at the median and 4.9 ms at p99: read response times, which count from the intended start; use more cores or a quieter machine
-    12 arrivals found no free user and were given up: allow more users: the load offered was lower than asked for exactly when the system under test was slow
+    12 arrivals found no free user and were discarded: allow more users: the load was lower than requested exactly when the system under test was slow
     340 arrivals waited for a free user: allow more users; response times include the wait, the system under test saw the arrivals later
     ");
     let json = serde_json::to_value(&found.caveats[2]).unwrap();
@@ -90,7 +90,7 @@ fn a_schedule_that_was_not_met_is_not_what_was_asked_for() {
     let circumstances = Circumstances { schedule: Some(&meant), ..Circumstances::default() };
     let late: Vec<u64> = schedule.iter().map(|at| at + 10_000).collect();
     let found = judge(observe(&late, TallySettings::default().judging_all()), Asked::Replay, &circumstances);
-    insta::assert_snapshot!(found.line, @"Arrivals: 727.8/s, CoV 1.55 ± 0.09: a replay, as asked for");
+    insta::assert_snapshot!(found.line, @"Arrivals: 727.8/s, CoV 1.55 ± 0.09: a replay, as requested");
     // Everything waits for the next 5-ms tick.
     let delivered: Vec<u64> = schedule.iter().map(|at| at.div_ceil(5_000_000) * 5_000_000).collect();
     let found =
@@ -100,5 +100,5 @@ fn a_schedule_that_was_not_met_is_not_what_was_asked_for() {
     as scheduled: CoV 1.555, 4.4 % of the gaps < 50 µs, dispersion 1.190 per 1 ms, dispersion 2.928 per 10 ms, dispersion 19.943 per 0.1 s, dispersion 187.211 per 1 s
     as delivered: CoV 2.026, 76 % of the gaps < 50 µs, dispersion 4.874 per 1 ms, dispersion 2.888 per 10 ms, dispersion 19.948 per 0.1 s, dispersion 187.289 per 1 s
     ");
-    insta::assert_snapshot!(found.line, @"Arrivals: 727.9/s, CoV 2.03 ± 0.05: a replay was asked for, and not delivered (CoV 2.03, expected 1.48 to 1.63)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 727.9/s, CoV 2.03 ± 0.05: a replay was requested, and not delivered (CoV 2.03, expected 1.48 to 1.63)");
 }

@@ -83,7 +83,7 @@ fn a_closed_loop_under_load_is_told_about_principle_a() {
     let advice: Vec<String> =
         found.caveats.iter().map(|told| format!("{}: {}", told.message, told.advice)).collect();
     insta::assert_snapshot!(advice.join("\n"), @r"
-    requests came in bursts: the CoV of the gaps is 1.16: if users wait for responses, use more users with longer think times (Principle A); otherwise look at the lateness of starts, and use more cores or machines
+    requests started in bursts: the CoV of the gaps is 1.16: if users wait for responses, use more users with longer think times (Principle A); otherwise look at the lateness of starts, and use more cores or machines
     counts per 0.1 s vary more than chance allows (dispersion 1.30): look at the rate over time: a change of load, a pause of the generator or of the system under test
     users spend 20 % of their cycle waiting for responses, R/(R+Z): a slower server would lower this load: use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A)
     ");

@@ -52,14 +52,14 @@ fn poisson_arrivals_in_a_log_of_milliseconds() {
     let found =
         verdict(&in_milliseconds(&poisson(5_000.0, 100_000, 2)), Resolution::Millisecond, Asked::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 5,004.7/s, CoV 2.02 ± 0.01: inconclusive: stamps in milliseconds are too coarse for this rate");
-    insta::assert_snapshot!(found.caveats[0].message, @"stamps in whole milliseconds cannot tell gaps at 5,004.7/s");
+    insta::assert_snapshot!(found.caveats[0].message, @"timestamps in whole milliseconds cannot resolve gaps at 5,004.7/s");
 }
 
 #[test]
 fn even_arrivals_are_even_and_not_poisson() {
     let all = even(300.0, 30_000);
     let found = verdict(&all, Resolution::Nanosecond, Asked::Even);
-    insta::assert_snapshot!(found.line, @"Arrivals: 300.0/s, CoV 0.00: even, as asked for");
+    insta::assert_snapshot!(found.line, @"Arrivals: 300.0/s, CoV 0.00: even, as requested");
     assert_eq!((found.decision, found.caveats.len()), (Decision::Inside, 0));
     let found = verdict(&all, Resolution::Nanosecond, Asked::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 300.0/s, CoV 0.00: more even than independent users");
@@ -68,7 +68,7 @@ fn even_arrivals_are_even_and_not_poisson() {
     let found = verdict(&in_milliseconds(&all), Resolution::Millisecond, Asked::Even);
     assert_eq!(found.decision, Decision::Inside, "{}", found.line);
     let found = verdict(&poisson(300.0, 30_000, 3), Resolution::Nanosecond, Asked::Even);
-    insta::assert_snapshot!(found.line, @"Arrivals: 301.3/s, CoV 1.00 ± 0.01: even was asked for, and not delivered (CoV 1.00, expected 0.00 to 0.10)");
+    insta::assert_snapshot!(found.line, @"Arrivals: 301.3/s, CoV 1.00 ± 0.01: even was requested, and not delivered (CoV 1.00, expected 0.00 to 0.10)");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn bursty_arrivals_differ_at_every_scale() {
     let schedule = found.observed.clone();
     let circumstances = Circumstances { schedule: Some(&schedule), ..Circumstances::default() };
     let found = judge(schedule.clone(), Asked::Bursty, &circumstances);
-    insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: bursty, as asked for");
+    insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: bursty, as requested");
     let found = judge(schedule.clone(), Asked::Bursty, &Circumstances::default());
     insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: inconclusive: bursty without its schedule to compare with");
 }
@@ -145,7 +145,7 @@ fn an_even_ramp_is_even_on_its_own_clock() {
     let rate = KnownRate::new(cumulative, 40_000_000_000).unwrap();
     let observed = observe(&all, TallySettings::default().with_known_rate(rate));
     let found = judge(observed, Asked::Even, &Circumstances::default());
-    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.0/s, CoV 0.00: even, as asked for");
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.0/s, CoV 0.00: even, as requested");
 }
 
 /// `users` who think for a uniform time on [0, 2Z] and then wait 5 ms.
@@ -202,7 +202,7 @@ fn ramps_and_pauses_are_left_out() {
 fn a_short_run_is_told_how_long_to_be() {
     let found = verdict(&poisson(100.0, 1_000, 9), Resolution::Nanosecond, Asked::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 103.8/s, CoV 1.07 ± 0.10: inconclusive: run for about 30 s");
-    insta::assert_snapshot!(format!("{}: {}", found.caveats[0].message, found.caveats[0].advice), @"the arrivals are too few to decide what their process is: run for about 30 s at this rate");
+    insta::assert_snapshot!(format!("{}: {}", found.caveats[0].message, found.caveats[0].advice), @"there are too few arrivals to determine their process: run for about 30 s at this rate");
     let found = verdict(&poisson(100.0, 10, 9), Resolution::Nanosecond, Asked::Poisson);
     insta::assert_snapshot!(found.line, @"Arrivals: 10: too few to judge");
     for n in [0, 1, 2, 3] {

@@ -92,7 +92,7 @@ fn an_even_run_with_a_stall_is_even_except_for_it() {
     let settings = TallySettings::default().with_stall_rule(StallRule::Even);
     let observed = observe(&stalled(&even(1_000.0, 20_000), 10.0, 0.05), settings);
     let found = judge(observed, Asked::Even, &Circumstances::default());
-    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.0/s, CoV 0.00: even, as asked for, except a stall of 51 ms at 00:10");
+    insta::assert_snapshot!(found.line, @"Arrivals: 1,000.0/s, CoV 0.00: even, as requested, except a stall of 51 ms at 00:10");
     assert_eq!(found.decision, Decision::Inside, "a stall of 50 ms is mentioned, and no more");
 }
 

@@ -268,7 +268,7 @@ fn clauses(scanner: &mut Scanner<'_>, head: &Head, tail: &mut Tail) -> Result<()
         let at = scanner.at;
         let lower = word.to_lowercase();
         let twice = |again: bool| {
-            let error = || ParseError::new(at, format!("`{lower}` is said twice"));
+            let error = || ParseError::new(at, format!("`{lower}` is given twice"));
             if again { Err(error()) } else { Ok(()) }
         };
         scanner.at += word.len();

@@ -105,7 +105,7 @@ impl From<&SimulationResult> for Answer {
                 "; no valid intervals where times have infinite moments"
             }
             Ending::Precise => "",
-            Ending::EventsMax | Ending::Stopped => "; not all as narrow as asked for",
+            Ending::EventsMax | Ending::Stopped => "; not all as narrow as requested",
             Ending::Flooded => "; saturated, so that there is no steady state",
         };
         Self {

@@ -188,7 +188,7 @@ pub(super) fn main(args: &FitArgs) -> Exit {
 /// response time is its service time.
 fn service_law(read: &Measurements, random: &mut Xoshiro256PlusPlus) -> Option<(String, ServiceLawFit)> {
     let Some(run) = read.runs.iter().min_by(|a, b| a.point.users.total_cmp(&b.point.users)) else {
-        say("warning: --service-law needs a run: a table of measurements holds no single times");
+        say("warning: --service-law needs a run: a table of measurements contains no individual times");
         return None;
     };
     let law = fit_service_law(&run.times_s, run.clock_step_s, SIMULATIONS, random);

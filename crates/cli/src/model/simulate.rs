@@ -282,7 +282,7 @@ fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
         .filter_map(|class| Some(format!("{} {} ms", class.name, figure(class.response_s? * 1e3))))
         .collect();
     format!(
-        "  `busyhour model solve` knows the means exactly ({}): R of {}\n",
+        "  `busyhour model solve` computes the means exactly ({}): R of {}\n",
         solution.method.words(),
         means.join(", ")
     )
@@ -379,7 +379,7 @@ fn unconverged(result: &SimulationResult) -> String {
     if result.unconverged.is_empty() {
         return String::new();
     }
-    let mut out = "\nNot known as well as asked for:\n".to_owned();
+    let mut out = "\nLess precise than requested:\n".to_owned();
     for one in &result.unconverged {
         out += &format!("  {}\n", line(one));
     }

@@ -137,9 +137,9 @@ pub(crate) fn unsolved(name: &str, error: &SolveError) -> Exit {
                 say(&format!("  - {assumption}"));
             }
             if broken.iter().all(busyhour_queueing::solve::Broken::can_be_ignored) {
-                say("  hint: --approximate ignores this and says so");
+                say("  hint: --approximate ignores this and reports it");
             }
-            say("  hint: `busyhour model simulate` does all of this as it is written");
+            say("  hint: `busyhour model simulate` simulates all of this exactly as written");
             Exit::Refused
         }
         SolveError::Saturated(stations) => {

@@ -72,7 +72,7 @@ fn every_form_gives_the_same_tables() {
     let text = room.run(["arrivals", "--window", "1,21", "--compat-percentiles", "plain"]).expect(0).stdout;
     assert_snapshot!(text, @r#"
     plain: Arrivals: 20.22/s, CoV 0.59 ± 0.05: more even than independent users; R/(R+Z) 0.06: a slower server would lower this load
-      - requests came more evenly than independent users send them: the CoV of the gaps is 0.59
+      - requests started more evenly than those of independent users: the CoV of the gaps is 0.59
         Use more users with longer think times, keeping N/Z (Principle A), or offer an open load: --arrivals 'poisson(RATE)'.
       - a closed workload: counts per 0.1 s vary less than those of an open one (dispersion 0.49)
         Use more users with longer think times, keeping N/Z, if queues in the system under test build up over such times.

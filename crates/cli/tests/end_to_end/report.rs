@@ -254,9 +254,7 @@ fn a_run_killed_at_any_moment_gives_its_report() {
         drop(running);
         let path = dir.path().display().to_string();
         let ended = room.run(["report", &path, "-o", "page.html", "--json", "summary.json"]).expect(0);
-        ended
-            .prints(&["the run was cut off: its manifest does not say how it ended"])
-            .says(&["wrote page.html"]);
+        ended.prints(&["the run was cut off: its manifest contains no outcome"]).says(&["wrote page.html"]);
         assert!(room.read("page.html").ends_with("</html>\n"));
         let summary: serde_json::Value = serde_json::from_str(&room.read("summary.json")).unwrap();
         let recorded = summary["total"]["samples"].as_u64().unwrap();

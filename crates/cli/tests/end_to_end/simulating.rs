@@ -94,7 +94,7 @@ fn a_mean_without_a_variance_has_no_interval() {
     assert!(said.contains(&format!("class jobs: R interval not valid, {why}")), "{said}");
     assert!(!said.contains("Every measure is known"), "{said}");
     // S + λE[S²]/2(1 − ρ) with E[S²] = 1 + 1/(2.3 · 0.3).
-    assert!(said.contains("`busyhour model solve` knows the means exactly"), "{said}");
+    assert!(said.contains("`busyhour model solve` computes the means exactly"), "{said}");
     assert!(said.contains("R of jobs 2224.64 ms"), "{said}");
     let ended = room.type_in("model simulate model.toml --precision 20% --events-max 1M --json -").expect(0);
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -112,7 +112,7 @@ fn what_is_not_known_is_said() {
     let ended = room.type_in("model simulate model.toml --precision 0.5% --events-max 100k").expect(0);
     let said = &ended.stdout;
     assert!(said.contains("Ended at the most events that were allowed"), "{said}");
-    assert!(said.contains("Not known as well as asked for:\n  class jobs: X ± "), "{said}");
+    assert!(said.contains("Less precise than requested:\n  class jobs: X ± "), "{said}");
     assert!(said.contains("--events-max"), "{said}");
 }
 
@@ -154,7 +154,7 @@ fn ctrl_c_shows_what_there_is() {
 fn settings_that_make_no_sense_are_named() {
     let room = room_with(QUEUE);
     for (arguments, said) in [
-        ("--confidence 0", "the confidence lies between 0 and 1"),
+        ("--confidence 0", "the confidence must be between 0 and 1"),
         ("--precision 0%", "the precision is greater than 0"),
         ("--replications 0", "1 to 10,000 replications"),
         ("--events-max many", "no count such as 500k or 20M"),

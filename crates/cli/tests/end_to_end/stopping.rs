@@ -167,8 +167,7 @@ fn a_killed_run_can_be_read() {
     let jtl = std::fs::read_to_string(dir.jtl_path()).unwrap();
     assert_eq!(rows(&jtl).len(), 1_000);
     let report = || room.run(["report".to_owned(), dir.path().display().to_string()]).expect(0);
-    let told =
-        report().prints(&["the run was cut off", "the record reaches to", "in the last second before"]);
+    let told = report().prints(&["the run was cut off", "the record ends at", "in the last second before"]);
     assert!(!told.stdout.contains("ended later"), "{}", told.all());
     // The results file may have been written further than the record.
     let (_, last) = jtl.trim_end().rsplit_once('\n').unwrap();

@@ -242,7 +242,7 @@ fn make_station(station: &Read<'_>, names: &[String], findings: &mut Findings<'_
             if station.servers != 1 {
                 findings.note(
                     station.element,
-                    "has servers, which are left out: its table of times says how fast it works",
+                    "has servers, which are left out: its table of times defines its speed",
                 );
                 queue.servers = 1;
             }

@@ -107,7 +107,7 @@ fn within_region(
     let Some(&room) = model.node(&node.name).and_then(|at| model.rooms.get(&at)) else { return Some(own) };
     match own {
         Some(Capacity { when_full: WhenFull::Block, .. }) => {
-            findings.error(node.element, "blocks when it is full, and stands in a region that drops");
+            findings.error(node.element, "blocks when it is full, and is part of a region that drops");
             None
         }
         Some(Capacity { customers, when_full: WhenFull::Drop }) => {

@@ -234,7 +234,7 @@ impl Compiler {
             Expr::Backref { group, casei: false } if 2 * group + 1 < self.slots => {
                 self.add(Insn::BackReference(*group)).map(drop)
             }
-            _ => unsupported("a construct that this matcher does not know"),
+            _ => unsupported("a construct that this matcher does not support"),
         }
     }
 
@@ -364,13 +364,13 @@ impl Compiler {
                     Look::EndLF => Assertion::EndLine,
                     Look::WordUnicode => Assertion::WordBoundary,
                     Look::WordUnicodeNegate => Assertion::NotWordBoundary,
-                    _ => return unsupported("an assertion that this matcher does not know"),
+                    _ => return unsupported("an assertion that this matcher does not support"),
                 };
                 self.add(Insn::Assert(assertion)).map(drop)
             }
             HirKind::Concat(parts) => parts.iter().try_for_each(|part| self.simple(part)),
             HirKind::Repetition(_) | HirKind::Capture(_) | HirKind::Alternation(_) => {
-                unsupported("a construct that this matcher does not know")
+                unsupported("a construct that this matcher does not support")
             }
         }
     }

@@ -58,7 +58,7 @@ impl Builder<'_> {
         if has_references && let Some(at) = memmem::find(raw.as_bytes(), b"]]>") {
             let owner = self.owner();
             self.findings.add(range.start + at, 3, owner, Severity::Warning, || {
-                Diagnostic::warning("jmx-xml", "`]]>` stands in a text")
+                Diagnostic::warning("jmx-xml", "`]]>` occurs in text")
                     .with_cause("XML forbids it there; JMeter would not load the plan")
                     .with_hint("write ]]&gt;")
             });

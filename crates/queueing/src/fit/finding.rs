@@ -274,7 +274,7 @@ impl CapacityFinding {
             }
             F::ThroughputFalls { .. } => {
                 "a queue never does that: look for errors, locks, memory or a generator at its limit; --model usl \
-                 describes the fall, and a queueing model is fitted to what lies before it"
+                 describes the fall, and a queueing model is fitted to the part before it"
             }
             F::ManyErrors { .. } => "it is left out of the fit; --errors-max admits it",
             F::NotUsable { .. } => {
@@ -313,11 +313,11 @@ impl CapacityFinding {
             }
             F::PoorFit { .. } => "the model lacks something there: look at that run",
             F::OthersFitToo { .. } => {
-                "intervals contain what all of them say; more measurements near and past the knee tell them apart"
+                "the intervals cover all of them; more measurements near and past the knee distinguish them"
             }
-            F::NoCoherency => "Amdahl's law is enough; a peak may lie beyond what was measured",
+            F::NoCoherency => "Amdahl's law is enough; a peak may be beyond the measured range",
             F::NoStandardErrors => {
-                "all points count alike, and a comparison cannot be judged; run directories and JTLs tell their own, files \
+                "all points have equal weight, and a comparison cannot be judged; run directories and JTLs contain standard errors, files \
                  of points may have throughput_se and response_se_ms"
             }
         }

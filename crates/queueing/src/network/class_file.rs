@@ -71,7 +71,7 @@ impl TryFrom<ClassFile> for CustomerClass {
                 (None, Some(interarrival)) => ClassLoad::Open { interarrival },
                 _ => {
                     return Err(format!(
-                        "the class {name:?} has a rate and an interarrival law; one of them says it all"
+                        "the class {name:?} has a rate and an interarrival law; give only one of them"
                     ));
                 }
             },

@@ -100,11 +100,11 @@ fn form(
     if forms.peek().is_none() {
         let known = FORMS.iter().map(|(form, _)| *form).chain(["replay"]);
         return Err(match nearest(name, known.clone()) {
-            Some(near) => format!("{name:?} is no law; did you mean {near:?}?"),
+            Some(near) => format!("{name:?} is not a known law; did you mean {near:?}?"),
             None => {
                 let mut names: Vec<&str> = known.collect();
                 names.dedup();
-                format!("{name:?} is no law; there are {}", names.join(", "))
+                format!("{name:?} is not a known law; the known ones are {}", names.join(", "))
             }
         });
     }
@@ -334,8 +334,14 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let told = |text: &str| text.parse::<TimeLaw>().unwrap_err();
-        assert_eq!(told("exponental(50ms)"), "\"exponental\" is no law; did you mean \"exponential\"?");
-        assert!(told("fancy(50ms)").starts_with("\"fancy\" is no law; there are exponential, constant"));
+        assert_eq!(
+            told("exponental(50ms)"),
+            "\"exponental\" is not a known law; did you mean \"exponential\"?"
+        );
+        assert!(
+            told("fancy(50ms)")
+                .starts_with("\"fancy\" is not a known law; the known ones are exponential, constant")
+        );
         assert_eq!(told("erlang(50ms)"), "phases of erlang is missing; it is written erlang(mean, phases)");
         assert_eq!(
             told("erlang(50ms, 2.5)"),

@@ -145,12 +145,11 @@ impl StationFile {
                 self.name
             )),
             (None, Some(demand)) => Ok(demand.map(|Seconds(mean_s)| TimeLaw::Exponential { mean_s })),
-            (Some(_), Some(_)) => Err(format!(
-                "the station {:?} has `service` and `demand`; one of them says it all",
-                self.name
-            )),
+            (Some(_), Some(_)) => {
+                Err(format!("the station {:?} has `service` and `demand`; give only one of them", self.name))
+            }
             (None, None) => Err(format!(
-                "the station {:?} serves nobody: it needs `service` (per visit) or `demand` (per pass), such as service = \"50ms\"",
+                "the station {:?} has no service time: it needs `service` (per visit) or `demand` (per pass), such as service = \"50ms\"",
                 self.name
             )),
         }

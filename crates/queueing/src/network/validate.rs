@@ -306,7 +306,7 @@ impl Check<'_> {
                 && let Some(station) = network.station(name)
                 && matches!(network.stations[station].kind, StationKind::Fork { .. })
             {
-                self.find(format!("{path}.from"), "a fork says by its own `to` where siblings go");
+                self.find(format!("{path}.from"), "a fork routes its siblings by its own `to`");
             }
         }
         if !network.routes.is_empty() {

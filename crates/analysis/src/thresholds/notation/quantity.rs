@@ -80,7 +80,7 @@ impl<'t> Reader<'t> {
             _ if !quantity.unit.is_empty() => number("a number without a unit", "as in 0.9"),
             Subject::Users => limit(quantity.value, Unit::Users),
             Subject::Apdex { .. } if quantity.value > 1.0 => {
-                Err(self.wrong_from(at, "an APDEX lies between 0 and 1"))
+                Err(self.wrong_from(at, "an APDEX must be between 0 and 1"))
             }
             _ => limit(quantity.value, Unit::Ratio),
         }

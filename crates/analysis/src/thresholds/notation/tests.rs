@@ -44,7 +44,7 @@ fn what_must_hold() {
         ("Checkout is fast: p95 of checkout < 1s", "Checkout is fast: require p95 of 'checkout' < 1000ms"),
         (
             "require hits > 10 for 5s",
-            "column 19: `for` says how long a failure must last, and this is a requirement | write `over 30s` for every stretch of 30 s, or turn the condition round: `fail if … for 30s`",
+            "column 19: `for` gives the shortest duration of a failure, and this is a requirement | write `over 30s` for every stretch of 30 s, or turn the condition round: `fail if … for 30s`",
         ),
     ];
     for (text, expected) in table {
