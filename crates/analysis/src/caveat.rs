@@ -2,31 +2,13 @@
 
 use std::fmt;
 
-use busyhour_record::{AbandonedCore, ChangedFrom, OTHER_LABELS, RecorderEvent, RunEnd, RunTotals, Stall};
+use busyhour_record::{AbandonedCore, ChangedFrom, OTHER_LABELS, RunEnd, Stall};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;
-use crate::facts::{InputFound, LaterRows, RunFacts};
-use crate::groups::{GroupPhase, mixed_phases, phases_words, shared_labels, shortened, some};
+use crate::facts::LaterRows;
+use crate::groups::{GroupPhase, phases_words, shortened, some};
 use crate::stalls;
-
-/// CPU time of this part that was not had shows in every time that was measured.
-const STOLEN: f64 = 0.02;
-
-/// A core that was busy for this part of the run cannot be trusted to have been in time.
-const BUSY_MEAN: f64 = 0.80;
-
-/// The same for its busiest second.
-const BUSY_SECOND: f64 = 0.95;
-
-/// In a run shorter than this, in s, the share of a core is that of starting, and says nothing.
-const BUSY_LENGTH_MIN_S: f64 = 1.0;
-
-/// A quantile that rests on fewer samples beyond it than this is hardly more than an extreme value.
-const TAIL_SAMPLES: u64 = 10;
-
-/// A larger part of sessions without a request is told.
-const IDLE_SHARE: f64 = 0.01;
 
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -218,147 +200,26 @@ pub struct Told {
 
 impl From<Caveat> for Told {
     fn from(caveat: Caveat) -> Told {
-        Told { message: caveat.to_string(), advice: caveat.advice(), caveat }
+        let Description { message, advice } = caveat.describe();
+        Told { caveat, message, advice }
     }
 }
 
-fn times(n: u64, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+/// The text of a caveat.
+struct Description {
+    message: String,
+    advice: String,
+}
+
+impl Description {
+    fn new(message: impl Into<String>, advice: impl Into<String>) -> Description {
+        Description { message: message.into(), advice: advice.into() }
+    }
 }
 
 impl fmt::Display for Caveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Caveat::NoSamples => f.write_str("no request ended in this run"),
-            Caveat::Unfinished => f.write_str("the run was cut off: its manifest contains no outcome"),
-            Caveat::RecordEnds { at_s, later } => {
-                write!(
-                    f,
-                    "the record ends at {at_s:.1} s; samples that ended in the last second before the process died may be missing"
-                )?;
-                match later {
-                    Some(LaterRows { file, rows }) => {
-                        write!(f, "; {file} has {} that ended later", times(*rows, "sample", "samples"))
-                    }
-                    None => Ok(()),
-                }
-            }
-            Caveat::StoppedEarly { end: RunEnd::Interrupted, from: Some(from) } => {
-                write!(f, "the run was stopped from the {} before its planned end", from.place())
-            }
-            Caveat::StoppedEarly { end, .. } => f.write_str(match end {
-                RunEnd::StoppedByPlan => "the plan stopped the run before every user had finished",
-                RunEnd::StoppedByError => "an error stopped the run",
-                RunEnd::Aborted => "the run was aborted; users did not finish their samples",
-                RunEnd::StoppedByThreshold => "a threshold stopped the run before its planned end",
-                RunEnd::Failed => "the generator failed before the run was through",
-                RunEnd::Interrupted | RunEnd::Completed => {
-                    "the run was stopped from outside before its planned end"
-                }
-            }),
-            Caveat::StoppedByError { error } if error.is_empty() => f.write_str("an error stopped the run"),
-            Caveat::StoppedByError { error } => write!(f, "an error stopped the run: {error}"),
-            Caveat::GeneratorStalled { stalls, more } => stalls::write(f, stalls, *more),
-            Caveat::CoresAbandoned { cores } => stalls::write_abandoned(f, cores),
-            Caveat::Interrupted { samples } => {
-                let samples = times(*samples, "sample was", "samples were");
-                write!(f, "{samples} in flight when the run was stopped; they are excluded from all figures")
-            }
-            Caveat::ArrivalsLeft { arrivals } => {
-                let arrivals = times(*arrivals, "arrival", "arrivals");
-                write!(
-                    f,
-                    "{arrivals} still waited for a user when the run was stopped; the longest waits are excluded from all figures"
-                )
-            }
-            Caveat::IdleSessions { sessions, begun } => {
-                let begun = times(*begun, "session", "sessions");
-                write!(f, "at least {sessions} of {begun} ended without a request")
-            }
-            Caveat::GeneratorBusy { busy_percent, busy_second_percent, cores } => {
-                let percent = |share: &Option<f64>| {
-                    share.map_or_else(|| "an unknown part".to_owned(), |share| format!("{share:.0} %"))
-                };
-                write!(f, "the generator used {} of its busiest core", percent(busy_percent))?;
-                if busy_second_percent.is_some() {
-                    write!(f, " ({} in the worst second)", percent(busy_second_percent))?;
-                }
-                write!(f, "; {} this busy", times(u64::from(*cores), "core was", "cores were"))
-            }
-            Caveat::CpuStolen { percent } => {
-                write!(
-                    f,
-                    "the hypervisor stole {percent:.0} % of the CPU time this machine requested"
-                )
-            }
-            Caveat::RecorderStalled { stalls, stalled_s } => {
-                let stalls = times(*stalls, "time", "times");
-                write!(f, "the recorder fell behind {stalls} and delayed users for {stalled_s:.3} s in total")
-            }
-            Caveat::SamplesLost { samples } => {
-                write!(f, "{} made but not recorded", times(*samples, "sample was", "samples were"))
-            }
-            Caveat::LimitExceeded { limit, times: count } => {
-                let count = times(*count, "time", "times");
-                write!(f, "a limit of the generator was exceeded {count}: {limit}")
-            }
-            Caveat::OutputLost { file, error, lost } => {
-                write!(f, "{file} lacks {}: {error}", times(*lost, "row", "rows"))
-            }
-            Caveat::ListenerNotWritten { file, reason } => write!(f, "{file} was not written: {reason}"),
-            Caveat::RecorderFailed { error } => write!(f, "the recorder failed: {error}"),
-            Caveat::RecordCut => {
-                f.write_str("the tail of the record is missing; the figures cover the readable part")
-            }
-            Caveat::BadRows { file, rows, first } => {
-                let rows = times(*rows, "row", "rows");
-                write!(f, "{rows} of {file} could not be read; the first: {}", first.join("; "))
-            }
-            Caveat::NotTogether => {
-                f.write_str("the files do not overlap in time: rates are computed over the whole time, including the pauses")
-            }
-            Caveat::OneClock => f.write_str(
-                "the record has one clock in whole milliseconds: response times are measured from the actual start",
-            ),
-            Caveat::LateStarts { mean_ms } => {
-                write!(f, "requests started {mean_ms:.3} ms after their intended start, on average")
-            }
-            Caveat::ManyErrors { percent } => {
-                write!(
-                    f,
-                    "{percent:.1} % of the requests failed; the times include successful and failed requests"
-                )
-            }
-            Caveat::ThinTail { percentile, beyond: 0 } => {
-                write!(f, "there are too few samples for a p{percentile}: it is the largest of them")
-            }
-            Caveat::ThinTail { percentile, beyond } => {
-                write!(f, "the p{percentile} is based on {} beyond it", times(*beyond, "sample", "samples"))
-            }
-            Caveat::MixedPhases { groups } => {
-                let words = phases_words(groups);
-                write!(f, "the totals mix thread groups that ran at different times: {words}")
-            }
-            Caveat::SharedLabels { labels } => {
-                let names = some(labels.len(), labels.iter().map(|label| shortened(label)));
-                let labels =
-                    if labels.len() == 1 { "label".to_owned() } else { format!("{} labels", labels.len()) };
-                write!(
-                    f,
-                    "several thread groups use the same {labels}, and one row mixes their times: {names}"
-                )
-            }
-            Caveat::ManyLabels { samples } => {
-                let samples = times(*samples, "sample is", "samples are");
-                write!(f, "the plan makes so many labels that {samples} counted together as {OTHER_LABELS}")
-            }
-            Caveat::WarmupLeftOut { samples } => {
-                let samples = times(*samples, "sample", "samples");
-                write!(f, "{samples} before the measured part of the run are left out")
-            }
-            Caveat::Plan { note, .. } => f.write_str(note),
-            Caveat::Arrivals(doubt) => write!(f, "{doubt}"),
-        }
+        f.write_str(&self.describe().message)
     }
 }
 
@@ -366,69 +227,214 @@ impl Caveat {
     /// What to do about it.
     #[must_use]
     pub fn advice(&self) -> String {
-        let text = match self {
-            Caveat::NoSamples => "check that the plan's thread groups are enabled and reach a sampler",
-            Caveat::Unfinished => "treat the figures as those of a part of the run",
-            Caveat::RecordEnds { later: Some(LaterRows { file, .. }), .. } => {
-                return format!("read the later samples with `busyhour report {file}`");
-            }
-            Caveat::RecordEnds { .. } => "exclude the last second of the run if it matters",
-            Caveat::StoppedEarly { .. } => "compare this run only with runs of the same length",
-            Caveat::StoppedByError { .. } => {
-                "correct the error and run again; the figures cover only a part of the run"
-            }
-            Caveat::GeneratorStalled { .. } => {
-                "response times measured at these moments are the generator's, not the server's: leave them out, or measure again on a quiet machine"
-            }
-            Caveat::CoresAbandoned { .. } => {
-                "the record lacks what these cores measured after that time; look for a script, regular expression or file that blocks"
-            }
-            Caveat::Interrupted { .. } => "let the users finish (one Ctrl-C) when the slowest samples matter",
-            Caveat::ArrivalsLeft { .. } => {
-                "treat response times as lower bounds; allow more users, or let the run reach its end"
-            }
-            Caveat::IdleSessions { .. } => {
-                "look at the controllers around the samplers: conditions, loops of 0 passes, a Once Only Controller"
-            }
-            Caveat::GeneratorBusy { .. } => {
-                "treat latencies as upper bounds and the rate as the generator's; use more cores or machines"
-            }
-            Caveat::CpuStolen { .. } => {
-                "starts, responses and a server on this machine were delayed; measure again on a dedicated machine, or while its host is idle"
-            }
-            Caveat::RecorderStalled { .. } => "write the results to a faster disk, or write fewer columns",
-            Caveat::SamplesLost { .. } | Caveat::RecorderFailed { .. } => {
-                "do not use the counts of this run; report this as a fault of the program"
-            }
-            Caveat::LimitExceeded { .. } => {
-                "samples and elements failed because of it, not because of the server (the log names the elements); docs/limits.md describes the limits"
-            }
-            Caveat::OutputLost { .. } => {
-                "free space on the disk; the table and the summary are complete nevertheless"
-            }
-            Caveat::ListenerNotWritten { .. } => "use CSV and a path that can be written",
-            Caveat::RecordCut => "treat the figures as those of a part of the run",
-            Caveat::BadRows { .. } => "check that the file is a JTL of one run and was written completely",
-            Caveat::NotTogether => {
-                "combine only the results of several generators of one test; compare runs with `compare`"
-            }
-            Caveat::OneClock => "run the plan with busyhour to measure the waiting time before the start",
-            Caveat::LateStarts { .. } => {
-                "read response times, not service times; look for a busy generator or too few users"
-            }
-            Caveat::ManyErrors { .. } => "investigate the errors before you use the times",
-            Caveat::ThinTail { .. } => "run longer before you rely on this percentile",
-            Caveat::MixedPhases { .. } => {
-                "read the groups apart (--by-group), or count one phase only (--window FROM,TO, --steady auto)"
-            }
-            Caveat::SharedLabels { .. } => "read the thread groups apart: --by-group",
-            Caveat::ManyLabels { .. } => "remove variable parts from the names of the samplers",
-            Caveat::WarmupLeftOut { .. } => "no action is needed; the result files hold them",
-            Caveat::Plan { hint, .. } => hint.as_deref().unwrap_or("check what it means for this plan"),
-            Caveat::Arrivals(doubt) => return doubt.advice(),
-        };
-        text.to_owned()
+        self.describe().advice
     }
+
+    /// The message and the advice of every caveat: the only place that lists the texts.
+    fn describe(&self) -> Description {
+        match self {
+            Caveat::NoSamples => Description::new(
+                "no request ended in this run",
+                "check that the plan's thread groups are enabled and reach a sampler",
+            ),
+            Caveat::Unfinished => Description::new(
+                "the run was cut off: its manifest contains no outcome",
+                "treat the figures as those of a part of the run",
+            ),
+            Caveat::RecordEnds { at_s, later } => describe_record_end(*at_s, later.as_ref()),
+            Caveat::StoppedEarly { end, from } => Description::new(
+                stop_message(*end, *from),
+                "compare this run only with runs of the same length",
+            ),
+            Caveat::StoppedByError { error } => {
+                let cause = if error.is_empty() { String::new() } else { format!(": {error}") };
+                Description::new(
+                    format!("an error stopped the run{cause}"),
+                    "correct the error and run again; the figures cover only a part of the run",
+                )
+            }
+            Caveat::GeneratorStalled { stalls, more } => Description::new(
+                stalls::stalls_text(stalls, *more),
+                "response times measured at these moments are the generator's, not the server's: leave them out, or measure again on a quiet machine",
+            ),
+            Caveat::CoresAbandoned { cores } => Description::new(
+                stalls::abandoned_text(cores),
+                "the record lacks what these cores measured after that time; look for a script, regular expression or file that blocks",
+            ),
+            Caveat::Interrupted { samples } => Description::new(
+                format!(
+                    "{} in flight when the run was stopped; they are excluded from all figures",
+                    counted(*samples, "sample was", "samples were")
+                ),
+                "let the users finish (one Ctrl-C) when the slowest samples matter",
+            ),
+            Caveat::ArrivalsLeft { arrivals } => Description::new(
+                format!(
+                    "{} still waited for a user when the run was stopped; the longest waits are excluded from all figures",
+                    counted(*arrivals, "arrival", "arrivals")
+                ),
+                "treat response times as lower bounds; allow more users, or let the run reach its end",
+            ),
+            Caveat::IdleSessions { sessions, begun } => Description::new(
+                format!(
+                    "at least {sessions} of {} ended without a request",
+                    counted(*begun, "session", "sessions")
+                ),
+                "look at the controllers around the samplers: conditions, loops of 0 passes, a Once Only Controller",
+            ),
+            Caveat::GeneratorBusy { busy_percent, busy_second_percent, cores } => Description::new(
+                busy_message(*busy_percent, *busy_second_percent, *cores),
+                "treat latencies as upper bounds and the rate as the generator's; use more cores or machines",
+            ),
+            Caveat::CpuStolen { percent } => Description::new(
+                format!("the hypervisor stole {percent:.0} % of the CPU time this machine requested"),
+                "starts, responses and a server on this machine were delayed; measure again on a dedicated machine, or while its host is idle",
+            ),
+            Caveat::RecorderStalled { stalls, stalled_s } => Description::new(
+                format!(
+                    "the recorder fell behind {} and delayed users for {stalled_s:.3} s in total",
+                    counted(*stalls, "time", "times")
+                ),
+                "write the results to a faster disk, or write fewer columns",
+            ),
+            Caveat::SamplesLost { samples } => Description::new(
+                format!("{} made but not recorded", counted(*samples, "sample was", "samples were")),
+                UNUSABLE_COUNTS,
+            ),
+            Caveat::LimitExceeded { limit, times } => Description::new(
+                format!(
+                    "a limit of the generator was exceeded {}: {limit}",
+                    counted(*times, "time", "times")
+                ),
+                "samples and elements failed because of it, not because of the server (the log names the elements); docs/limits.md describes the limits",
+            ),
+            Caveat::OutputLost { file, error, lost } => Description::new(
+                format!("{file} lacks {}: {error}", counted(*lost, "row", "rows")),
+                "free space on the disk; the table and the summary are complete nevertheless",
+            ),
+            Caveat::ListenerNotWritten { file, reason } => Description::new(
+                format!("{file} was not written: {reason}"),
+                "use CSV and a path that can be written",
+            ),
+            Caveat::RecorderFailed { error } => {
+                Description::new(format!("the recorder failed: {error}"), UNUSABLE_COUNTS)
+            }
+            Caveat::RecordCut => Description::new(
+                "the tail of the record is missing; the figures cover the readable part",
+                "treat the figures as those of a part of the run",
+            ),
+            Caveat::BadRows { file, rows, first } => Description::new(
+                format!(
+                    "{} of {file} could not be read; the first: {}",
+                    counted(*rows, "row", "rows"),
+                    first.join("; ")
+                ),
+                "check that the file is a JTL of one run and was written completely",
+            ),
+            Caveat::NotTogether => Description::new(
+                "the files do not overlap in time: rates are computed over the whole time, including the pauses",
+                "combine only the results of several generators of one test; compare runs with `compare`",
+            ),
+            Caveat::OneClock => Description::new(
+                "the record has one clock in whole milliseconds: response times are measured from the actual start",
+                "run the plan with busyhour to measure the waiting time before the start",
+            ),
+            Caveat::LateStarts { mean_ms } => Description::new(
+                format!("requests started {mean_ms:.3} ms after their intended start, on average"),
+                "read response times, not service times; look for a busy generator or too few users",
+            ),
+            Caveat::ManyErrors { percent } => Description::new(
+                format!(
+                    "{percent:.1} % of the requests failed; the times include successful and failed requests"
+                ),
+                "investigate the errors before you use the times",
+            ),
+            Caveat::ThinTail { percentile, beyond } => Description::new(
+                if *beyond == 0 {
+                    format!("there are too few samples for a p{percentile}: it is the largest of them")
+                } else {
+                    let samples = counted(*beyond, "sample", "samples");
+                    format!("the p{percentile} is based on {samples} beyond it")
+                },
+                "run longer before you rely on this percentile",
+            ),
+            Caveat::MixedPhases { groups } => Description::new(
+                format!("the totals mix thread groups that ran at different times: {}", phases_words(groups)),
+                "read the groups apart (--by-group), or count one phase only (--window FROM,TO, --steady auto)",
+            ),
+            Caveat::SharedLabels { labels } => {
+                Description::new(shared_labels_message(labels), "read the thread groups apart: --by-group")
+            }
+            Caveat::ManyLabels { samples } => Description::new(
+                format!(
+                    "the plan makes so many labels that {} counted together as {OTHER_LABELS}",
+                    counted(*samples, "sample is", "samples are")
+                ),
+                "remove variable parts from the names of the samplers",
+            ),
+            Caveat::WarmupLeftOut { samples } => Description::new(
+                format!(
+                    "{} before the measured part of the run are left out",
+                    counted(*samples, "sample", "samples")
+                ),
+                "no action is needed; the result files hold them",
+            ),
+            Caveat::Plan { note, hint, .. } => {
+                Description::new(note.clone(), hint.as_deref().unwrap_or("check what it means for this plan"))
+            }
+            Caveat::Arrivals(doubt) => Description::new(doubt.to_string(), doubt.advice()),
+        }
+    }
+}
+
+const UNUSABLE_COUNTS: &str = "do not use the counts of this run; report this as a fault of the program";
+
+fn counted(n: u64, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}
+
+fn describe_record_end(at_s: f64, later: Option<&LaterRows>) -> Description {
+    let message = format!(
+        "the record ends at {at_s:.1} s; samples that ended in the last second before the process died may be missing"
+    );
+    match later {
+        Some(LaterRows { file, rows }) => Description::new(
+            format!("{message}; {file} has {} that ended later", counted(*rows, "sample", "samples")),
+            format!("read the later samples with `busyhour report {file}`"),
+        ),
+        None => Description::new(message, "exclude the last second of the run if it matters"),
+    }
+}
+
+fn stop_message(end: RunEnd, from: Option<ChangedFrom>) -> String {
+    match (end, from) {
+        (RunEnd::Interrupted, Some(from)) => {
+            return format!("the run was stopped from the {} before its planned end", from.place());
+        }
+        (RunEnd::StoppedByPlan, _) => "the plan stopped the run before every user had finished",
+        (RunEnd::StoppedByError, _) => "an error stopped the run",
+        (RunEnd::Aborted, _) => "the run was aborted; users did not finish their samples",
+        (RunEnd::StoppedByThreshold, _) => "a threshold stopped the run before its planned end",
+        (RunEnd::Failed, _) => "the generator failed before the planned end of the run",
+        (RunEnd::Interrupted | RunEnd::Completed, _) => {
+            "the run was stopped from outside before its planned end"
+        }
+    }
+    .to_owned()
+}
+
+fn busy_message(mean: Option<f64>, busiest_second: Option<f64>, cores: u32) -> String {
+    let mean = mean.map_or_else(|| "an unknown part".to_owned(), |share| format!("{share:.0} %"));
+    let second =
+        busiest_second.map_or_else(String::new, |share| format!(" ({share:.0} % in the worst second)"));
+    let cores = counted(u64::from(cores), "core was", "cores were");
+    format!("the generator used {mean} of its busiest core{second}; {cores} this busy")
+}
+
+fn shared_labels_message(labels: &[String]) -> String {
+    let names = some(labels.len(), labels.iter().map(|label| shortened(label)));
+    let labels = if labels.len() == 1 { "label".to_owned() } else { format!("{} labels", labels.len()) };
+    format!("several thread groups use the same {labels}, and one row mixes their times: {names}")
 }
 
 /// How much longer mean response times are than mean service times, in ms, where that is worth a word: below a millisecond, or a
@@ -437,144 +443,4 @@ impl Caveat {
 pub fn late_ms(response_ms: f64, service_ms: f64) -> Option<f64> {
     let late_ms = response_ms - service_ms;
     (late_ms > 1.0 && late_ms > service_ms / 20.0).then_some(late_ms)
-}
-
-/// Whether some of the inputs ended before all the others began.
-fn not_together(inputs: &[InputFound]) -> bool {
-    let mut spans: Vec<(f64, f64)> = inputs.iter().filter_map(|input| input.span_s).collect();
-    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut end = f64::INFINITY;
-    for (from, to) in spans {
-        if from > end {
-            return true;
-        }
-        end = if end.is_finite() { end.max(to) } else { to };
-    }
-    false
-}
-
-/// The doubts about a run.
-pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
-    let mut found = Vec::new();
-    let total = &totals.total;
-    if total.samples == 0 {
-        found.push(Caveat::NoSamples);
-    }
-    if facts.has_manifest && facts.end.is_none() {
-        found.push(Caveat::Unfinished);
-    }
-    if let Some(end) = &facts.record_end {
-        found.push(Caveat::RecordEnds { at_s: end.at_s, later: end.later.clone() });
-    }
-    match facts.end {
-        None | Some(RunEnd::Completed) => {}
-        Some(RunEnd::StoppedByError) => {
-            found.push(Caveat::StoppedByError { error: facts.error.clone().unwrap_or_default() });
-        }
-        Some(end) => found.push(Caveat::StoppedEarly { end, from: facts.stopped_from() }),
-    }
-    let generator = &facts.generator;
-    found.extend(stalls::find(&generator.stalls));
-    if !generator.abandoned.is_empty() {
-        found.push(Caveat::CoresAbandoned { cores: generator.abandoned.clone() });
-    }
-    // A core of which nothing is known is not called busy: the report says that it is not known.
-    let busy = |core: &&busyhour_record::CoreFacts| {
-        core.busy.is_some_and(|share| share >= BUSY_MEAN)
-            || core.busy_second_max.is_some_and(|share| share >= BUSY_SECOND)
-    };
-    let cores = generator.cores.iter().filter(busy).count() as u32;
-    if cores > 0 && facts.duration_s.is_none_or(|length| length >= BUSY_LENGTH_MIN_S) {
-        let most = |of: fn(&busyhour_record::CoreFacts) -> Option<f64>| {
-            generator.cores.iter().filter_map(of).reduce(f64::max).map(|share| share * 100.0)
-        };
-        found.push(Caveat::GeneratorBusy {
-            busy_percent: most(|core| core.busy),
-            busy_second_percent: most(|core| core.busy_second_max),
-            cores,
-        });
-    }
-    if let Some(stolen) = generator.cpu_stolen.filter(|share| *share >= STOLEN) {
-        found.push(Caveat::CpuStolen { percent: stolen * 100.0 });
-    }
-    if generator.recorder_stalls > 0 {
-        let stalled_s = generator.recorder_stall_ns as f64 / 1e9;
-        found.push(Caveat::RecorderStalled { stalls: generator.recorder_stalls, stalled_s });
-    }
-    if generator.lost_samples > 0 {
-        found.push(Caveat::SamplesLost { samples: generator.lost_samples });
-    }
-    if generator.interrupted_samples > 0 {
-        found.push(Caveat::Interrupted { samples: generator.interrupted_samples });
-    }
-    found.extend(
-        (generator.exceeded_limits.iter())
-            .map(|(limit, times)| Caveat::LimitExceeded { limit: limit.clone(), times: *times }),
-    );
-    if let Some(counts) = facts.arrivals.filter(|counts| counts.left_waiting > 0) {
-        found.push(Caveat::ArrivalsLeft { arrivals: counts.left_waiting });
-    }
-    if let Some(counts) = facts.arrivals {
-        // What was given up under way had begun its request.
-        let begun = counts.begun;
-        let asked =
-            total.samples + totals.warmup_samples + generator.interrupted_samples + generator.lost_samples;
-        let sessions = begun.saturating_sub(asked);
-        if sessions as f64 > IDLE_SHARE * begun as f64 {
-            found.push(Caveat::IdleSessions { sessions, begun });
-        }
-    }
-    let events = if facts.recorder_events.is_empty() { &totals.events } else { &facts.recorder_events };
-    found.extend(events.iter().cloned().map(|event| match event {
-        RecorderEvent::LostOutput { file, error, lost } => Caveat::OutputLost { file, error, lost },
-        RecorderEvent::NotOpened { file, error } => Caveat::ListenerNotWritten { file, reason: error },
-        RecorderEvent::Failed { error } => Caveat::RecorderFailed { error },
-    }));
-    if facts.record_cut {
-        found.push(Caveat::RecordCut);
-    }
-    found.extend(facts.inputs.iter().filter(|input| input.bad_rows > 0).map(|input| Caveat::BadRows {
-        file: input.name.clone(),
-        rows: input.bad_rows,
-        first: input.first_bad.clone(),
-    }));
-    if not_together(&facts.inputs) {
-        found.push(Caveat::NotTogether);
-    }
-    if facts.one_clock {
-        found.push(Caveat::OneClock);
-    }
-    found.extend(
-        late_ms(total.response.mean_ms(), total.service.mean_ms())
-            .map(|mean_ms| Caveat::LateStarts { mean_ms }),
-    );
-    if total.samples > 0 && total.errors * 20 >= total.samples {
-        found.push(Caveat::ManyErrors { percent: total.errors as f64 * 100.0 / total.samples as f64 });
-    }
-    if total.samples > 0 {
-        for (percentile, one_in) in [(99.0, 100), (99.9, 1000)] {
-            let beyond = total.samples / one_in;
-            if beyond < TAIL_SAMPLES {
-                found.push(Caveat::ThinTail { percentile, beyond });
-                break;
-            }
-        }
-    }
-    found.extend(mixed_phases(totals).map(|groups| Caveat::MixedPhases { groups }));
-    let labels = shared_labels(totals);
-    if !labels.is_empty() {
-        found.push(Caveat::SharedLabels { labels });
-    }
-    if totals.other_label_samples > 0 {
-        found.push(Caveat::ManyLabels { samples: totals.other_label_samples });
-    }
-    if totals.warmup_samples > 0 {
-        found.push(Caveat::WarmupLeftOut { samples: totals.warmup_samples });
-    }
-    found.extend(facts.notes.iter().map(|note| Caveat::Plan {
-        kind: note.code.clone(),
-        note: note.message.clone(),
-        hint: note.hint.clone(),
-    }));
-    found
 }

@@ -27,6 +27,7 @@ mod groups;
 mod over_time;
 mod plateaus;
 mod row;
+mod run_caveats;
 mod series;
 mod stalls;
 mod steady;

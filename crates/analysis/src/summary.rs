@@ -4,11 +4,12 @@ use busyhour_record::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalVerdict;
-use crate::caveat::{self, Told};
+use crate::caveat::Told;
 use crate::facts::RunFacts;
 use crate::groups::GroupRows;
 use crate::over_time::HeatMap;
 use crate::row::{ErrorRow, Row, SlowSample};
+use crate::run_caveats;
 use crate::series::{DistributionPoint, Series, distribution};
 use crate::thresholds::ThresholdResult;
 use crate::window::{Window, WindowHow};
@@ -123,7 +124,7 @@ impl Summary {
             subs.for_each(|label| all.merge(&label.totals));
             Row::of("Total", SampleKind::Request, &all, span_s, apdex)
         });
-        let caveats = caveat::find(&run, totals).into_iter().map(Told::from).collect();
+        let caveats = run_caveats::find(&run, totals).into_iter().map(Told::from).collect();
         Summary {
             version: SUMMARY_VERSION,
             span_s,
