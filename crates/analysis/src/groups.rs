@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use busyhour_record::{ApdexLimits, GroupTotals, RunTotals, SampleKind};
 use serde::{Deserialize, Serialize};
 
-use crate::row::{Row, round};
+use crate::rounding::round;
+use crate::row::Row;
 
 /// Groups with a smaller share of the requests, and of their time, change no total that matters.
 const SHARE_MIN: f64 = 0.01;

@@ -26,6 +26,7 @@ mod facts;
 mod groups;
 mod over_time;
 mod plateaus;
+mod rounding;
 mod row;
 mod run_caveats;
 mod series;

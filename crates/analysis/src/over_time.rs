@@ -3,7 +3,7 @@
 use busyhour_record::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries};
 use serde::{Deserialize, Serialize};
 
-use crate::row::round;
+use crate::rounding::round;
 
 /// How many requests ended in each slice of the run with a response time in each band.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

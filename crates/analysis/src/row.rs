@@ -5,12 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::apdex::Apdex;
 use crate::over_time::RowSeries;
+use crate::rounding::round;
 use crate::series::{DistributionPoint, short_distribution};
-
-/// Rounds to microseconds: what a time in ms is shown with, and more than its histogram knows.
-pub(crate) fn round(ms: f64) -> f64 {
-    (ms * 1e3).round() / 1e3
-}
 
 /// The distribution of one clock, in ms. Quantiles come from a histogram of three significant digits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

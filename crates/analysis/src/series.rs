@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use busyhour_record::{Clock, SecondCounts, SecondPoint, SecondTimes};
 use serde::{Deserialize, Serialize};
 
-use crate::row::round;
+use crate::rounding::round;
 
 /// The run by the second, in columns of equal length. Seconds in which no request started or
 /// ended are missing. Times in ms; `None` in seconds in which none ended.

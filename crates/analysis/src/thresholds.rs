@@ -19,6 +19,7 @@ mod criterion;
 mod judge;
 mod notation;
 mod outcome;
+mod run_measures;
 mod tally;
 mod track;
 mod write;
@@ -26,5 +27,6 @@ mod write;
 pub use criterion::{
     Clock, Comparison, Criterion, CriterionError, Limit, Meaning, Pattern, Scope, Subject, Unit, Window,
 };
-pub use judge::{Judge, RunMeasures, StopOrder};
+pub use judge::{Judge, StopOrder};
 pub use outcome::{THRESHOLDS_VERSION, ThresholdReport, ThresholdResult, WorstWindow};
+pub use run_measures::RunMeasures;

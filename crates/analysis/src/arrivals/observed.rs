@@ -138,7 +138,15 @@ impl Observed {
     }
 }
 
-pub(super) fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> Observed {
+impl ArrivalTally {
+    /// What was observed so far. Randomness is used for the test of stamps in whole milliseconds only.
+    #[must_use]
+    pub fn finish(&self, random: &mut (impl RandomSource + ?Sized)) -> Observed {
+        observe(self, random)
+    }
+}
+
+fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> Observed {
     let resolution = tally.settings.resolution;
     let mut observed = Observed {
         arrivals: tally.arrivals(),

@@ -1,9 +1,8 @@
 //! Adds up arrivals as they come, in bounded memory.
 
-use busyhour_stats::{RandomSource, WindowCounter};
+use busyhour_stats::WindowCounter;
 
 use super::blocks::Blocks;
-use super::observed::{self, Observed};
 use super::settings::{SCALES_MAX, TallySettings};
 use super::slices::{RUNGS_NS, Slices};
 use super::stalls::StallWatch;
@@ -73,12 +72,6 @@ impl ArrivalTally {
     #[must_use]
     pub fn arrivals(&self) -> u64 {
         self.stamps.as_ref().map_or(0, |stamps| stamps.arrivals)
-    }
-
-    /// What was observed so far. Randomness is used for the test of stamps in whole milliseconds only.
-    #[must_use]
-    pub fn finish(&self, random: &mut (impl RandomSource + ?Sized)) -> Observed {
-        observed::observe(self, random)
     }
 }
 

@@ -8,7 +8,7 @@ use super::histogram::{SparseHistogram, upper_ms};
 use super::measure::{Bootstrap, LabelSlices, Measure, Measured, SAMPLES_MIN};
 use super::tally::{Cell, RunTally, SlicedRun};
 use crate::facts::RunFacts;
-use crate::row::round;
+use crate::rounding::round;
 
 /// A run that was measured.
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@ use busyhour_record::Snapshot;
 
 use super::criterion::{Criterion, Window};
 use super::outcome::ThresholdResult;
+use super::run_measures::RunMeasures;
 use super::track::Track;
 
 /// Looks at a run second by second and judges it by criteria.
@@ -13,16 +14,6 @@ pub struct Judge {
     next: u64,
     /// The criterion that stopped the run.
     stopped_by: Option<usize>,
-}
-
-/// What is known about a run beside its seconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct RunMeasures {
-    /// From the first start to the last end of a request, in seconds: what rates over the run are over. Without it they are
-    /// over whole seconds.
-    pub span_s: Option<f64>,
-    /// Coefficient of variation of the gaps between all arrivals; `None` when nobody has judged them.
-    pub arrivals_cov: Option<f64>,
 }
 
 /// A criterion wants the run to be stopped.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use busyhour_record::{SampleKind, Snapshot, SnapshotRow};
 
 use super::criterion::{Criterion, Scope, Subject, Window};
-use super::judge::RunMeasures;
 use super::outcome::{ThresholdResult, WorstWindow};
+use super::run_measures::RunMeasures;
 use super::tally::{Sliding, Tally};
 
 /// A criterion and what it has seen: once, or for each label.
