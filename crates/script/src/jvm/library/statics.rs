@@ -1,6 +1,7 @@
 //! Static methods and constants of classes, and functions that need no object.
 
 mod boxed;
+pub mod constants;
 
 use std::cell::{Cell, RefCell};
 
@@ -16,8 +17,7 @@ use super::super::random::JavaRandom;
 use super::super::types;
 use super::super::value::{Host, V};
 use super::{
-    collections, create, digest, encode, files, format, instance, json, print, temporal, text_of, threads,
-    time,
+    collections, create, digest, encode, files, format, instance, json, print, temporal, text_of, time,
 };
 use crate::Value;
 
@@ -27,73 +27,14 @@ fn wrong(class: &str, method: &str) -> super::super::fault::Fault {
 
 /// A constant or property of a class.
 pub fn constant(class: Class, name: &str) -> Outcome {
-    let found = match (class.name(), name) {
-        ("Integer", "MAX_VALUE") => V::int(i64::from(i32::MAX)),
-        ("Integer", "MIN_VALUE") => V::int(i64::from(i32::MIN)),
-        ("Long", "MAX_VALUE") => V::long(i64::MAX),
-        ("Long", "MIN_VALUE") => V::long(i64::MIN),
-        ("Double", "MAX_VALUE") => V::double(f64::MAX),
-        ("Double", "NaN") => V::double(f64::NAN),
-        ("Boolean", "TRUE") => V::truth(true),
-        ("Boolean", "FALSE") => V::truth(false),
-        ("Math", "PI") => V::double(std::f64::consts::PI),
-        ("Math", "E") => V::double(std::f64::consts::E),
-        ("BigDecimal", "ZERO") => V::Plain(Value::Decimal(crate::java_like::Decimal::whole(0))),
-        ("BigDecimal", "ONE") => V::Plain(Value::Decimal(crate::java_like::Decimal::whole(1))),
-        ("BigDecimal", "ROUND_HALF_UP") => V::int(4),
-        ("RoundingMode", "HALF_UP" | "HALF_EVEN" | "HALF_DOWN" | "UP" | "DOWN" | "FLOOR" | "CEILING") => {
-            V::text(name)
-        }
-        ("File", "separator") => V::text("/"),
-        ("System", "out") => V::Host(Host::Out),
-        ("System", "err") => V::Host(Host::Err),
-        ("StandardCharsets", charset) => V::object(Object::Charset(charset.replace('_', "-"))),
-        ("Calendar", field) => match time::calendar_constant(field) {
-            Some(number) => V::int(number),
-            None => return Err(unsupported(format!("`Calendar.{field}`"))),
-        },
-        ("Locale", _) => V::object(Object::Locale),
-        ("ZoneOffset", "UTC") => V::object(Object::Zone(TimeZone::UTC, "Z".into())),
-        ("DateTimeFormatter", "ISO_LOCAL_DATE" | "ISO_DATE") => {
-            V::object(Object::Formatter("yyyy-MM-dd".into()))
-        }
-        ("ChronoUnit" | "TimeUnit", unit) => {
-            let known = [
-                "NANOS",
-                "MICROS",
-                "MILLIS",
-                "SECONDS",
-                "MINUTES",
-                "HOURS",
-                "DAYS",
-                "WEEKS",
-                "MONTHS",
-                "YEARS",
-                "MILLISECONDS",
-            ];
-            match known.into_iter().find(|known| *known == unit) {
-                Some(unit) => V::object(Object::Unit(unit)),
-                None => return Err(unsupported(format!("the unit `{unit}`"))),
-            }
-        }
-        ("JMeterContext", "TestLogicalAction") => V::Class(Class::known("TestLogicalAction")),
-        ("TestLogicalAction", action) if threads::action(action).is_some() => {
-            threads::action(action).unwrap_or(V::NULL)
-        }
-        ("SampleResult", "TEXT") => V::text("text"),
-        ("SampleResult", "BINARY") => V::text("bin"),
-        ("SystemUtils", "IS_OS_WINDOWS") => V::truth(cfg!(windows)),
-        ("SystemUtils", "IS_OS_MAC" | "IS_OS_MAC_OSX") => V::truth(cfg!(target_os = "macos")),
-        ("SystemUtils", "IS_OS_LINUX") => V::truth(cfg!(target_os = "linux")),
-        ("SystemUtils", "IS_OS_UNIX") => V::truth(cfg!(unix)),
-        ("Pattern", "CASE_INSENSITIVE") => V::int(2),
-        ("Pattern", "MULTILINE") => V::int(8),
-        ("Pattern", "DOTALL") => V::int(32),
-        _ if class.is_own() => return Err(unsupported(format!("`{}.{name}`", class.name()))),
-        (_, "simpleName") => V::text(class.name()),
-        (_, "name") => V::text(class.qualified_name()),
-        (_, "class") => V::Class(class),
-        (_, _) => return Err(unsupported(format!("`{}.{name}`", class.name()))),
+    if let Some(value) = constants::find(class.name(), name) {
+        return Ok(value);
+    }
+    let found = match name {
+        "simpleName" if !class.is_own() => V::text(class.name()),
+        "name" if !class.is_own() => V::text(class.qualified_name()),
+        "class" if !class.is_own() => V::Class(class),
+        _ => return Err(unsupported(format!("`{}.{name}`", class.name()))),
     };
     Ok(found)
 }
@@ -233,7 +174,7 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         }
         ("TimeUnit" | "ChronoUnit", "valueOf", [unit]) => {
             let unit = text_of(machine, unit)?;
-            constant(class, &unit).map_err(|_| {
+            constants::find(name, &unit).ok_or_else(|| {
                 let class = class.qualified_name();
                 thrown("IllegalArgumentException", format!("No enum constant {class}.{unit}"))
             })
@@ -275,16 +216,12 @@ pub fn call(machine: &mut Machine<'_>, class: Class, method: &str, arguments: &[
         }
         ("Pattern", "compile", [pattern, rest @ ..]) => {
             let pattern = text_of(machine, pattern)?;
-            let flags = match rest.first() {
-                None => "",
-                Some(flags) => match flags.as_long() {
-                    Some(0) => "",
-                    Some(2) => "(?i)",
-                    Some(8) => "(?m)",
-                    Some(32) => "(?s)",
-                    _ => return Err(wrong(name, method)),
-                },
-            };
+            let bits = rest.first().map_or(Some(0), V::as_long);
+            let bits = bits.filter(|bits| bits & !(2 | 8 | 32) == 0).ok_or_else(|| wrong(name, method))?;
+            let flags: String = [(2, "(?i)"), (8, "(?m)"), (32, "(?s)")]
+                .into_iter()
+                .filter_map(|(bit, flag)| (bits & bit != 0).then_some(flag))
+                .collect();
             let pattern = format!("{flags}{pattern}");
             patterns::compiled(&pattern)?;
             Ok(V::object(Object::Pattern(pattern)))

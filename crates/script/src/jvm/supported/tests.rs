@@ -348,3 +348,31 @@ fn what_check_accepts_is_there() {
     assert_eq!(table, found);
     assert!(super::has("List", "collect", 1) && !super::has("List", "toUpperCase", 0));
 }
+
+#[test]
+fn every_constant_has_a_value_and_others_are_refused() {
+    let mut listed = BTreeSet::new();
+    for (class, name) in library::statics::constants::all() {
+        let value = library::statics::constant(Class::known(class), name);
+        assert!(value.is_ok_and(|value| !value.is_null()), "{class}.{name} has no value");
+        assert!(listed.insert((class, name)), "{class}.{name} is listed twice");
+        assert!(
+            super::super::parser::parse(&format!("{}.{name}", qualified(class)), Language::Groovy).is_ok()
+        );
+    }
+    for (class, name) in [
+        ("StandardCharsets", "UTF_16"),
+        ("Locale", "NOWHERE"),
+        ("TimeUnit", "WEEKS"),
+        ("TimeUnit", "MILLIS"),
+        ("ChronoUnit", "MILLISECONDS"),
+    ] {
+        let text = format!("{}.{name}", qualified(class));
+        assert!(super::super::parser::parse(&text, Language::Groovy).is_err(), "{text} is accepted");
+    }
+}
+
+/// The name of a class as a script without imports writes it.
+fn qualified(class: &str) -> String {
+    Class::known(class).qualified_name()
+}

@@ -1,0 +1,100 @@
+//! Constants of classes: one table for the check of a script and for its run.
+
+use jiff::tz::TimeZone;
+
+use super::super::super::classes::Class;
+use super::super::super::objects::Object;
+use super::super::super::value::{Host, V};
+use super::super::{threads, time};
+use crate::Value;
+use crate::java_like::Decimal;
+
+/// A class, names of its constants, and the value of such a name.
+type Row = (&'static str, &'static str, fn(&'static str) -> V);
+
+const TABLE: &[Row] = &[
+    ("Integer", "MAX_VALUE", |_| V::int(i64::from(i32::MAX))),
+    ("Integer", "MIN_VALUE", |_| V::int(i64::from(i32::MIN))),
+    ("Integer", "SIZE", |_| V::int(32)),
+    ("Integer", "BYTES", |_| V::int(4)),
+    ("Long", "MAX_VALUE", |_| V::long(i64::MAX)),
+    ("Long", "MIN_VALUE", |_| V::long(i64::MIN)),
+    ("Long", "SIZE", |_| V::int(64)),
+    ("Long", "BYTES", |_| V::int(8)),
+    ("Double", "MAX_VALUE", |_| V::double(f64::MAX)),
+    ("Double", "NaN", |_| V::double(f64::NAN)),
+    ("Double", "POSITIVE_INFINITY", |_| V::double(f64::INFINITY)),
+    ("Double", "NEGATIVE_INFINITY", |_| V::double(f64::NEG_INFINITY)),
+    ("Boolean", "TRUE", |_| V::truth(true)),
+    ("Boolean", "FALSE", |_| V::truth(false)),
+    ("Math", "PI", |_| V::double(std::f64::consts::PI)),
+    ("Math", "E", |_| V::double(std::f64::consts::E)),
+    ("BigDecimal", "ZERO", |_| V::Plain(Value::Decimal(Decimal::whole(0)))),
+    ("BigDecimal", "ONE", |_| V::Plain(Value::Decimal(Decimal::whole(1)))),
+    ("BigDecimal", "TEN", |_| V::Plain(Value::Decimal(Decimal::whole(10)))),
+    ("BigDecimal", "ROUND_HALF_UP", |_| V::int(4)),
+    ("BigInteger", "ZERO", |_| V::Plain(Value::BigInteger(0))),
+    ("BigInteger", "ONE", |_| V::Plain(Value::BigInteger(1))),
+    ("BigInteger", "TEN", |_| V::Plain(Value::BigInteger(10))),
+    ("RoundingMode", "HALF_UP HALF_EVEN HALF_DOWN UP DOWN FLOOR CEILING", V::text),
+    ("File", "separator", |_| V::text("/")),
+    ("File", "pathSeparator", |_| V::text(":")),
+    ("System", "out", |_| V::Host(Host::Out)),
+    ("System", "err", |_| V::Host(Host::Err)),
+    // The charsets that texts can be written in.
+    ("StandardCharsets", "UTF_8 ISO_8859_1 US_ASCII", |name| {
+        V::object(Object::Charset(name.replace('_', "-")))
+    }),
+    (
+        "Calendar",
+        "ERA YEAR MONTH WEEK_OF_YEAR DATE DAY_OF_MONTH DAY_OF_YEAR DAY_OF_WEEK AM_PM HOUR HOUR_OF_DAY MINUTE \
+         SECOND MILLISECOND JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER \
+         DECEMBER SUNDAY MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY AM PM",
+        |name| time::calendar_constant(name).map_or(V::NULL, V::int),
+    ),
+    (
+        "Locale",
+        "ENGLISH FRENCH GERMAN ITALIAN JAPANESE KOREAN CHINESE SIMPLIFIED_CHINESE TRADITIONAL_CHINESE FRANCE \
+         GERMANY ITALY JAPAN KOREA UK US CANADA CANADA_FRENCH CHINA PRC TAIWAN ROOT",
+        |_| V::object(Object::Locale),
+    ),
+    ("ZoneOffset", "UTC", |_| V::object(Object::Zone(TimeZone::UTC, "Z".into()))),
+    ("DateTimeFormatter", "ISO_LOCAL_DATE ISO_DATE", |_| V::object(Object::Formatter("yyyy-MM-dd".into()))),
+    ("ChronoUnit", "NANOS MICROS MILLIS SECONDS MINUTES HOURS DAYS WEEKS MONTHS YEARS", |name| {
+        V::object(Object::Unit(name))
+    }),
+    ("TimeUnit", "MILLISECONDS SECONDS MINUTES HOURS DAYS", |name| V::object(Object::Unit(name))),
+    ("JMeterContext", "TestLogicalAction", |name| V::Class(Class::known(name))),
+    (
+        "TestLogicalAction",
+        "CONTINUE START_NEXT_ITERATION_OF_THREAD START_NEXT_ITERATION_OF_CURRENT_LOOP BREAK_CURRENT_LOOP",
+        |name| threads::action(name).unwrap_or(V::NULL),
+    ),
+    ("SampleResult", "TEXT", |_| V::text("text")),
+    ("SampleResult", "BINARY", |_| V::text("bin")),
+    ("SystemUtils", "IS_OS_WINDOWS", |_| V::truth(cfg!(windows))),
+    ("SystemUtils", "IS_OS_MAC IS_OS_MAC_OSX", |_| V::truth(cfg!(target_os = "macos"))),
+    ("SystemUtils", "IS_OS_LINUX", |_| V::truth(cfg!(target_os = "linux"))),
+    ("SystemUtils", "IS_OS_UNIX", |_| V::truth(cfg!(unix))),
+    ("Pattern", "CASE_INSENSITIVE", |_| V::int(2)),
+    ("Pattern", "MULTILINE", |_| V::int(8)),
+    ("Pattern", "DOTALL", |_| V::int(32)),
+];
+
+/// All constants: class, name, and what makes the value.
+fn rows() -> impl Iterator<Item = Row> {
+    TABLE.iter().flat_map(|(class, names, make)| {
+        names.split_ascii_whitespace().map(move |name| (*class, name, *make))
+    })
+}
+
+/// The value of a constant; `None`: the class has none of that name here.
+pub fn find(class: &str, name: &str) -> Option<V> {
+    rows().find(|(of, known, _)| *of == class && *known == name).map(|(_, known, make)| make(known))
+}
+
+/// The classes and names of all constants.
+#[cfg(test)]
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    rows().map(|(class, name, _)| (class, name))
+}
