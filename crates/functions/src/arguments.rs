@@ -8,9 +8,8 @@ use busyhour_program::template::{Function, Template};
 use busyhour_program::user::{StateId, UserState};
 use busyhour_program::variables::Slot;
 
-use crate::parser::{Context, Place};
+use crate::context::{Context, Place, RenderText};
 use crate::problem::{Problem, ProblemKind};
-use crate::registry::FunctionInfo;
 
 /// What a function is made from.
 pub(crate) struct Arguments<'a, 'c> {
@@ -27,27 +26,14 @@ pub(crate) struct Arguments<'a, 'c> {
 pub(crate) type Made = Result<Arc<dyn Function>, Problem>;
 
 impl<'a, 'c> Arguments<'a, 'c> {
-    /// The arguments, if their number is right.
-    pub(crate) fn checked(
-        info: &'static FunctionInfo,
+    /// The arguments of the function `name`, whose call starts at `offset`.
+    pub(crate) fn new(
+        name: &'static str,
         values: Vec<Template>,
         offset: usize,
         context: &'a mut Context<'c>,
-    ) -> Result<Self, Problem> {
-        let (name, count, min, max) = (info.name, values.len(), info.min, info.max);
-        if count >= min && count <= max {
-            return Ok(Self { name, count, values, offset, context });
-        }
-        let expected = if min == max {
-            format!("{min}")
-        } else if max == usize::MAX {
-            format!("at least {min}")
-        } else {
-            format!("{min} to {max}")
-        };
-        let message = format!("{name} takes {expected} arguments, here it has {count}");
-        let hint = format!("its arguments: {}; a comma inside an argument is written \\,", info.arguments);
-        Err(Problem { kind: ProblemKind::Invalid, message, hint, offset })
+    ) -> Self {
+        Self { name, count: values.len(), values, offset, context }
     }
 
     /// The argument at `index`, which is there.
@@ -108,7 +94,12 @@ impl<'a, 'c> Arguments<'a, 'c> {
         self.context.note_reads(result, any_variable);
     }
 
-    /// Whether the function is made while the run goes on.
+    /// Parses a text when the function is evaluated.
+    pub(crate) fn render_text(&self) -> RenderText {
+        self.context.render_text
+    }
+
+    /// Whether the function is built during the run.
     pub(crate) fn at_run_time(&self) -> bool {
         matches!(self.context.place, Place::Run(_))
     }

@@ -6,6 +6,7 @@
 //! are formatted as Java does it: [`java_text`].
 
 mod arguments;
+mod context;
 mod csv_read;
 mod dates;
 mod digest;
@@ -42,8 +43,8 @@ use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_slices::Number;
+use context::{Context, Place};
 pub use entities::unescape_html;
-use parser::{Context, Place};
 pub use problem::{Problem, ProblemKind};
 pub use registry::{FunctionInfo, call_left_as_text, supported};
 pub use scope::UserScope;
@@ -58,7 +59,7 @@ pub fn parse(text: &str, symbols: &mut Symbols) -> Result<Template, Vec<Problem>
     if !needs_parsing(text) {
         return Ok(Template::literal(text));
     }
-    let mut context = Context { place: Place::Program(symbols), problems: Vec::new(), depth: 0 };
+    let mut context = Context::new(Place::Program(symbols), render_text);
     let template = parser::template(text, 0, &mut context);
     if context.problems.is_empty() { Ok(template) } else { Err(context.problems) }
 }
@@ -109,7 +110,7 @@ pub fn parse_in_request(text: &str, symbols: &mut Symbols) -> Result<(Template, 
     if !needs_parsing(text) {
         return Ok((Template::literal(text), Vec::new()));
     }
-    let mut context = Context { place: Place::Program(symbols), problems: Vec::new(), depth: 0 };
+    let mut context = Context::new(Place::Program(symbols), render_text);
     let template = parser::template(text, 0, &mut context);
     let problems = context.problems;
     let is_fine = problems.iter().all(|problem| problem.kind == ProblemKind::FailsSample);
@@ -132,7 +133,7 @@ pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
     }
     let Some(_evaluation) = Evaluation::begin(user) else { return };
     let names = Arc::clone(user.variables.names());
-    let mut context = Context { place: Place::Run(&names), problems: Vec::new(), depth: 0 };
+    let mut context = Context::new(Place::Run(&names), render_text);
     let template = parser::template(text, 0, &mut context);
     let problems = context.problems;
     if problems.is_empty() {

@@ -6,70 +6,15 @@
 
 use std::sync::Arc;
 
-use busyhour_program::result::Keep;
-use busyhour_program::symbols::Symbols;
 use busyhour_program::template::{Function, Segment, Template};
-use busyhour_program::user::{StateId, Thrown, UserState};
-use busyhour_program::variables::Names;
+use busyhour_program::user::{Thrown, UserState};
 
-use crate::arguments::Arguments;
+use crate::context::Context;
 use crate::problem::{Problem, ProblemKind};
 use crate::registry;
 
-/// Where the names of a text belong.
-pub(crate) enum Place<'a> {
-    /// A program that is being compiled: names get slots, functions get states in every user.
-    Program(&'a mut Symbols),
-    /// A text made while the run goes on: names that have slots use them, others are looked up.
-    Run(&'a Names),
-}
-
-/// What parsing gathers.
-pub(crate) struct Context<'a> {
-    pub(crate) place: Place<'a>,
-    pub(crate) problems: Vec<Problem>,
-    /// Functions that are being read, one in an argument of the other.
-    pub(crate) depth: u32,
-}
-
 /// How deep functions may stand in arguments of functions.
 const DEPTH_MAX: u32 = 50;
-
-impl Context<'_> {
-    /// A place for a function's own state in each user; a function made while the run goes on has none, since it
-    /// is thrown away after use.
-    pub(crate) fn state(&mut self) -> Option<StateId> {
-        match &mut self.place {
-            Place::Program(symbols) => Some(symbols.state()),
-            Place::Run(_) => None,
-        }
-    }
-
-    /// Notes what a function of the plan may read besides its arguments. A text made while the run goes on belongs to a
-    /// function that has been noted.
-    pub(crate) fn note_reads(&mut self, result: Keep, any_variable: bool) {
-        if let Place::Program(symbols) = &mut self.place {
-            symbols.reads.result = symbols.reads.result.union(result);
-            symbols.reads.any_variable |= any_variable;
-        }
-    }
-
-    /// Whether the text stands in the plan. Texts that come up later may quote what looks like a function.
-    fn in_plan(&self) -> bool {
-        matches!(self.place, Place::Program(_))
-    }
-
-    /// The segment of a variable.
-    pub(crate) fn variable(&mut self, name: &str) -> Segment {
-        match &mut self.place {
-            Place::Program(symbols) => Segment::Variable(symbols.slot(name)),
-            Place::Run(names) => match names.find(name) {
-                Some(slot) => Segment::Variable(slot),
-                None => Segment::Function(Arc::new(Named { name: name.into() })),
-            },
-        }
-    }
-}
 
 /// A function that throws an `IllegalArgumentException` each time.
 #[derive(Debug)]
@@ -81,25 +26,6 @@ impl Function for Throws {
     fn evaluate(&self, user: &mut UserState, _: &mut String) {
         let class = "java.lang.IllegalArgumentException";
         user.thrown = Some(Box::new(Thrown { class, message: self.message.clone() }));
-    }
-}
-
-/// A variable without a slot.
-#[derive(Debug)]
-struct Named {
-    name: Box<str>,
-}
-
-impl Function for Named {
-    fn evaluate(&self, user: &mut UserState, out: &mut String) {
-        match user.variables.get(&self.name) {
-            Some(text) => out.push_str(text),
-            None => {
-                out.push_str("${");
-                out.push_str(&self.name);
-                out.push('}');
-            }
-        }
     }
 }
 
@@ -306,10 +232,7 @@ fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
 /// Makes the function, or notes why it cannot be had.
 fn make(name: &str, offset: usize, values: Vec<Template>, context: &mut Context<'_>) -> Segment {
     let made = match registry::find(name) {
-        Some(info) => Arguments::checked(info, values, offset, context).and_then(|mut arguments| {
-            let build = info.build;
-            build(&mut arguments)
-        }),
+        Some(info) => info.make(values, offset, context),
         None => Err(registry::refusal(name, offset)),
     };
     match made {

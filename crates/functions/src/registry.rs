@@ -1,6 +1,9 @@
 //! Which functions there are.
 
+use busyhour_program::template::Template;
+
 use crate::arguments::{Arguments, Made};
+use crate::context::Context;
 use crate::problem::{Problem, ProblemKind};
 use crate::{
     csv_read, dates, digest, encode, file, log, number, plugins, property, queue, random, regex, script,
@@ -17,9 +20,9 @@ pub struct FunctionInfo {
     pub description: &'static str,
     /// In what it differs from JMeter, or where it comes from; mostly empty.
     pub note: &'static str,
-    pub(crate) min: usize,
-    pub(crate) max: usize,
-    pub(crate) build: fn(&mut Arguments<'_, '_>) -> Made,
+    min: usize,
+    max: usize,
+    build: fn(&mut Arguments<'_, '_>) -> Made,
 }
 
 impl std::fmt::Debug for FunctionInfo {
@@ -45,6 +48,25 @@ impl FunctionInfo {
     const fn noting(mut self, note: &'static str) -> Self {
         self.note = note;
         self
+    }
+
+    /// Builds the function if the number of its arguments is right.
+    pub(crate) fn make(&self, values: Vec<Template>, offset: usize, context: &mut Context<'_>) -> Made {
+        let Self { name, min, max, .. } = *self;
+        let count = values.len();
+        if (min..=max).contains(&count) {
+            return (self.build)(&mut Arguments::new(name, values, offset, context));
+        }
+        let expected = if min == max {
+            format!("{min}")
+        } else if max == ANY {
+            format!("at least {min}")
+        } else {
+            format!("{min} to {max}")
+        };
+        let message = format!("{name} takes {expected} arguments, here it has {count}");
+        let hint = format!("its arguments: {}; a comma inside an argument is written \\,", self.arguments);
+        Err(Problem { kind: ProblemKind::Invalid, message, hint, offset })
     }
 }
 

@@ -9,7 +9,7 @@ use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use crate::arguments::{Arguments, Made, Target, fail, java_trim, with_text};
-use crate::render_text;
+use crate::context::RenderText;
 
 #[derive(Debug)]
 struct Variable {
@@ -40,29 +40,31 @@ fn note_unknown_text(arguments: &mut Arguments<'_, '_>) {
 #[derive(Debug)]
 struct Eval {
     text: Template,
+    render_text: RenderText,
 }
 
 /// `${__eval(text)}`
 pub(crate) fn eval(arguments: &mut Arguments<'_, '_>) -> Made {
     note_unknown_text(arguments);
-    Ok(Arc::new(Eval { text: arguments.take(0) }))
+    Ok(Arc::new(Eval { text: arguments.take(0), render_text: arguments.render_text() }))
 }
 
 impl Function for Eval {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
-        with_text(&self.text, user, |user, text| render_text(text, user, out));
+        with_text(&self.text, user, |user, text| (self.render_text)(text, user, out));
     }
 }
 
 #[derive(Debug)]
 struct EvalVariable {
     name: Template,
+    render_text: RenderText,
 }
 
 /// `${__evalVar(name)}`
 pub(crate) fn eval_var(arguments: &mut Arguments<'_, '_>) -> Made {
     note_unknown_text(arguments);
-    Ok(Arc::new(EvalVariable { name: arguments.take(0) }))
+    Ok(Arc::new(EvalVariable { name: arguments.take(0), render_text: arguments.render_text() }))
 }
 
 impl Function for EvalVariable {
@@ -70,7 +72,7 @@ impl Function for EvalVariable {
         with_text(&self.name, user, |user, name| {
             let mut text = user.take_buffer();
             text.push_str(user.variables.get(name).unwrap_or_default());
-            render_text(&text, user, out);
+            (self.render_text)(&text, user, out);
             user.give_back(text);
         });
     }
