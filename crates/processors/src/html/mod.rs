@@ -1,11 +1,13 @@
 //! HTML: trees, what jsoup's selectors select in them, and their use as XML documents.
 
+mod limit;
 mod select;
 mod text;
 mod tidy;
 mod tree;
 
-pub(crate) use select::{SelectLimit, Selector, SelectorError};
+pub(crate) use limit::SelectLimit;
+pub(crate) use select::{Selector, SelectorError};
 pub(crate) use text::TextBudget;
 pub(crate) use tidy::tolerant;
 pub(crate) use tree::{PageLimit, parse};

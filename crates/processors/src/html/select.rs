@@ -2,104 +2,17 @@
 
 mod parse;
 mod search;
-
-use std::ops::Range;
+mod syntax;
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_oro::Finder;
 
+use super::limit::{STEPS_MAX, SelectLimit};
 use super::text::{element_text, own_text, whole_text};
 use super::tree::{Id, ROOT, Tree};
 use search::Search;
-
-/// Steps that one selection may take, and again the texts of what it selects: nodes that are looked at, or 16 bytes of text.
-pub(super) const STEPS_MAX: u64 = 30_000_000;
-
-/// A selection took more steps than one may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the selector needs more than {STEPS_MAX} steps on this page")]
-pub(crate) struct SelectLimit;
-
-/// Why a text is no selector.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct SelectorError(pub(crate) String);
-
-/// A selector: one of several chains.
-#[derive(Debug)]
-pub(crate) struct Selector {
-    chains: Vec<Chain>,
-}
-
-/// Compound selectors with what is between each and the one before.
-#[derive(Debug)]
-struct Chain {
-    /// The first one's combinator counts only where the chain begins with one: then it starts at the root.
-    parts: Vec<(Combinator, Vec<Test>)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Combinator {
-    /// Nothing before.
-    Start,
-    /// ` `
-    Descendant,
-    /// `>`
-    Child,
-    /// `+`
-    Next,
-    /// `~`
-    Later,
-}
-
-/// Which siblings an `an+b` counts.
-#[derive(Clone, Copy, Debug)]
-struct Nth {
-    step: i64,
-    offset: i64,
-    from_end: bool,
-    of_type: bool,
-}
-
-/// One condition on an element.
-#[derive(Debug)]
-enum Test {
-    All,
-    Tag(String),
-    /// `*|name`
-    TagOfAnySpace(String),
-    Id(String),
-    Class(String),
-    Attribute(String),
-    AttributePrefix(String),
-    Equals(String, String),
-    Differs(String, String),
-    Begins(String, String),
-    Ends(String, String),
-    Contains(String, String),
-    Matches(String, Box<Finder>),
-    /// Place among the siblings, from 0.
-    Place(Range<usize>),
-    Nth(Nth),
-    Only {
-        of_type: bool,
-    },
-    Root,
-    Empty,
-    Has(Selector),
-    Not(Selector),
-    Is(Selector),
-    Text {
-        text: String,
-        own: bool,
-    },
-    WholeText(String),
-    Pattern {
-        pattern: Box<Finder>,
-        own: bool,
-        whole: bool,
-    },
-}
+use syntax::{Chain, Combinator, Nth, Test};
+pub(crate) use syntax::{Selector, SelectorError};
 
 impl Selector {
     /// Reads a selector.

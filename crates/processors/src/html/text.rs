@@ -3,7 +3,7 @@
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::tick;
 
-use super::select::{STEPS_MAX, SelectLimit};
+use super::limit::{STEPS_FOR_TEXT, STEPS_MAX, SelectLimit};
 use super::tree::{Id, Kind, Tree};
 
 /// Elements that begin and end lines.
@@ -36,9 +36,6 @@ fn keeps_space(tree: &Tree, mut at: Option<Id>) -> bool {
     }
     false
 }
-
-/// Steps for each node of which the text is put together.
-pub(super) const STEPS_FOR_TEXT: u64 = 4;
 
 /// Steps that are left for the texts of selected elements, which may contain one another.
 pub(crate) struct TextBudget(pub(super) u64);

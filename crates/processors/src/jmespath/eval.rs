@@ -5,42 +5,9 @@ use std::cmp::Ordering;
 
 use jmespath::ast::{Ast, Comparator};
 
+use super::values::{equal, is_truthy, spend, steps_to_compare};
 use super::{functions, json};
 use crate::jsonpath::{Steps, Value};
-
-/// Whether a value counts as true: not null, not false, not empty.
-pub(super) fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
-        Value::Text(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-        _ => true,
-    }
-}
-
-/// Whether two values are equal: numbers by their value.
-pub(super) fn equal(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
-        }
-        (Value::Object(left), Value::Object(members)) => {
-            left.len() == members.len()
-                && left.iter().all(|(key, value)| right.member(key).is_some_and(|other| equal(value, other)))
-        }
-        _ => match (left.as_f64(), right.as_f64()) {
-            (Some(left), Some(right)) => left == right,
-            _ => left == right,
-        },
-    }
-}
-
-/// Ends an evaluation whose steps are used up; [`super::JmesPath::search`] knows it by the steps.
-pub(super) fn spend(steps: &Steps, count: usize) -> Result<(), String> {
-    if steps.spend(count) { Ok(()) } else { Err("too many steps".to_owned()) }
-}
 
 /// The value as one of its own; a copy takes as many steps as there are values in it.
 pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, String> {
@@ -155,7 +122,7 @@ pub(super) fn evaluate<'v>(ast: &Ast, data: &'v Value, steps: &Steps) -> Result<
         },
         // Looked at by the functions that take one.
         Ast::Expref { .. } => Value::Null,
-        Ast::Function { name, args, .. } => functions::call(name, args, data, steps)?,
+        Ast::Function { name, args, .. } => functions::call(name, args, data, steps, evaluate_own)?,
     }))
 }
 
@@ -176,18 +143,6 @@ fn compare(comparator: &Comparator, left: &Value, right: &Value, steps: &Steps) 
         Comparator::GreaterThan => ordered(Ordering::is_gt),
         Comparator::GreaterThanEqual => ordered(Ordering::is_ge),
     })
-}
-
-/// Values that have to be looked at to compare a value with another, at most: members are looked up one by one.
-pub(super) fn steps_to_compare(value: &Value) -> usize {
-    match value {
-        Value::Object(members) => {
-            let inner: usize = members.iter().map(|(_, value)| steps_to_compare(value)).sum();
-            inner.saturating_add(members.len().saturating_mul(members.len()) / 8).saturating_add(1)
-        }
-        Value::Array(items) => 1 + items.iter().map(steps_to_compare).sum::<usize>(),
-        other => other.size(),
-    }
 }
 
 fn slice(items: &[Value], start: Option<i32>, stop: Option<i32>, step: i32) -> Result<Vec<Value>, String> {

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use jmespath::ast::Ast;
 
-use super::eval::{equal, evaluate_own, spend, steps_to_compare};
 use super::json;
+use super::values::{equal, spend, steps_to_compare};
 use crate::jsonpath::{Steps, Value};
 
 const NAMES: [&str; 26] = [
@@ -44,6 +44,9 @@ pub(super) fn is_known(name: &str) -> bool {
 
 type Called = Result<Value, String>;
 
+/// Evaluates a node of the path over a value.
+pub(super) type Evaluate = fn(&Ast, &Value, &Steps) -> Called;
+
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -60,11 +63,12 @@ struct Call<'c> {
     arguments: &'c [Ast],
     data: &'c Value,
     steps: &'c Steps,
+    evaluate: Evaluate,
 }
 
-/// Calls a function with arguments that are evaluated over `data`.
-pub(super) fn call(name: &str, arguments: &[Ast], data: &Value, steps: &Steps) -> Called {
-    Call { name, arguments, data, steps }.run()
+/// Calls a function with arguments that `evaluate` evaluates over `data`.
+pub(super) fn call(name: &str, arguments: &[Ast], data: &Value, steps: &Steps, evaluate: Evaluate) -> Called {
+    Call { name, arguments, data, steps, evaluate }.run()
 }
 
 impl Call<'_> {
@@ -90,7 +94,7 @@ impl Call<'_> {
 
     fn argument(&self, at: usize) -> Called {
         match self.arguments.get(at) {
-            Some(ast) => evaluate_own(ast, self.data, self.steps),
+            Some(ast) => (self.evaluate)(ast, self.data, self.steps),
             None => Err(format!("Invalid arity calling \"{}\"", self.name)),
         }
     }
@@ -207,7 +211,7 @@ impl Call<'_> {
             "map" => {
                 let expression = self.expression(0)?;
                 let mapped: Result<_, _> =
-                    self.array(1)?.iter().map(|item| evaluate_own(expression, item, self.steps)).collect();
+                    self.array(1)?.iter().map(|item| (self.evaluate)(expression, item, self.steps)).collect();
                 Value::Array(mapped?)
             }
             "max" => self.extreme(Ordering::Greater)?,
@@ -285,7 +289,7 @@ impl Call<'_> {
 
     fn keys(&self, items: &[Value]) -> Result<Vec<Value>, String> {
         let expression = self.expression(1)?;
-        items.iter().map(|item| evaluate_own(expression, item, self.steps)).collect()
+        items.iter().map(|item| (self.evaluate)(expression, item, self.steps)).collect()
     }
 
     /// All numbers, or all texts.

@@ -4,6 +4,7 @@
 mod eval;
 mod functions;
 mod json;
+mod values;
 
 use jmespath::ast::Ast;
 

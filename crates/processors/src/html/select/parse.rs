@@ -2,7 +2,7 @@
 
 use busyhour_oro::Finder;
 
-use super::{Chain, Combinator, Nth, Selector, SelectorError, Test};
+use super::syntax::{Chain, Combinator, Nth, Selector, SelectorError, Test};
 
 /// How deep selectors may stand inside `:not(…)`, `:has(…)` and `:is(…)`.
 const DEPTH_MAX: u32 = 50;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use busyhour_slices::tick;
 
-use super::super::text::STEPS_FOR_TEXT;
+use super::super::limit::STEPS_FOR_TEXT;
 use super::super::tree::{Id, ROOT, Tree};
 
 /// An element's place among the elements below the same parent.

@@ -1,0 +1,12 @@
+//! The limit on selections and on the texts of selected elements.
+
+/// Maximum steps of one selection, and again of the texts of the selected elements: visited nodes or 16 bytes of text.
+pub(super) const STEPS_MAX: u64 = 30_000_000;
+
+/// Steps for each node whose text is collected.
+pub(super) const STEPS_FOR_TEXT: u64 = 4;
+
+/// A selection exceeded its maximum number of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the selector needs more than {STEPS_MAX} steps on this page")]
+pub(crate) struct SelectLimit;
