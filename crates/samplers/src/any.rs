@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use busyhour_http::{HttpSampler, HttpSession};
+use busyhour_http::HttpSampler;
 use busyhour_program::result::Keep;
 use busyhour_program::sampler::Protocol;
 use busyhour_program::template::Template;
@@ -12,7 +12,8 @@ use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 use pin_project_lite::pin_project;
 
-use crate::other::{OtherSampler, OtherSessions, Visit};
+use crate::other::{OtherSampler, Visit};
+use crate::session::AnySession;
 
 /// A sampler that makes requests.
 #[derive(Debug)]
@@ -21,15 +22,6 @@ pub enum AnySampler {
     Http(HttpSampler),
     /// Any other.
     Other(Box<dyn OtherSampler>),
-}
-
-/// What a user keeps between requests.
-#[derive(Debug, Default)]
-pub struct AnySession {
-    /// Of HTTP; WebSockets share its cookies.
-    pub http: HttpSession,
-    /// Of the others, once one of them has kept something.
-    pub others: OtherSessions,
 }
 
 pin_project! {
@@ -120,6 +112,8 @@ impl Protocol for AnySampler {
 
 #[cfg(test)]
 mod tests {
+    use busyhour_http::HttpSession;
+
     use super::*;
 
     #[test]

@@ -11,13 +11,15 @@ mod java_request;
 pub mod limits;
 mod other;
 mod raw;
+mod session;
 mod system;
 mod tcp;
 
-pub use any::{AnySampler, AnySession};
+pub use any::AnySampler;
 pub use dummy::Dummy;
 pub use java_request::{JavaClass, JavaRequest};
-pub use other::{Kept, OtherSampler, OtherSessions, Sampling, Visit};
+pub use other::{OtherSampler, Sampling, Visit};
 pub use raw::{RawHttp, Udp, UdpCoder};
+pub use session::{AnySession, Kept, OtherSessions};
 pub use system::System;
 pub use tcp::{StatusProperties, Tcp, TcpClient, TcpProperties};

@@ -1,6 +1,5 @@
 //! What a sampler beside HTTP's is to the engine.
 
-use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +12,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::{CoreAccess, UserState};
 use busyhour_record::Nanos;
 
-use crate::any::AnySession;
+use crate::session::AnySession;
 
 /// One call of a sampler.
 pub struct Visit<'a> {
@@ -95,53 +94,5 @@ pub(crate) async fn sleep(user: &UserState, ms: i64) {
     match &user.core {
         Some(core) => core.sleep_until(until).await,
         None => tokio::time::sleep(Duration::from_millis(ms)).await,
-    }
-}
-
-/// A kind of thing a user keeps for one sort of sampler: its connections, say.
-pub trait Kept: Any {
-    /// Another visitor takes the user's place: nothing of the one before may be seen, except that connections may be
-    /// used again if `keep_connections`.
-    fn visitor_changed(&mut self, keep_connections: bool);
-
-    /// As what it is.
-    fn as_any(&mut self) -> &mut dyn Any;
-}
-
-/// What a user keeps for samplers other than HTTP's: one value of each type that was asked for.
-#[derive(Default)]
-pub struct OtherSessions(Option<Box<AllKept>>);
-
-/// One value of each type.
-#[derive(Default)]
-struct AllKept(Vec<Box<dyn Kept>>);
-
-impl fmt::Debug for OtherSessions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OtherSessions").field(&self.0.as_ref().map_or(0, |kept| kept.0.len())).finish()
-    }
-}
-
-impl OtherSessions {
-    /// The user's value of this type, made at first use.
-    ///
-    /// # Panics
-    /// Never: a value is looked up by its type.
-    pub fn of<T: Kept + Default>(&mut self) -> &mut T {
-        let all = &mut self.0.get_or_insert_default().0;
-        let at = match all.iter_mut().position(|kept| kept.as_any().is::<T>()) {
-            Some(at) => at,
-            None => {
-                all.push(Box::new(T::default()));
-                all.len() - 1
-            }
-        };
-        all[at].as_any().downcast_mut().expect("found by its type")
-    }
-
-    pub(crate) fn visitor_changed(&mut self, keep_connections: bool) {
-        for kept in self.0.iter_mut().flat_map(|all| all.0.iter_mut()) {
-            kept.visitor_changed(keep_connections);
-        }
     }
 }

@@ -14,7 +14,8 @@ use tokio::net::TcpStream;
 use super::{begin, fail, printed};
 use crate::java::{parse_int, truth};
 use crate::limits::{RESPONSE_BYTES_MAX, too_long};
-use crate::other::{Kept, OtherSampler, Sampling, Visit};
+use crate::other::{OtherSampler, Sampling, Visit};
+use crate::session::Kept;
 
 /// The HTTP Raw Request sampler of jmeter-plugins.
 #[derive(Debug)]

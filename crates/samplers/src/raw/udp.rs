@@ -12,7 +12,8 @@ use tokio::net::UdpSocket;
 
 use super::{begin, fail, printed};
 use crate::java::{from_hex, hex, parse_int, truth};
-use crate::other::{Kept, OtherSampler, Sampling, Visit};
+use crate::other::{OtherSampler, Sampling, Visit};
+use crate::session::Kept;
 
 /// How a text becomes a packet and a packet a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,8 @@ pub use status::StatusProperties;
 use tokio::net::TcpStream;
 
 use crate::java::{parse_int, truth};
-use crate::other::{Kept, OtherSampler, Sampling, Visit};
+use crate::other::{OtherSampler, Sampling, Visit};
+use crate::session::Kept;
 
 /// The TCP Sampler, with the defaults of its scope.
 #[derive(Debug)]

@@ -1,0 +1,63 @@
+//! State that a user keeps between requests.
+
+use std::any::Any;
+use std::fmt;
+
+use busyhour_http::HttpSession;
+
+/// State of a user between requests.
+#[derive(Debug, Default)]
+pub struct AnySession {
+    /// State of HTTP; WebSockets use its cookies.
+    pub http: HttpSession,
+    /// State of the other samplers.
+    pub others: OtherSessions,
+}
+
+/// State that a user keeps for one sort of sampler, such as its connections.
+pub trait Kept: Any {
+    /// A new visitor replaces the previous one, whose state must be dropped. Connections may be reused if
+    /// `keep_connections`.
+    fn visitor_changed(&mut self, keep_connections: bool);
+
+    /// The value itself, for a downcast.
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+/// State of a user for samplers other than HTTP's: one value of each requested type.
+#[derive(Default)]
+pub struct OtherSessions(Option<Box<AllKept>>);
+
+/// One value of each type.
+#[derive(Default)]
+struct AllKept(Vec<Box<dyn Kept>>);
+
+impl fmt::Debug for OtherSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OtherSessions").field(&self.0.as_ref().map_or(0, |kept| kept.0.len())).finish()
+    }
+}
+
+impl OtherSessions {
+    /// The user's value of this type, created at first use.
+    ///
+    /// # Panics
+    /// Never: a value is looked up by its type.
+    pub fn of<T: Kept + Default>(&mut self) -> &mut T {
+        let all = &mut self.0.get_or_insert_default().0;
+        let at = match all.iter_mut().position(|kept| kept.as_any().is::<T>()) {
+            Some(at) => at,
+            None => {
+                all.push(Box::new(T::default()));
+                all.len() - 1
+            }
+        };
+        all[at].as_any().downcast_mut().expect("found by its type")
+    }
+
+    pub(crate) fn visitor_changed(&mut self, keep_connections: bool) {
+        for kept in self.0.iter_mut().flat_map(|all| all.0.iter_mut()) {
+            kept.visitor_changed(keep_connections);
+        }
+    }
+}
