@@ -4,7 +4,6 @@ mod call;
 mod exchange;
 
 use std::any::Any;
-use std::time::Duration;
 
 use busyhour_http::HttpSession;
 use busyhour_http::origin::Origin;
@@ -280,9 +279,4 @@ fn write_response(user: &mut UserState, response: Option<&Frame>, does: &Does) {
         }
         _ => {}
     }
-}
-
-/// A timeout of the plugin: 0 stands for none.
-fn limit(ms: i32) -> Option<Duration> {
-    u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
 }

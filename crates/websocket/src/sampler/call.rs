@@ -6,7 +6,6 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_samplers::java::{parse_int, truth};
 
-use super::limit;
 use crate::connection::Address;
 use crate::filter::Prepared;
 use crate::settings::{Action, Data, WebSocketSampler};
@@ -119,6 +118,11 @@ impl Call {
             filters,
         })
     }
+}
+
+/// A timeout of the plugin in milliseconds; 0 means that there is none.
+pub(super) fn limit(ms: i32) -> Option<Duration> {
+    u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
 }
 
 #[cfg(test)]

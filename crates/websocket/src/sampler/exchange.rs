@@ -6,8 +6,7 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
 use rand::Rng as _;
 
-use super::call::{Call, Does, Sent};
-use super::limit;
+use super::call::{Call, Does, Sent, limit};
 use crate::binary;
 use crate::connection::{Connection, Trouble};
 use crate::filter::Prepared;
