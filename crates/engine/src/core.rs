@@ -15,8 +15,8 @@ use tokio::sync::Notify;
 
 use crate::open::ArrivalCounts;
 use crate::signs::CoreSigns;
-use crate::slices::SuspendedUsers;
 use crate::stalls::StallLog;
+use crate::suspended::SuspendedUsers;
 use crate::timers::Timers;
 
 /// What the users of one core share. It never leaves its thread.

@@ -20,6 +20,7 @@ mod signs;
 mod slices;
 pub mod stalls;
 mod supply;
+mod suspended;
 #[cfg(test)]
 mod testing;
 pub mod think;

@@ -4,12 +4,10 @@
 //! again at once. So a suspended user is woken only after the runtime has looked for events, and only one per look:
 //! between two looks lies one slice, however many evaluations are suspended.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use busyhour_program::Program;
 use busyhour_program::clock::monotonic_ns;
@@ -17,45 +15,6 @@ use busyhour_program::sampler::{Protocol, SamplerPackage};
 use busyhour_slices::{Polled, SlicedPoll, need_coroutines};
 
 use crate::core::Core;
-
-/// The suspended users of a core, in the order in which they continue.
-#[derive(Debug, Default)]
-pub(crate) struct SuspendedUsers {
-    queue: RefCell<VecDeque<(u64, Waker)>>,
-    last_number: Cell<u64>,
-}
-
-impl SuspendedUsers {
-    fn push(&self, waker: &Waker) -> u64 {
-        let number = self.last_number.get() + 1;
-        self.last_number.set(number);
-        self.queue.borrow_mut().push_back((number, waker.clone()));
-        if self.queue.borrow().len() == 1 {
-            self.wake_first();
-        }
-        number
-    }
-
-    fn is_first(&self, number: u64) -> bool {
-        self.queue.borrow().front().is_some_and(|(first, _)| *first == number)
-    }
-
-    fn remove(&self, number: u64) {
-        let was_first = self.is_first(number);
-        self.queue.borrow_mut().retain(|(other, _)| *other != number);
-        if was_first {
-            self.wake_first();
-        }
-    }
-
-    /// Has the first one woken when the runtime has looked for events.
-    fn wake_first(&self) {
-        let first = self.queue.borrow().front().map(|(_, waker)| waker.clone());
-        if let Some(waker) = first {
-            let _ = pin!(tokio::task::yield_now()).poll(&mut Context::from_waker(&waker));
-        }
-    }
-}
 
 /// Has users polled inside of coroutines from the start if the program has elements that evaluate something. Others begin with
 /// it when something that is part of a request has taken many steps, such as a function or the unpacking of a body.

@@ -1,6 +1,6 @@
 //! A WebSocket: its state, frames in and out.
 
-use std::io::{self, Cursor};
+use std::io::Cursor;
 use std::time::Duration;
 
 use busyhour_http::SharedHttp;
@@ -11,35 +11,8 @@ use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 use crate::frame::{Frame, Kind, encode};
 use crate::limits::{self, FRAME_BYTES_MAX, HEAD_BYTES_MAX};
 use crate::stream::Stream;
+pub(crate) use crate::trouble::Trouble;
 use crate::upgrade::{self, AnswerEnd, Refused};
-
-/// What ends a sample before its time.
-#[derive(Debug)]
-pub(crate) enum Trouble {
-    /// The server's HTTP answer made it no WebSocket: its status or nothing, and why.
-    Upgrade(String, String),
-    /// An `IOException` with this message.
-    Io(String),
-    /// Nothing came for too long.
-    TimedOut,
-    /// A frame of another type than wanted.
-    Unexpected(Frame),
-    /// Another exception, as Java prints it.
-    Thrown(String),
-    /// The server exceeded a limit of the generator.
-    Limited(String),
-    /// What cannot be sent, and why.
-    Unsendable(String),
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::TimedOut => Self::TimedOut,
-            _ => Self::Io(busyhour_http::Failure::socket(&error).message),
-        }
-    }
-}
 
 /// The states of the plugin's client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ pub mod limits;
 mod sampler;
 mod settings;
 mod stream;
+mod trouble;
 mod upgrade;
 
 pub use filter::{Comparison, FrameFilter, PingKind};

@@ -2,7 +2,7 @@
 
 use busyhour_limits::{Limit, exceeded};
 
-use crate::connection::Trouble;
+use crate::trouble::Trouble;
 
 /// Bytes of the server's answer to the handshake, as of a response head of HTTP.
 pub const HEAD_BYTES_MAX: usize = 1 << 20;

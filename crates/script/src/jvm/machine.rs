@@ -3,6 +3,7 @@
 mod branches;
 mod calls;
 mod classes;
+mod errors;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,7 @@ use super::objects::Object;
 use super::tree::{Definition, Expr, Function, Kind, Name, Stmt, Tree, Type};
 use super::value::{Host, V};
 use super::{Language, library, operators, stack, types};
-use crate::{Place, Scope, ScriptError, Value};
+use crate::{Scope, ScriptError, Value};
 
 /// Statements, operations and 64-byte pieces of copied text that one evaluation may take: a fraction of a second.
 const STEPS_MAX: u32 = 5_000_000;
@@ -259,44 +260,6 @@ impl Machine<'_> {
             }
             other => Ok(Value::text(library::print::java(self, &other)?)),
         }
-    }
-
-    fn error(&mut self, fault: Fault) -> ScriptError {
-        let place = Place::of(&self.tree.text, fault.at.unwrap_or(0) as usize);
-        match fault.cause {
-            Cause::Limit(what) => ScriptError::LimitReached { limit: what },
-            Cause::Unsupported(what) => ScriptError::Unsupported { what, place },
-            Cause::Evaluation(message) => ScriptError::Evaluation { message: self.message(message), place },
-            Cause::Thrown(exception) => {
-                let is_error =
-                    matches!(&exception, V::Object(object) if object.class().is_a(Class::known("Error")));
-                let message = library::print::java(self, &exception).unwrap_or_default();
-                let message = match self.origin.take() {
-                    Some(origin) if !self.groovy() => self.message(origin),
-                    _ => message,
-                };
-                if is_error {
-                    return ScriptError::Fatal { message, place };
-                }
-                ScriptError::Evaluation { message, place }
-            }
-        }
-    }
-
-    /// A message of BeanShell as its `EvalError` has it: with the script's first 80 characters in one line.
-    fn message(&self, what: String) -> String {
-        if self.groovy() {
-            return what;
-        }
-        let mut text: String = self.tree.text.replace(['\n', '\r'], " ");
-        if !text.ends_with(';') {
-            text.push(';');
-        }
-        if let Some((end, _)) = text.char_indices().nth(80) {
-            text.truncate(end);
-            text.push_str(" . . . ");
-        }
-        format!("Sourced file: inline evaluation of: ``{text}'' : {what}")
     }
 
     pub(super) fn groovy(&self) -> bool {

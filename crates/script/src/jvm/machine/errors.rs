@@ -1,0 +1,49 @@
+//! From what went wrong in a script to the error that its caller gets.
+
+use super::Machine;
+use crate::jvm::classes::Class;
+use crate::jvm::fault::{Cause, Fault};
+use crate::jvm::library;
+use crate::jvm::value::V;
+use crate::{Place, ScriptError};
+
+impl Machine<'_> {
+    /// The error that the caller of the script gets.
+    pub(super) fn error(&mut self, fault: Fault) -> ScriptError {
+        let place = Place::of(&self.tree.text, fault.at.unwrap_or(0) as usize);
+        match fault.cause {
+            Cause::Limit(what) => ScriptError::LimitReached { limit: what },
+            Cause::Unsupported(what) => ScriptError::Unsupported { what, place },
+            Cause::Evaluation(message) => ScriptError::Evaluation { message: self.message(message), place },
+            Cause::Thrown(exception) => {
+                let is_error =
+                    matches!(&exception, V::Object(object) if object.class().is_a(Class::known("Error")));
+                let message = library::print::java(self, &exception).unwrap_or_default();
+                let message = match self.origin.take() {
+                    Some(origin) if !self.groovy() => self.message(origin),
+                    _ => message,
+                };
+                if is_error {
+                    return ScriptError::Fatal { message, place };
+                }
+                ScriptError::Evaluation { message, place }
+            }
+        }
+    }
+
+    /// A message of BeanShell as its `EvalError` has it: with the script's first 80 characters in one line.
+    fn message(&self, what: String) -> String {
+        if self.groovy() {
+            return what;
+        }
+        let mut text: String = self.tree.text.replace(['\n', '\r'], " ");
+        if !text.ends_with(';') {
+            text.push(';');
+        }
+        if let Some((end, _)) = text.char_indices().nth(80) {
+            text.truncate(end);
+            text.push_str(" . . . ");
+        }
+        format!("Sourced file: inline evaluation of: ``{text}'' : {what}")
+    }
+}
