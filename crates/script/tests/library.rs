@@ -195,3 +195,20 @@ fn threads_of_a_script_are_refused_with_the_reason() {
         "`Thread.start`, which JMeter runs beside the samples of the user, is not supported (column 8)";
     assert_eq!(error.to_string(), expected);
 }
+
+#[test]
+fn dates_moved_too_far_are_exceptions() {
+    for script in [
+        "LocalDate.of(2020, 2, 29).plusDays(9223372036854775807L)",
+        "LocalDate.of(2020, 2, 29).minusYears(Long.MIN_VALUE)",
+        "Instant.ofEpochMilli(0).plusSeconds(9223372036854775807L)",
+        "LocalDateTime.of(2020, 2, 29, 1, 1).plusMonths(99999999999L)",
+        "new Date(0) + 99999999999L",
+        "def c = Calendar.getInstance(); c.add(Calendar.DATE, 2147483647); c.add(Calendar.YEAR, 2147483647)",
+        "def c = Calendar.getInstance(); c.set(2020, 2147483647, 2147483647)",
+    ] {
+        let script =
+            format!("import java.time.*\ntry {{ {script}; 'moved' }} catch (Exception e) {{ 'thrown' }}");
+        assert_eq!(text(&script), "thrown", "{script}");
+    }
+}

@@ -1,8 +1,8 @@
 //! `java.time`.
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan as _};
 
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -95,18 +95,20 @@ pub fn create(machine: &mut Machine<'_>, class: &str, method: &str, arguments: &
     }
 }
 
-fn unit_span(unit: &str, amount: i64) -> Option<jiff::Span> {
+/// A span of so many units; an error if it is longer than any two dates are apart.
+fn unit_span(unit: &str, amount: i64) -> Option<Result<jiff::Span, jiff::Error>> {
+    let zero = jiff::Span::new();
     Some(match unit {
-        "NANOS" => amount.nanoseconds(),
-        "MICROS" => amount.microseconds(),
-        "MILLIS" => amount.milliseconds(),
-        "SECONDS" => amount.seconds(),
-        "MINUTES" => amount.minutes(),
-        "HOURS" => amount.hours(),
-        "DAYS" => amount.days(),
-        "WEEKS" => amount.weeks(),
-        "MONTHS" => amount.months(),
-        "YEARS" => amount.years(),
+        "NANOS" => zero.try_nanoseconds(amount),
+        "MICROS" => zero.try_microseconds(amount),
+        "MILLIS" => zero.try_milliseconds(amount),
+        "SECONDS" => zero.try_seconds(amount),
+        "MINUTES" => zero.try_minutes(amount),
+        "HOURS" => zero.try_hours(amount),
+        "DAYS" => zero.try_days(amount),
+        "WEEKS" => zero.try_weeks(amount),
+        "MONTHS" => zero.try_months(amount),
+        "YEARS" => zero.try_years(amount),
         _ => return None,
     })
 }
@@ -131,6 +133,7 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
             _ => return Err(unknown(object, method)),
         };
         let span = unit_span(&name, amount.saturating_mul(sign)).ok_or_else(|| unknown(object, method))?;
+        let span = span.map_err(failed)?;
         return Ok(make(*kind, at.checked_add(span).map_err(failed)?, zone.clone()));
     }
     match (method, arguments) {

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
+use jiff::Span;
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Weekday};
 use jiff::tz::TimeZone;
-use jiff::{Span, ToSpan as _};
 
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -106,9 +106,10 @@ pub fn date(machine: &mut Machine<'_>, ms: &Cell<i64>, object: &V, method: &str,
             .ok_or_else(|| unknown(object, method)),
         ("plus" | "minus", [days]) => {
             let days = days.as_long().ok_or_else(|| unknown(object, method))?;
-            let days = if method == "plus" { days } else { -days };
-            let at = at
-                .checked_add(days.days())
+            let days = if method == "plus" { days } else { days.saturating_neg() };
+            let at = Span::new()
+                .try_days(days)
+                .and_then(|days| at.checked_add(days))
                 .map_err(|error| thrown("IllegalArgumentException", error.to_string()))?;
             Ok(V::object(Object::Date(instant(at, &zone)?.into())))
         }
@@ -158,16 +159,17 @@ pub fn calendar_constant(name: &str) -> Option<i64> {
 }
 
 /// A span of a calendar's field.
-fn span(field: i64, amount: i64) -> Option<Span> {
+fn span(field: i64, amount: i64) -> Option<Result<Span, jiff::Error>> {
+    let zero = Span::new();
     Some(match field {
-        1 => amount.years(),
-        2 => amount.months(),
-        3 | 4 => amount.weeks(),
-        5..=7 => amount.days(),
-        10 | 11 => amount.hours(),
-        12 => amount.minutes(),
-        13 => amount.seconds(),
-        14 => amount.milliseconds(),
+        1 => zero.try_years(amount),
+        2 => zero.try_months(amount),
+        3 | 4 => zero.try_weeks(amount),
+        5..=7 => zero.try_days(amount),
+        10 | 11 => zero.try_hours(amount),
+        12 => zero.try_minutes(amount),
+        13 => zero.try_seconds(amount),
+        14 => zero.try_milliseconds(amount),
         _ => return None,
     })
 }
@@ -205,6 +207,7 @@ pub fn calendar(
             let (field, amount) = (long(field)?, long(amount)?);
             let span = span(field, amount).ok_or_else(|| unsupported("this field of a Calendar"))?;
             let failed = |error: jiff::Error| thrown("IllegalArgumentException", error.to_string());
+            let span = span.map_err(failed)?;
             // Days and longer keep the time of day; shorter ones pass on the clock.
             if field >= 10 {
                 let moved = Timestamp::from_millisecond(ms.get())
@@ -293,13 +296,14 @@ fn lenient(parts: &[i64; 6], nanos: i64) -> Result<DateTime, Fault> {
     let failed = |error: jiff::Error| thrown("IllegalArgumentException", error.to_string());
     let year16 = i16::try_from(year).map_err(|_| thrown("IllegalArgumentException", "YEAR"))?;
     let start = DateTime::new(year16, 1, 1, 0, 0, 0, 0).map_err(failed)?;
+    let zero = Span::new();
     start
-        .checked_add(month.months())
-        .and_then(|at| at.checked_add((day - 1).days()))
-        .and_then(|at| at.checked_add(hour.hours()))
-        .and_then(|at| at.checked_add(minute.minutes()))
-        .and_then(|at| at.checked_add(second.seconds()))
-        .and_then(|at| at.checked_add(nanos.nanoseconds()))
+        .checked_add(zero.try_months(month).map_err(failed)?)
+        .and_then(|at| at.checked_add(zero.try_days(day.saturating_sub(1))?))
+        .and_then(|at| at.checked_add(zero.try_hours(hour)?))
+        .and_then(|at| at.checked_add(zero.try_minutes(minute)?))
+        .and_then(|at| at.checked_add(zero.try_seconds(second)?))
+        .and_then(|at| at.checked_add(zero.try_nanoseconds(nanos)?))
         .map_err(failed)
 }
 
