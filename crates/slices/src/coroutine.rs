@@ -138,12 +138,24 @@ impl<F: Future> SlicedPoll<F> {
     pub fn poll(self: Pin<&mut Self>, context: &Context<'_>, clock: fn() -> u64) -> Polled<F::Output> {
         // SAFETY: nothing is moved out of the pinned value: `future` stays where it is.
         let this = unsafe { self.get_unchecked_mut() };
-        let inner = this.inner.get();
         if this.away.as_ref().is_some_and(|work| !work.is_done()) {
             return Polled::Pending;
         }
         this.away = None;
-        if this.suspended.is_none() && !slice::are_coroutines_needed() {
+        let was_suspended = this.suspended.is_some();
+        let polled = this.poll_once(context, clock);
+        if was_suspended && matches!(polled, Polled::Pending) && this.suspended.is_none() {
+            // Parts that were polled before the suspension may have been woken since. That wake has been used up by the polls
+            // of this value, which only continued the suspended part.
+            return this.poll_once(context, clock);
+        }
+        polled
+    }
+
+    /// One poll of the future, or the next slice of one.
+    fn poll_once(&mut self, context: &Context<'_>, clock: fn() -> u64) -> Polled<F::Output> {
+        let inner = self.inner.get();
+        if self.suspended.is_none() && !slice::are_coroutines_needed() {
             // SAFETY: `inner` is pinned and nobody else uses it.
             let polled = unsafe { Pin::new_unchecked(&mut (*inner).future) }
                 .poll(&mut Context::from_waker(context.waker()));
@@ -152,7 +164,7 @@ impl<F: Future> SlicedPoll<F> {
                 Poll::Pending => Polled::Pending,
             };
         }
-        let mut worker = match this.suspended.take() {
+        let mut worker = match self.suspended.take() {
             Some(worker) => {
                 slice::no_longer_suspended();
                 worker
@@ -167,7 +179,7 @@ impl<F: Future> SlicedPoll<F> {
                     // Without memory for a stack it is polled on this one, in one piece.
                     // SAFETY: `inner` is pinned and nobody else uses it.
                     unsafe { poll_inner::<F>(inner.cast_const().cast()) };
-                    return this.take_output();
+                    return self.take_output();
                 };
                 worker
             }
@@ -178,12 +190,12 @@ impl<F: Future> SlicedPoll<F> {
         drop(outside);
         match paused {
             CoroutineResult::Yield(Pause::Suspended) => {
-                this.suspended = Some(worker);
+                self.suspended = Some(worker);
                 Polled::Suspended
             }
             CoroutineResult::Yield(Pause::Away(work)) => {
-                this.suspended = Some(worker);
-                this.away = Some(work);
+                self.suspended = Some(worker);
+                self.away = Some(work);
                 Polled::Pending
             }
             CoroutineResult::Yield(Pause::Done) | CoroutineResult::Return(()) => {
@@ -192,7 +204,7 @@ impl<F: Future> SlicedPoll<F> {
                         idle.push(worker);
                     }
                 });
-                this.take_output()
+                self.take_output()
             }
         }
     }

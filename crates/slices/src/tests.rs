@@ -65,6 +65,26 @@ fn a_short_poll_is_not_suspended_and_waits_as_without_a_coroutine() {
 }
 
 #[test]
+fn a_wake_that_comes_during_a_suspension_is_not_lost() {
+    // Two parts, as of a select: the first waits for an event, the second evaluates, then waits for ever.
+    let event = Cell::new(false);
+    let mut evaluates = true;
+    let both = poll_fn(|_| {
+        if event.get() {
+            return Poll::Ready(());
+        }
+        if std::mem::take(&mut evaluates) {
+            (0..5).for_each(|_| checkpoint());
+        }
+        Poll::Pending
+    });
+    let mut both = pin!(SlicedPoll::new(both));
+    assert_eq!(poll(both.as_mut()), Polled::Suspended);
+    event.set(true);
+    assert_eq!(poll(both.as_mut()), Polled::Ready(()));
+}
+
+#[test]
 fn work_that_must_be_whole_is_not_suspended() {
     let mut future = pin!(SlicedPoll::new(async {
         whole(|| (0..20).for_each(|_| checkpoint()));
