@@ -1,46 +1,19 @@
 //! Work that has no steps to count, on another thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::Waker;
 use std::thread;
 
-use crate::{coroutine, slice};
+use crate::handle::Done;
+use crate::slice;
 
 /// Work on fewer bytes stays on the core: it takes less than a millisecond as a rule, and handing it over takes 10 µs.
 const AWAY_BYTES_MIN: usize = 64 << 10;
 
 /// Threads for such work, at most.
 const THREADS_MAX: usize = 4;
-
-/// Whether work has been done.
-#[derive(Debug, Default)]
-pub(crate) struct Done {
-    is_done: AtomicBool,
-    lock: Mutex<()>,
-    changed: Condvar,
-}
-
-impl Done {
-    pub(crate) fn is_done(&self) -> bool {
-        self.is_done.load(Ordering::Acquire)
-    }
-
-    fn set(&self) {
-        let _locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.is_done.store(true, Ordering::Release);
-        self.changed.notify_all();
-    }
-
-    fn wait(&self) {
-        let mut locked = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while !self.is_done() {
-            locked = self.changed.wait(locked).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
 
 type Work = *mut (dyn FnMut() + Send + 'static);
 
@@ -116,7 +89,7 @@ pub fn away<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
         unreachable!("the threads last as long as the process");
     }
     slice::note_suspension();
-    coroutine::suspend_for(handle, Arc::clone(&done));
+    slice::suspend_for(handle, Arc::clone(&done));
     drop(waiting);
     match result {
         Some(Ok(result)) => result,

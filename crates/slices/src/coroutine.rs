@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+use corosensei::{Coroutine, CoroutineResult};
 
-use crate::away::Done;
+use crate::handle::{Done, Handle, Job, Pause};
 use crate::numbers::{self, FRESH, Numbers};
 use crate::slice;
 
@@ -23,24 +23,6 @@ const STACK_BYTES: usize = 4 << 20;
 
 /// Coroutines without work that a thread keeps.
 const IDLE_MAX: usize = 8;
-
-/// What a coroutine is to do: calls the function with the pointer.
-#[derive(Clone, Copy)]
-pub(crate) struct Job {
-    work: unsafe fn(*const ()),
-    of: *const (),
-}
-
-/// How a coroutine gives the thread back.
-pub(crate) enum Pause {
-    Done,
-    Suspended,
-    /// Until work on another thread is done.
-    Away(Arc<Done>),
-}
-
-/// The inside end of a coroutine.
-pub(crate) type Handle = Yielder<Job, Pause>;
 
 type Worker = Coroutine<Job, Pause, (), DefaultStack>;
 
@@ -59,32 +41,6 @@ fn new_worker() -> Option<Worker> {
             job = yielder.suspend(Pause::Done);
         }
     }))
-}
-
-/// Suspends the coroutine that runs; returns when it is resumed.
-pub(crate) fn suspend(handle: *const Handle) {
-    pause(handle, Pause::Suspended);
-}
-
-/// Suspends the coroutine that runs until the work is done.
-pub(crate) fn suspend_for(handle: *const Handle, work: Arc<Done>) {
-    pause(handle, Pause::Away(work));
-}
-
-fn pause(handle: *const Handle, pause: Pause) {
-    /// Restores the numbers also when the stack is unwound because the evaluation is dropped.
-    struct Restore(Numbers);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            numbers::exchange(self.0);
-        }
-    }
-    let _restore = Restore(numbers::exchange(FRESH));
-    // SAFETY: `slice::enter` was called with the yielder of the coroutine that runs this function; it is valid as long as
-    // the coroutine's outermost function, which does not return.
-    let yielder = unsafe { &*handle };
-    yielder.suspend(pause);
-    slice::enter(handle);
 }
 
 /// What came of one poll.

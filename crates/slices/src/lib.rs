@@ -15,6 +15,7 @@
 
 mod away;
 mod coroutine;
+mod handle;
 mod numbers;
 mod slice;
 

@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 
-use crate::coroutine::{self, Handle};
+use crate::handle::{Done, Handle, Pause};
+use crate::numbers::{self, FRESH, Numbers};
 use crate::{SLICE_NS, SUSPENDED_MAX};
 
 /// Steps between two looks at the clock. A step takes about 5 to 300 ns.
@@ -121,7 +123,7 @@ fn look() {
             return;
         }
         note_suspension();
-        coroutine::suspend(handle);
+        pause(handle, Pause::Suspended);
     });
 }
 
@@ -147,6 +149,28 @@ pub(crate) fn leave_for_away() -> Option<(*const Handle, Waker)> {
         // SAFETY: `begin` was called with the waker of the poll at hand, which lasts until the poll is done.
         Some((handle, unsafe { (*slice.waker.get()).clone() }))
     })
+}
+
+/// Suspends the coroutine that runs until the work is done.
+pub(crate) fn suspend_for(handle: *const Handle, work: Arc<Done>) {
+    pause(handle, Pause::Away(work));
+}
+
+/// Gives the thread back; returns when the coroutine is resumed.
+fn pause(handle: *const Handle, pause: Pause) {
+    /// Restores the numbers also when the stack is unwound because the evaluation is dropped.
+    struct Restore(Numbers);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            numbers::exchange(self.0);
+        }
+    }
+    let _restore = Restore(numbers::exchange(FRESH));
+    // SAFETY: `enter` was called with the yielder of the coroutine that runs this function; it is valid as long as
+    // the coroutine's outermost function, which does not return.
+    let yielder = unsafe { &*handle };
+    yielder.suspend(pause);
+    enter(handle);
 }
 
 /// Whether slices end by steps instead of by time.
