@@ -21,6 +21,13 @@ const WATCH_SHIFTS: &str = "window.shifts = 0; window.moved = []; new Performanc
     if (!entry.hadRecentInput) { window.shifts += entry.value; for (const { node } of entry.sources) \
     window.moved.push(node?.outerHTML?.slice(0, 120) ?? node?.textContent) } }).observe({ type: 'layout-shift', buffered: true })";
 
+/// The rows of figures that become higher when their numbers become long. The page is left as it was.
+const ROWS_THAT_GROW: &str = "[...document.querySelectorAll('.live-figures tbody tr')].filter(row => { \
+    const cells = [...row.querySelectorAll('td')], words = cells.map(cell => cell.textContent); \
+    const height = words => { cells.forEach((cell, i) => cell.textContent = words[i]); return row.offsetHeight }; \
+    const grows = height(['1,234 (56.7 %)', '1,234,567 requests']) !== height(['1', '1']); height(words); return grows \
+    }).map(row => row.textContent)";
+
 fn wait_until(browser: &mut Browser, condition: &str) {
     let look = format!(
         "new Promise(done => {{ const look = () => ({condition}) ? done(true) : setTimeout(look, 20); look() }})"
@@ -91,6 +98,7 @@ fn the_page_follows_a_run_and_its_buttons_work() {
         browser.evaluate(&format!("window.before = {completed}"));
         wait_until(&mut browser, &format!("{completed} > window.before"));
         assert_eq!(complaints(&mut browser), Vec::<String>::new(), "{width}");
+        assert_eq!(browser.evaluate(ROWS_THAT_GROW), serde_json::json!([]), "{width}");
         picture(&mut browser, &format!("live-{width}"));
     }
     press(&mut browser, "pause");
