@@ -9,7 +9,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::exit::RUN_TABLE;
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
-use crate::run_request::{FlagSettings, RunRequest};
+use crate::run_request::RunRequest;
+use crate::settings::FlagSettings;
 
 /// Runs Apache JMeter test plans.
 #[derive(Debug, Parser)]
@@ -219,10 +220,10 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "[N x] LAW", value_parser = crate::backend_notation::backend)]
     pub(crate) backend: Option<busyhour_demo::BackendOptions>,
     /// probe: stall for LENGTH, starting AFTER the first request (2s@10s); may be given several times.
-    #[arg(long, value_name = "LENGTH@AFTER", value_parser = crate::probe::stall)]
+    #[arg(long, value_name = "LENGTH@AFTER", value_parser = crate::quantities::stall)]
     pub(crate) stall: Vec<Stall>,
     /// probe: delay of each response.
-    #[arg(long, value_name = "TIME", value_parser = crate::probe::duration)]
+    #[arg(long, value_name = "TIME", value_parser = crate::quantities::duration)]
     pub(crate) delay: Option<Duration>,
     /// probe: write the arrival times to this file at the end.
     #[arg(long, value_name = "FILE")]

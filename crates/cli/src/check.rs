@@ -11,8 +11,8 @@ use busyhour_program::run::Properties;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, complain, print};
-use crate::run_request::FlagSettings;
 use crate::settings;
+use crate::settings::FlagSettings;
 
 /// The result for one plan.
 struct Finding {

@@ -8,7 +8,8 @@ use busyhour_demo::{DataSet, ShopOptions};
 use crate::args::{DemoArgs, ServerArgs};
 use crate::exit::{Exit, complain, print, say};
 use crate::run;
-use crate::run_request::{FlagSettings, RunRequest};
+use crate::run_request::RunRequest;
+use crate::settings::FlagSettings;
 
 const PLAN: &str = include_str!("../../../plans/monsterdr.jmx");
 

@@ -10,7 +10,9 @@ use clap::{CommandFactory as _, Parser};
 use crate::exit::{Exit, RUN_TABLE, complain, print, say};
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
-use crate::run_request::{FlagSettings, RunRequest};
+use crate::results_options::results_options;
+use crate::run_request::RunRequest;
+use crate::settings::FlagSettings;
 use crate::settings::{self, assignment};
 use crate::{report, run};
 
@@ -294,7 +296,7 @@ fn report_only(results: &std::path::Path, dashboard: Option<&std::path::Path>, f
     if let Err(error) = busyhour_report::prepare_dashboard(dashboard) {
         return complain(Exit::Usage, &crate::io_hints::chain(&error));
     }
-    let options = settings::load(flags, 0).and_then(|settings| report::options(&settings.jmeter));
+    let options = settings::load(flags, 0).and_then(|settings| results_options(&settings.jmeter));
     let options = match options {
         Ok(options) => options,
         Err(message) => return complain(Exit::Usage, &message),

@@ -34,6 +34,7 @@ mod redaction;
 mod replay_times;
 mod report;
 mod results_args;
+mod results_options;
 mod run;
 mod run_paths;
 mod run_request;

@@ -14,6 +14,7 @@ mod solve;
 mod vary;
 mod what_if;
 mod what_if_page;
+mod what_if_points;
 
 use busyhour_queueing::network::QueueingNetwork;
 use clap::{Args, Subcommand};

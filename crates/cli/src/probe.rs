@@ -4,31 +4,18 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::time::Duration;
 
-use busyhour_demo::{Probe, ProbeOptions, ProbeRecord, Stall};
+use busyhour_demo::{Probe, ProbeOptions, ProbeRecord};
 use busyhour_stats::{DispersionCounter, GapStatistics};
 
 use crate::args::ServerArgs;
 use crate::exit::{Exit, complain, print, say};
-use crate::quantities::seconds;
 
 /// Gaps below this are what timers that bunch make.
 const SHORT_NS: u64 = 50_000;
 
 /// Width of the windows whose counts are compared.
 const WINDOW_NS: u64 = 100_000_000;
-
-/// A stall as it is written: how long, and how many seconds after the first request: `2s@10s`.
-pub(crate) fn stall(text: &str) -> Result<Stall, String> {
-    let (length, after) = text.split_once('@').ok_or("it is written LENGTH@AFTER, such as 2s@10s")?;
-    Ok(Stall { after: duration(after)?, length: duration(length)? })
-}
-
-/// A time as it is written.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long"))
-}
 
 /// Serves until `ended` returns, on another thread; then says what came.
 pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce() + Send + 'static) -> Exit {
@@ -135,18 +122,6 @@ fn summary(record: &ProbeRecord) -> String {
 mod tests {
     use super::*;
     use insta::assert_snapshot;
-
-    #[test]
-    fn stalls_are_read() {
-        let stall_of = |length_ms, after_ms| Stall {
-            length: Duration::from_millis(length_ms),
-            after: Duration::from_millis(after_ms),
-        };
-        assert_eq!(stall("2s@10s"), Ok(stall_of(2_000, 10_000)));
-        assert_eq!(stall("0.5@1min"), Ok(stall_of(500, 60_000)));
-        assert!(stall("2s").unwrap_err().contains("LENGTH@AFTER"));
-        assert!(stall("2s@soon").is_err() && stall("1e300@1").is_err());
-    }
 
     #[test]
     fn even_arrivals_are_told_as_such() {

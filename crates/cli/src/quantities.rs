@@ -1,7 +1,10 @@
 //! Times and rates as people write them on a command line.
 
+use std::time::Duration;
+
 use busyhour_analysis::LogWindow;
 use busyhour_analysis::comparison::RunWindow;
+use busyhour_demo::Stall;
 use busyhour_queueing::network::quantity::number;
 pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
 
@@ -43,9 +46,32 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A stall of the probe: `2s@10s` lasts 2 s and starts 10 s after the first request.
+pub(crate) fn stall(text: &str) -> Result<Stall, String> {
+    let (length, after) = text.split_once('@').ok_or("it is written LENGTH@AFTER, such as 2s@10s")?;
+    Ok(Stall { after: duration(after)?, length: duration(length)? })
+}
+
+/// A time with a unit.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stalls_are_read() {
+        let stall_of = |length_ms, after_ms| Stall {
+            length: Duration::from_millis(length_ms),
+            after: Duration::from_millis(after_ms),
+        };
+        assert_eq!(stall("2s@10s"), Ok(stall_of(2_000, 10_000)));
+        assert_eq!(stall("0.5@1min"), Ok(stall_of(500, 60_000)));
+        assert!(stall("2s").unwrap_err().contains("LENGTH@AFTER"));
+        assert!(stall("2s@soon").is_err() && stall("1e300@1").is_err());
+    }
 
     #[test]
     fn times_and_rates_are_read_and_mistakes_named() {

@@ -1,11 +1,10 @@
 //! `busyhour report`: tables and a page from run directories and result files.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_record::{ApdexLimits, ReadSettings, ResultsInput, RunDir, SaveConfig};
+use busyhour_record::{ApdexLimits, ResultsInput, RunDir};
 use busyhour_report::{
     LogLoad, Look, ReportError, ResultsOptions, ResultsPart, RunShow, end_of_run, html_report,
     summarise_results,
@@ -18,10 +17,6 @@ use crate::io_hints::chain;
 use crate::progress::columns;
 use crate::reading::ReadingProgress;
 use crate::results_args::ResultsArgs;
-
-/// JMeter's properties for the limits of its Application Performance Index, in ms.
-pub(crate) const APDEX_PROPERTIES: [&str; 2] =
-    ["jmeter.reportgenerator.apdex_satisfied_threshold", "jmeter.reportgenerator.apdex_tolerated_threshold"];
 
 #[derive(Debug, Args)]
 #[command(
@@ -108,41 +103,6 @@ impl ReportArgs {
     }
 }
 
-/// The options for reading results that JMeter's properties set.
-pub(crate) fn options(properties: &HashMap<String, String>) -> Result<ResultsOptions, String> {
-    let get = |name: &str| properties.get(name).map(String::as_str);
-    let save = SaveConfig::from_properties(get).map_err(|error| error.to_string())?;
-    // Without such properties, the default columns of several JMeter releases are tried.
-    let has_columns = properties.keys().any(|name| name.starts_with("jmeter.save.saveservice."));
-    Ok(ResultsOptions {
-        read: ReadSettings {
-            stamps_are_ends: !save.timestamp_is_start,
-            unnamed: has_columns.then_some(save),
-            ..ReadSettings::default()
-        },
-        apdex: apdex_limits(properties)?,
-        ..ResultsOptions::default()
-    })
-}
-
-/// The limits of the Application Performance Index that JMeter's properties set.
-pub(crate) fn apdex_limits(properties: &HashMap<String, String>) -> Result<ApdexLimits, String> {
-    let mut limits = ApdexLimits::default();
-    let [satisfied, tolerated] = APDEX_PROPERTIES.map(|name| {
-        let Some(text) = properties.get(name) else { return Ok(None) };
-        let ms: Option<f64> = text.trim().parse().ok().filter(|ms| (0.0..1e12).contains(ms));
-        ms.map(Some).ok_or_else(|| format!("{name}={text}: not a number of milliseconds"))
-    });
-    let ns = |ms: f64| (ms * 1e6).round() as u64;
-    if let Some(ms) = satisfied? {
-        limits.satisfied_ns = ns(ms);
-    }
-    if let Some(ms) = tolerated? {
-        limits.tolerated_ns = ns(ms);
-    }
-    Ok(limits)
-}
-
 /// Reads the inputs and shows the progress.
 pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReportError> {
     with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
@@ -203,20 +163,5 @@ mod tests {
             assert!(apdex(wrong).is_err(), "{wrong}");
         }
         assert_eq!(apdex("0.5,2").map(|limits| limits.satisfied_ns), Ok(500_000));
-    }
-
-    #[test]
-    fn properties_say_how_files_were_written() {
-        let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let properties = HashMap::from([
-            property(APDEX_PROPERTIES[0], "300"),
-            property("jmeter.save.saveservice.url", "false"),
-            property("sampleresult.timestamp.start", "false"),
-        ]);
-        let made = options(&properties).unwrap_or_default();
-        assert_eq!((made.apdex.satisfied_ns, made.apdex.tolerated_ns), (300_000_000, 1_500_000_000));
-        assert!(made.read.stamps_are_ends && made.read.unnamed.is_some_and(|save| !save.url));
-        assert!(options(&HashMap::new()).is_ok_and(|made| made.read.unnamed.is_none()));
-        assert!(options(&HashMap::from([property(APDEX_PROPERTIES[1], "x")])).is_err());
     }
 }

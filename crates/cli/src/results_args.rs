@@ -7,9 +7,9 @@ use busyhour_report::{ResultsOptions, ResultsPart, RunReading};
 use clap::{Args, ValueEnum};
 
 use crate::quantities::span;
-use crate::report;
-use crate::run_request::FlagSettings;
+use crate::results_options::results_options;
 use crate::settings;
+use crate::settings::FlagSettings;
 
 /// Time window and file format of results.
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ impl ResultsArgs {
             flags.jmeter.push(settings::assignment("-J", text)?);
         }
         let properties = settings::load(&flags, 0)?.jmeter;
-        let mut options = report::options(&properties)?;
+        let mut options = results_options(&properties)?;
         options.read.stamps_are_ends |= self.end_stamps;
         options.part = self.part();
         Ok(options)

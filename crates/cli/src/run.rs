@@ -231,8 +231,8 @@ fn display(request: &RunRequest, prepared: &Prepared, length: Option<Duration>) 
 }
 
 fn apdex_limits(settings: &Settings, properties: &Properties) -> Result<ApdexLimits, String> {
-    for name in crate::report::APDEX_PROPERTIES {
+    for name in crate::results_options::APDEX_PROPERTIES {
         settings::used(settings, properties, name);
     }
-    crate::report::apdex_limits(&settings.jmeter)
+    crate::results_options::apdex_limits(&settings.jmeter)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use busyhour_compile::{OpenOptions, ProxyOption};
 use busyhour_report::RunShow;
 
+use crate::settings::FlagSettings;
 use crate::thresholds::Thresholds;
 
 /// A run to make.
@@ -70,21 +71,4 @@ impl RunRequest {
             scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
         })
     }
-}
-
-/// Properties from the command line, in the order in which they override one another.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FlagSettings {
-    /// `-p`
-    pub(crate) base: Option<PathBuf>,
-    /// `-q`
-    pub(crate) additional: Vec<PathBuf>,
-    /// `-S`
-    pub(crate) system_files: Vec<PathBuf>,
-    /// The command line is JMeter's: missing files of `-q` and `-S` are a warning.
-    pub(crate) as_jmeter: bool,
-    /// `-J`
-    pub(crate) jmeter: Vec<(String, String)>,
-    /// `-D`
-    pub(crate) system: Vec<(String, String)>,
 }

@@ -1,13 +1,29 @@
 //! JMeter's properties: files and flags, in the order in which they override one another.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use busyhour_program::run::Properties;
 
 use crate::exit::say;
 use crate::java_properties;
-use crate::run_request::FlagSettings;
+
+/// Properties from the command line, in the order in which they override one another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlagSettings {
+    /// `-p`
+    pub(crate) base: Option<PathBuf>,
+    /// `-q`
+    pub(crate) additional: Vec<PathBuf>,
+    /// `-S`
+    pub(crate) system_files: Vec<PathBuf>,
+    /// The command line is JMeter's: missing files of `-q` and `-S` are a warning.
+    pub(crate) as_jmeter: bool,
+    /// `-J`
+    pub(crate) jmeter: Vec<(String, String)>,
+    /// `-D`
+    pub(crate) system: Vec<(String, String)>,
+}
 
 /// Parses `name=value` after a flag; `name` alone sets the empty value, as in JMeter.
 pub(crate) fn assignment(flag: &str, text: &str) -> Result<(String, String), String> {

@@ -12,9 +12,10 @@ use super::probes::Probes;
 use crate::exit::{Exit, complain};
 use crate::quantities::{seconds, share, span};
 use crate::reading::ReadingProgress;
-use crate::report::{options, refuse};
-use crate::run_request::FlagSettings;
+use crate::report::refuse;
+use crate::results_options::results_options;
 use crate::settings;
+use crate::settings::FlagSettings;
 
 /// Where measurements come from, and how they are read.
 #[derive(Debug, Args)]
@@ -148,7 +149,7 @@ impl MeasurementArgs {
             flags.jmeter.push(settings::assignment("-J", text)?);
         }
         let properties = settings::load(&flags, 0)?.jmeter;
-        let mut options = options(&properties)?;
+        let mut options = results_options(&properties)?;
         options.read.stamps_are_ends |= self.end_stamps;
         options.part = match (self.window, self.whole) {
             (Some(window), _) => ResultsPart::Window(window.from_s, window.to_s),

@@ -15,6 +15,7 @@ use super::numbers::{figure_or_dash, ms};
 use super::solve::MethodArg;
 use super::vary::{Vary, set, vary};
 use super::what_if_page::page;
+use super::what_if_points::{Point, Varied};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 use crate::quantities::share;
@@ -73,18 +74,6 @@ pub(crate) struct WhatIfArgs {
     /// Write a page with plots of X, R, U and Q over the first parameter, and all points in tables.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-}
-
-/// One combination of values and what came of it.
-pub(super) struct Point {
-    pub(super) values: Vec<String>,
-    pub(super) result: Result<Answer, Unanswered>,
-}
-
-/// A model and all its points.
-pub(super) struct Varied {
-    pub(super) model: ModelFile,
-    pub(super) points: Vec<Point>,
 }
 
 pub(crate) fn main(args: &WhatIfArgs) -> Exit {

@@ -6,7 +6,7 @@ use busyhour_report::{
 
 use super::answers::{Answer, Value};
 use super::vary::Vary;
-use super::what_if::{Point, Varied};
+use super::what_if_points::{Point, Varied};
 
 /// All models with all their points.
 pub(super) fn page(vary: &[Vary], all: &[Varied]) -> WhatIfPage {
