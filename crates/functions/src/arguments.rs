@@ -1,4 +1,4 @@
-//! The arguments of a function call, and the variable that a result is put into.
+//! The arguments of a function call, and the variable that receives the result.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use busyhour_program::variables::Slot;
 use crate::context::{Context, Place, RenderText};
 use crate::problem::{Problem, ProblemKind};
 
-/// What a function is made from.
+/// The arguments from which a function is built.
 pub(crate) struct Arguments<'a, 'c> {
     /// The function's name, for messages.
     pub(crate) name: &'static str,
-    /// How many were given.
+    /// Number of arguments in the call.
     pub(crate) count: usize,
     values: Vec<Template>,
     offset: usize,
     context: &'a mut Context<'c>,
 }
 
-/// A function, or why there is none.
+/// A function, or the reason why it cannot be built.
 pub(crate) type Made = Result<Arc<dyn Function>, Problem>;
 
 impl<'a, 'c> Arguments<'a, 'c> {
@@ -36,22 +36,22 @@ impl<'a, 'c> Arguments<'a, 'c> {
         Self { name, count: values.len(), values, offset, context }
     }
 
-    /// The argument at `index`, which is there.
+    /// The argument at `index`, which must be present.
     pub(crate) fn take(&mut self, index: usize) -> Template {
         std::mem::take(&mut self.values[index])
     }
 
-    /// The argument at `index` if it was given.
+    /// The argument at `index` if it is present.
     pub(crate) fn optional(&mut self, index: usize) -> Option<Template> {
         self.values.get_mut(index).map(std::mem::take)
     }
 
-    /// The argument at `index` if it was given and does not vary.
+    /// The argument at `index` if it is present and constant.
     pub(crate) fn literal(&self, index: usize) -> Option<&str> {
         self.values.get(index).and_then(Template::as_literal)
     }
 
-    /// The variable named by the argument at `index`; blanks around the name do not count.
+    /// The variable named by the argument at `index`; surrounding blanks are ignored.
     pub(crate) fn target(&mut self, index: usize) -> Target {
         match self.optional(index) {
             None => Target::None,
@@ -59,7 +59,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         }
     }
 
-    /// The variable named by the argument at `index`, blanks and all.
+    /// The variable named by the argument at `index`, including surrounding blanks.
     pub(crate) fn target_untrimmed(&mut self, index: usize) -> Target {
         match self.optional(index) {
             None => Target::None,
@@ -84,12 +84,12 @@ impl<'a, 'c> Arguments<'a, 'c> {
         }
     }
 
-    /// A place for state in each user; `None` for a function that is used once.
+    /// Allocates state in each user; `None` for a function that is used once.
     pub(crate) fn state(&mut self) -> Option<StateId> {
         self.context.state()
     }
 
-    /// Notes what the function may read besides its arguments.
+    /// Records what the function may read besides its arguments.
     pub(crate) fn note_reads(&mut self, result: Keep, any_variable: bool) {
         self.context.note_reads(result, any_variable);
     }
@@ -104,7 +104,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         matches!(self.context.place, Place::Run(_))
     }
 
-    /// A variable that the function looks at by a name that does not vary.
+    /// The slot of a variable with a constant name.
     pub(crate) fn slot(&mut self, name: &str) -> Option<Slot> {
         match &mut self.context.place {
             Place::Program(symbols) => Some(symbols.slot(name)),
@@ -112,7 +112,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         }
     }
 
-    /// JMeter cannot do it either.
+    /// A problem of a call that is invalid in JMeter too.
     pub(crate) fn invalid(&self, message: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem {
             kind: ProblemKind::Invalid,
@@ -122,30 +122,30 @@ impl<'a, 'c> Arguments<'a, 'c> {
         }
     }
 
-    /// JMeter may well do it.
+    /// A problem of a call that may work in JMeter.
     pub(crate) fn unsupported(&self, message: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem { kind: ProblemKind::Unsupported, ..self.invalid(message, hint) }
     }
 }
 
-/// The variable that a function puts its result into.
+/// The variable that receives a function's result.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// None.
+    /// No variable.
     None,
-    /// One with a slot.
+    /// A variable with a slot.
     Slot(Slot),
-    /// One whose name varies or has no slot; an empty name means none.
+    /// A variable whose name varies or has no slot; an empty name means no variable.
     Named {
         /// Its name.
         name: Template,
-        /// Whether blanks around the name do not count.
+        /// Whether blanks around the name are removed.
         trimmed: bool,
     },
 }
 
 impl Target {
-    /// Makes the variable one that was never set.
+    /// Unsets the variable.
     pub(crate) fn remove(&self, user: &mut UserState) {
         match self {
             Target::None => {}
@@ -174,7 +174,7 @@ impl Target {
     }
 }
 
-/// Calls `use_it` with the text as it is for this user now, without an allocation in steady state.
+/// Calls `use_it` with the text rendered for this user, without an allocation in steady state.
 pub(crate) fn with_text<R>(
     template: &Template,
     user: &mut UserState,
@@ -190,7 +190,7 @@ pub(crate) fn with_text<R>(
     result
 }
 
-/// `String.trim`: what is at most U+0020 goes, and nothing else.
+/// `String.trim`: removes characters up to U+0020 at both ends.
 pub(crate) fn java_trim(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
@@ -200,8 +200,8 @@ pub(crate) fn java_flag(text: &str) -> bool {
     text.eq_ignore_ascii_case("true")
 }
 
-/// Logs what JMeter reports when a function throws. There the sampler that asked is then given up without a
-/// result; here the function's text is empty.
+/// Logs what JMeter reports when a function throws. JMeter then abandons the sampler without a result; here the
+/// function's text is empty.
 pub(crate) fn fail(user: &UserState, name: &str, message: &str) {
     user.log(Level::Error, &format!("{name}: {message}"));
 }

@@ -12,7 +12,7 @@ use crate::arguments::{Arguments, Made, fail};
 /// Property with the delimiters, a comma by default.
 const DELIMITER_PROPERTY: &str = "csvread.delimiter";
 
-/// A user: its group and its number there.
+/// A user, by group and number within the group.
 type Reader = (u32, u32);
 
 /// The files of all `__CSVRead` of a run, by name or alias.
@@ -22,9 +22,9 @@ struct Files(Mutex<Known>);
 #[derive(Debug, Default)]
 struct Known {
     files: HashMap<String, Arc<Mutex<Rows>>>,
-    /// The file opened first, which a blank name means as long as it is the only one.
+    /// The file opened first. A blank name selects it while it is the only one.
     default: String,
-    /// Which row each user is at, by the name it used; `None`: the next call takes the next row.
+    /// Each user's row, by the file name it used; `None`: the next call takes the next row.
     places: HashMap<(Reader, String), Option<usize>>,
 }
 
@@ -91,7 +91,7 @@ impl Known {
         String::new()
     }
 
-    /// Whether the user has the file under this alias now.
+    /// Opens a file under an alias; returns whether the user has the file under this alias now.
     fn open(&mut self, user: &UserState, file: &str, alias: &str) -> bool {
         let file = self.checked(user, file);
         let place = ((user.group, user.number), alias.to_owned());
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_go_round() {
+    fn rows_start_again_after_the_last() {
         let mut rows = Rows { rows: vec![vec!["a".into()], vec!["b".into()]], next: 0 };
         assert_eq!([rows.next_row(), rows.next_row(), rows.next_row()], [0, 1, 0]);
     }

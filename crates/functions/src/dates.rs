@@ -265,7 +265,8 @@ impl Convert {
                 Ok(moment)
             }
             None => {
-                let ms: i64 = date.parse().map_err(|_| format!("{date:?} is no number of milliseconds"))?;
+                let ms: i64 =
+                    date.parse().map_err(|_| format!("{date:?} is not a number of milliseconds"))?;
                 Ok::<_, String>(Moment::of_instant(i128::from(ms) * 1_000_000, &self.zone))
             }
         })?;

@@ -16,7 +16,7 @@ use crate::text::Mapped;
 /// Appends the hash of a text and its salt in hexadecimal digits.
 type Hash = fn(&str, &str, &mut String);
 
-/// Java's names of the algorithms, which do not heed case.
+/// Java's names of the algorithms, which are case-insensitive.
 const ALGORITHMS: &[(&str, Hash)] = &[
     ("MD5", hex::<Md5>),
     ("SHA", hex::<Sha1>),
@@ -57,7 +57,8 @@ struct Digested {
 /// `${__digest(algorithm, text, salt, whether in upper case, variable)}`
 pub(crate) fn digest(arguments: &mut Arguments<'_, '_>) -> Made {
     if let Some(name) = arguments.literal(0).filter(|name| algorithm(name).is_none()) {
-        let hint = "MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are there";
+        let hint =
+            "MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are supported";
         return Err(arguments.unsupported(format!("the algorithm {name:?} is not known"), hint));
     }
     let (salt, upper, target) = (arguments.optional(2), arguments.optional(3), arguments.target(4));

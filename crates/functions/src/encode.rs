@@ -82,7 +82,7 @@ pub(crate) fn unescape_html(arguments: &mut Arguments<'_, '_>) -> Made {
     })
 }
 
-/// `${__escapeXml(text)}`: XML 1.0, which cannot hold most control characters: they go.
+/// `${__escapeXml(text)}`: XML 1.0; control characters that it does not allow are removed.
 pub(crate) fn escape_xml(arguments: &mut Arguments<'_, '_>) -> Made {
     Mapped::made(arguments, |text, out| {
         for c in text.chars() {
@@ -129,7 +129,7 @@ pub(crate) fn unescape(arguments: &mut Arguments<'_, '_>) -> Made {
     })
 }
 
-/// Reads what follows a backslash; gives what is left.
+/// Reads the escape after a backslash; returns the rest of the text.
 fn escape<'t>(text: &'t str, units: &mut Vec<u16>) -> Result<&'t str, String> {
     let octal = text.bytes().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
     let octal = if octal == 3 && !text.starts_with(['0', '1', '2', '3']) { 2 } else { octal };
@@ -141,7 +141,7 @@ fn escape<'t>(text: &'t str, units: &mut Vec<u16>) -> Result<&'t str, String> {
         let digits = text.trim_start_matches('u');
         let digits = digits.strip_prefix('+').unwrap_or(digits);
         let code = digits.get(..4).ok_or_else(|| format!("fewer than 4 hexadecimal digits in {text:?}"))?;
-        units.push(u16::from_str_radix(code, 16).map_err(|_| format!("no hexadecimal number: {code:?}"))?);
+        units.push(u16::from_str_radix(code, 16).map_err(|_| format!("not a hexadecimal number: {code:?}"))?);
         return Ok(&digits[4..]);
     }
     let Some(c) = text.chars().next() else {

@@ -270,11 +270,11 @@ pub(crate) fn character(name: &str) -> Option<char> {
     char::from_u32(u32::from(found.0))
 }
 
-/// A text with its entities replaced by what they stand for; what is none, or lacks its `;`, stays. Halves of a
-/// surrogate pair become its character, a lone one the `?` that is sent for it.
+/// Replaces the entities in a text; unknown ones and those without `;` are kept. The halves of a surrogate pair become
+/// one character, a lone half becomes `?`, as Java encodes it.
 ///
 /// # Errors
-/// For numbers beyond Unicode, in Java's words.
+/// Java's message for numbers beyond Unicode.
 pub fn unescape_html(text: &str) -> Result<Cow<'_, str>, String> {
     let Some(first) = text.find('&') else { return Ok(Cow::Borrowed(text)) };
     let mut out = String::with_capacity(text.len());

@@ -14,7 +14,7 @@ use busyhour_program::user::UserState;
 use crate::arguments::{Arguments, Made, Target, java_flag, java_trim, with_text};
 use crate::java_text::DecimalFormat;
 
-/// What JMeter gives for a file that cannot be read.
+/// JMeter's result for a file that cannot be read.
 const ERROR: &str = "**ERR**";
 
 /// Encodings that can be read and written.
@@ -34,7 +34,7 @@ fn encoding(name: &str) -> Option<Encoding> {
     }
 }
 
-/// Refuses a fixed encoding that is not there.
+/// Refuses a constant encoding that is not supported.
 fn check_encoding(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
     match arguments.literal(index).map(java_trim).filter(|name| !name.is_empty() && encoding(name).is_none())
     {
@@ -132,7 +132,7 @@ impl StringFromFile {
                     &format!("Exception parsing {text} as int, value will not be considered as {what}"),
                 );
             }
-            // JMeter takes −2 for no number.
+            // JMeter uses −2 for a missing number.
             number.filter(|&number: &i32| number != -2)
         };
         let first = number(user, &self.first, "Start Number sequence");

@@ -1,9 +1,9 @@
 //! JMeter's variables and functions in texts: `${name}` and `${__function(a,b)}`.
 //!
-//! [`parse`] turns a text of the plan into a [`Template`] once; a user only renders it. What cannot be had is a
-//! [`Problem`] with its place in the text, before the first request. [`evaluate_text`] is for texts that come up
-//! while the run goes on. The functions stand one family per file; [`supported`] lists them. Texts and dates that
-//! are formatted as Java does it: [`java_text`].
+//! [`parse`] turns a text of the plan into a [`Template`] once; a user only renders it. Unsupported and invalid
+//! calls are reported as a [`Problem`] with its place in the text, before the first request. [`evaluate_text`] is for
+//! texts that are built during the run. Each family of functions has its own file; [`supported`] lists them.
+//! [`java_text`] formats numbers and dates as Java does.
 
 mod arguments;
 mod context;
@@ -54,7 +54,7 @@ pub use thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY, plan_directory};
 /// Compiles a text of the plan.
 ///
 /// # Errors
-/// All that is wrong with the text, in the order of the functions' ends.
+/// All problems of the text, in the order of the functions' ends.
 pub fn parse(text: &str, symbols: &mut Symbols) -> Result<Template, Vec<Problem>> {
     if !needs_parsing(text) {
         return Ok(Template::literal(text));
@@ -102,10 +102,11 @@ impl Drop for Evaluation {
     }
 }
 
-/// Reads a text of a request. What makes JMeter fail the sample is told beside the template, which throws it.
+/// Compiles a text of a request. Problems that make JMeter fail the sample are returned with the template, which
+/// throws when it is rendered.
 ///
 /// # Errors
-/// What keeps the plan from running.
+/// Problems because of which the plan cannot run.
 pub fn parse_in_request(text: &str, symbols: &mut Symbols) -> Result<(Template, Vec<Problem>), Vec<Problem>> {
     if !needs_parsing(text) {
         return Ok((Template::literal(text), Vec::new()));
@@ -117,15 +118,15 @@ pub fn parse_in_request(text: &str, symbols: &mut Symbols) -> Result<(Template, 
     if is_fine { Ok((template, problems)) } else { Err(problems) }
 }
 
-/// The text that `text`, which came up while the run goes on, stands for. What is wrong with it is logged; the text
-/// is then empty, as JMeter's is.
+/// Evaluates a text that was built during the run. Problems are logged, and the result is then empty, as in
+/// JMeter.
 pub fn evaluate_text(text: &str, user: &mut UserState) -> String {
     let mut out = String::new();
     render_text(text, user, &mut out);
     out
 }
 
-/// Appends what [`evaluate_text`] gives.
+/// Appends the result of [`evaluate_text`].
 pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
     if !needs_parsing(text) {
         out.push_str(text);
@@ -147,7 +148,7 @@ pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
     }
 }
 
-/// Whether a text holds anything but itself.
+/// Whether a text contains references or escapes.
 fn needs_parsing(text: &str) -> bool {
     text.contains("${") || text.contains('\\')
 }

@@ -47,7 +47,7 @@ impl Function for Counter {
 trait Integer: Copy + std::fmt::Display + std::str::FromStr + Send + Sync + std::fmt::Debug + 'static {
     const ZERO: Self;
     const FUNCTION: &'static str;
-    /// Whether a blank last argument is taken for the name of a variable (and sets one without a name).
+    /// Whether a blank last argument counts as a variable's name (and sets a variable without a name).
     const STORES_BLANK: bool;
     fn plus(self, other: Self) -> Self;
 }
@@ -92,8 +92,8 @@ fn sum<T: Integer>(arguments: &mut Arguments<'_, '_>) -> Made {
     let last = arguments.count - 1;
     for index in 0..last {
         if let Some(text) = arguments.literal(index).filter(|text| text.parse::<T>().is_err()) {
-            let hint = "blanks around a number are not allowed, save in the last argument";
-            return Err(arguments.invalid(format!("{text:?} is no whole number in range"), hint));
+            let hint = "only the last argument may have blanks around its number";
+            return Err(arguments.invalid(format!("{text:?} is not a whole number in range"), hint));
         }
     }
     // A name that is spelt out gets its slot now.
@@ -112,7 +112,7 @@ impl<T: Integer> Function for Sum<T> {
             let value = with_text(summand, user, |user, text| {
                 let value = text.parse::<T>();
                 if value.is_err() {
-                    fail(user, T::FUNCTION, &format!("{text:?} is no whole number in range"));
+                    fail(user, T::FUNCTION, &format!("{text:?} is not a whole number in range"));
                 }
                 value.ok()
             });

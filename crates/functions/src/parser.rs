@@ -1,8 +1,8 @@
-//! From a text of the plan to a template: JMeter's notation of variables and functions.
+//! Parser of JMeter's notation of variables and functions; it turns a text of the plan into a template.
 //!
-//! The rules, and their oddities, are those of JMeter 5.6.3: a backslash escapes `$`, `,` and itself and stays
-//! before anything else; a name ends at `}` whatever is inside; a parenthesis after a name that is no function
-//! belongs to the name; an unclosed `${name` loses its `${`.
+//! The rules, and their oddities, are those of JMeter 5.6.3: a backslash escapes `$`, `,` and itself and is kept
+//! before other characters; a name ends at the first `}`; a parenthesis after a name that is not a function belongs to
+//! the name; an unclosed `${name` loses its `${`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::problem::{Problem, ProblemKind};
 use crate::registry;
 
-/// How deep functions may stand in arguments of functions.
+/// Maximum nesting depth of function calls in arguments of function calls.
 const DEPTH_MAX: u32 = 50;
 
 /// A function that throws an `IllegalArgumentException` each time.
@@ -29,7 +29,7 @@ impl Function for Throws {
     }
 }
 
-/// Reads `text`; `base` is its offset in the text the caller handed over.
+/// Parses `text`, which starts at offset `base` of the caller's text.
 pub(crate) fn template(text: &str, base: usize, context: &mut Context<'_>) -> Template {
     let mut reader = Reader { text, at: 0, base };
     let mut segments = Vec::new();
@@ -74,7 +74,7 @@ pub(crate) fn template(text: &str, base: usize, context: &mut Context<'_>) -> Te
     Template::new(text, segments)
 }
 
-/// Characters of a text, one after the other.
+/// A cursor over the characters of a text.
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -88,7 +88,7 @@ impl<'t> Reader<'t> {
         Some(c)
     }
 
-    /// What has been read since `from`.
+    /// The text read since `from`.
     fn since(&self, from: usize) -> &'t str {
         &self.text[from..self.at]
     }
@@ -132,8 +132,8 @@ fn reference(reader: &mut Reader<'_>, context: &mut Context<'_>) -> Segment {
     Segment::Text(name.into())
 }
 
-/// Names that only functions have: JMeter without the plugin that brings the function would send the text as it
-/// is, which nobody wants.
+/// Whether only a function can have this name. JMeter without the function's plugin would send the call as text, which
+/// is never intended.
 fn looks_like_function(name: &str) -> bool {
     name.strip_prefix("__").is_some_and(|rest| {
         !rest.is_empty()
@@ -165,7 +165,7 @@ fn call(name: &str, start: usize, reader: &mut Reader<'_>, context: &mut Context
         }
     }
     if context.depth >= DEPTH_MAX {
-        // One finding is enough, whatever stands further inside.
+        // One finding is enough for all calls inside.
         if context.problems.iter().all(|problem| problem.kind != ProblemKind::Unsupported) {
             let message = format!("functions are nested deeper than {DEPTH_MAX}");
             let hint = "compute the inner values first, for instance into variables".to_owned();
@@ -189,7 +189,7 @@ fn is_space(c: char) -> bool {
     )
 }
 
-/// Splits what follows `(` up to its `)`: each argument as written, with its place.
+/// Splits the text up to the closing `)` into arguments as written, each with its place.
 fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
     let mut found = Vec::new();
     let mut from = reader.at;
@@ -206,8 +206,8 @@ fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
             ',' if references == 0 => {
                 found.push((from, &reader.text[from..reader.at - 1]));
                 from = reader.at;
-                // The character before the first of an argument is not looked at: `$,{` opens nothing, but
-                // JMeter keeps what it saw before the comma.
+                // `previous` is not reset: JMeter remembers the character before the comma, so `$,{` counts
+                // as the start of a reference here.
                 continue;
             }
             ')' if references == 0 && parentheses == 0 => {
@@ -229,7 +229,7 @@ fn arguments<'t>(reader: &mut Reader<'t>) -> Vec<(usize, &'t str)> {
     found
 }
 
-/// Makes the function, or notes why it cannot be had.
+/// Builds the function, or records why it cannot be built.
 fn make(name: &str, offset: usize, values: Vec<Template>, context: &mut Context<'_>) -> Segment {
     let made = match registry::find(name) {
         Some(info) => info.make(values, offset, context),

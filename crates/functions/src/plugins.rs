@@ -83,7 +83,7 @@ pub(crate) fn case_format(arguments: &mut Arguments<'_, '_>) -> Made {
     })
 }
 
-/// A text in a mode of the plugin; as it is in one that there is not.
+/// A text in a mode of the plugin; unchanged if the mode is unknown.
 fn in_case(text: &str, mode: &str) -> String {
     let words = words(text);
     match mode {
@@ -153,7 +153,7 @@ impl Function for If {
         let start = out.len();
         let actual = self.actual.text(user).into_owned();
         let equal = with_text(&self.expected, user, |_, expected| actual == expected);
-        // Only the one that is asked for is evaluated.
+        // Only the selected text is evaluated.
         (if equal { &self.then } else { &self.otherwise }).render(user, out);
         self.target.store(user, &out[start..]);
     }

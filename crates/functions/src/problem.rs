@@ -1,28 +1,29 @@
-//! What is wrong with a text of the plan.
+//! Problems of texts with functions.
 
 use std::fmt;
 
-/// Whose fault it is.
+/// Kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// The text may well work in JMeter, but not here.
+    /// The text may work in JMeter; it is not supported here.
     Unsupported,
-    /// The text works in JMeter, and nothing but a Java machine could run it.
+    /// The text works in JMeter; running it needs a Java machine.
     NeedsJava,
-    /// JMeter cannot make anything of the text either.
+    /// The text is invalid in JMeter too.
     Invalid,
-    /// A function that throws each time: JMeter fails the sample whose request asks for it, and starts nothing elsewhere.
+    /// A function that always throws: JMeter fails the sample if a request contains it, and does not start the test
+    /// if another element does.
     FailsSample,
 }
 
-/// Something in a text with functions that keeps the plan from running.
+/// A problem in a text with functions because of which the plan cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Whose fault it is.
+    /// Its kind.
     pub kind: ProblemKind,
-    /// What is wrong.
+    /// Description.
     pub message: String,
-    /// What to do about it; may be empty.
+    /// What the user can do; may be empty.
     pub hint: String,
     /// Where: byte offset in the text, of the `${` of the innermost function.
     pub offset: usize,

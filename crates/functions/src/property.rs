@@ -14,24 +14,24 @@ struct Read {
     name: Template,
     otherwise: Otherwise,
     target: Target,
-    /// Its place among what each thread remembers.
+    /// Its index in each thread's cache.
     place: usize,
 }
 
-/// Functions whose values are remembered.
+/// Maximum number of functions whose values are cached.
 const PLACES_MAX: usize = 4096;
 
-/// Places given out so far.
+/// Number of indexes assigned so far.
 static PLACES: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// What the functions of this thread read last, and under which version of the properties: a property that does not
-    /// change costs neither a lock nor a search.
+    /// The last value of each function on this thread, with the version of the properties: an unchanged property needs
+    /// neither a lock nor a search.
     static REMEMBERED: RefCell<Vec<(u64, Box<str>)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Read {
-    /// Appends what was read before under this version; false when nothing was.
+    /// Appends the value cached for this version; false if there is none.
     fn recall(&self, version: u64, out: &mut String) -> bool {
         REMEMBERED.with_borrow(|all| match all.get(self.place) {
             Some((known, value)) if *known == version && version != 0 => {
@@ -43,20 +43,20 @@ impl Read {
     }
 
     fn remember(&self, version: u64, value: &str) {
-        // Texts that come up during the run make functions without end: only the first, which are the plan's, count.
+        // Texts built during the run create functions without limit: only the first ones, those of the plan, are cached.
         if self.place >= PLACES_MAX || version == 0 {
             return;
         }
         REMEMBERED.with_borrow_mut(|all| {
             if all.len() <= self.place {
-                // Version 0 is never given out.
+                // Version 0 is never used.
                 all.resize_with(self.place + 1, || (0, Box::default()));
             }
             all[self.place] = (version, value.into());
         });
     }
 
-    /// Whether name and default are fixed and nothing else is to be done.
+    /// Whether name and default are constant and no variable is set.
     fn is_plain(&self) -> bool {
         let default_is_fixed = match &self.otherwise {
             Otherwise::Text(text) => text.as_literal().is_some(),
@@ -66,7 +66,7 @@ impl Read {
     }
 }
 
-/// What an unset property reads as.
+/// The value of an unset property.
 #[derive(Debug)]
 enum Otherwise {
     One,
@@ -106,8 +106,8 @@ impl Function for Read {
         with_text(&self.name, user, |user, name| {
             let found =
                 user.run.properties.with(name, |value| value.map(|value| out.push_str(value)).is_some());
-            // JMeter evaluates the default whether it is needed or not; only functions that leave traces could
-            // tell the difference, so those are evaluated here too.
+            // JMeter always evaluates the default; only functions with side effects make a difference, so those are
+            // evaluated here too.
             match &self.otherwise {
                 Otherwise::Text(text) if !found => text.render(user, out),
                 Otherwise::Text(text) if text.as_literal().is_none() => {
@@ -126,8 +126,7 @@ impl Function for Read {
     }
 }
 
-/// Takes blanks away around what was appended to `out` from `start` on: JMeter trims what it reads of a property, its
-/// default too.
+/// Trims the text appended to `out` since `start`: JMeter trims a property's value and its default.
 fn trim_from(out: &mut String, start: usize) {
     let is_blank = |character: char| character <= ' ';
     let end = start + out[start..].trim_end_matches(is_blank).len();

@@ -32,7 +32,7 @@ impl Bound {
             Bound::Varying(template) => with_text(template, user, |user, text| {
                 let value = java_trim(text).parse().ok();
                 if value.is_none() {
-                    fail(user, "__Random", &format!("{text:?} is no whole number"));
+                    fail(user, "__Random", &format!("{text:?} is not a whole number"));
                 }
                 value
             }),
@@ -56,7 +56,7 @@ fn bound(arguments: &mut Arguments<'_, '_>, index: usize) -> Result<Bound, crate
         None => Ok(Bound::Varying(template)),
         Some(text) => match java_trim(text).parse() {
             Ok(value) => Ok(Bound::Constant(value)),
-            Err(_) => Err(arguments.invalid(format!("{text:?} is no whole number"), "")),
+            Err(_) => Err(arguments.invalid(format!("{text:?} is not a whole number"), "")),
         },
     }
 }
@@ -98,7 +98,7 @@ struct RandomString {
 /// `${__RandomString(length, characters, variable)}`
 pub(crate) fn random_string(arguments: &mut Arguments<'_, '_>) -> Made {
     if let Some(text) = arguments.literal(0).filter(|text| !matches!(text.parse::<i32>(), Ok(0..))) {
-        return Err(arguments.invalid(format!("the length {text:?} is no whole number from 0 on"), ""));
+        return Err(arguments.invalid(format!("the length {text:?} is not a whole number of at least 0"), ""));
     }
     let characters = arguments
         .optional(1)
@@ -117,7 +117,11 @@ impl Function for RandomString {
             }
             Ok(length @ 0..) => Some(length.unsigned_abs()),
             _ => {
-                fail(user, "__RandomString", &format!("the length {text:?} is no whole number from 0 on"));
+                fail(
+                    user,
+                    "__RandomString",
+                    &format!("the length {text:?} is not a whole number of at least 0"),
+                );
                 None
             }
         });

@@ -38,7 +38,7 @@ pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> Made {
     Ok(Arc::new(RegexFunction { pattern, template, which, between, default, name, input }))
 }
 
-/// Refuses a fixed pattern whose matches are not promised.
+/// Refuses a constant pattern that may match differently than in JMeter.
 fn check(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
     let Some(text) = arguments.literal(index) else { return Ok(()) };
     match Pattern::compile(text).and_then(|pattern| pattern.groups_are_sure()) {
@@ -125,7 +125,7 @@ enum Chosen {
     Nothing(String),
 }
 
-/// Which match a text asks for: its number, `RAND`, or a share of all; blank: the first.
+/// The match that a text selects: its number, `RAND`, or a share of all matches; the first if blank.
 fn chosen(which: &str, count: usize, user: &mut UserState) -> Chosen {
     if which.is_empty() {
         return Chosen::Match(0);
@@ -163,7 +163,7 @@ fn result(found: &Match, name: &str, template: &str, user: &mut UserState, out: 
         out.push_str(before);
         match found.get(number) {
             Some(Some(group)) => out.push_str(group),
-            // JMeter writes what ORO gives for such a group: nothing, as Java's text.
+            // ORO returns null for such a group, which JMeter writes as text.
             Some(None) | None => out.push_str("null"),
         }
         rest = after;
@@ -174,7 +174,7 @@ fn result(found: &Match, name: &str, template: &str, user: &mut UserState, out: 
     }
 }
 
-/// The first `$number$` of a template: what stands before, the number, what stands behind.
+/// The first `$number$` of a template: the text before, the number, the text after.
 fn reference(template: &str) -> Option<(&str, usize, &str)> {
     let mut from = 0;
     loop {
@@ -229,7 +229,7 @@ fn replace_all(text: &str, pattern: &str, replacement: &str) -> Result<String, S
     let mut out = String::new();
     let mut problem = None;
     let mut end = 0;
-    // Where a match lies is where its text lies in the whole.
+    // The place of a match follows from the address of its text within the whole.
     let place = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let searched = pattern.each_match(text, |groups| {
         let Some(whole) = groups.get(0) else { return ControlFlow::Break(()) };

@@ -1,4 +1,4 @@
-//! Which functions there are.
+//! The supported functions.
 
 use busyhour_program::template::Template;
 
@@ -14,11 +14,11 @@ use crate::{
 pub struct FunctionInfo {
     /// Its name, with the two underscores.
     pub name: &'static str,
-    /// Its arguments; what stands in brackets may be left out.
+    /// Its arguments; those in brackets are optional.
     pub arguments: &'static str,
-    /// What it gives.
+    /// Its result.
     pub description: &'static str,
-    /// In what it differs from JMeter, or where it comes from; mostly empty.
+    /// Difference from JMeter, or origin; mostly empty.
     pub note: &'static str,
     min: usize,
     max: usize,
@@ -31,7 +31,7 @@ impl std::fmt::Debug for FunctionInfo {
     }
 }
 
-/// `min` and `max` of a function that takes any number of arguments from `min` on.
+/// Maximum of a function without an upper limit on its arguments.
 const ANY: usize = usize::MAX;
 
 const fn function(
@@ -64,7 +64,7 @@ impl FunctionInfo {
         } else {
             format!("{min} to {max}")
         };
-        let message = format!("{name} takes {expected} arguments, here it has {count}");
+        let message = format!("{name} takes {expected} arguments, but the call has {count}");
         let hint = format!("its arguments: {}; a comma inside an argument is written \\,", self.arguments);
         Err(Problem { kind: ProblemKind::Invalid, message, hint, offset })
     }
@@ -148,26 +148,27 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__uppercase", (1, 2), "text[, variable]", text::uppercase, "text in upper case").noting(PLUGIN),
 ];
 
-/// A function that JMeter had before 4.0: JMeter 5.6.3 takes its call for the name of a variable, which it leaves as text.
+/// A function that JMeter had before 4.0: JMeter 5.6.3 treats its call as the name of an unknown variable and sends it
+/// as text.
 const LEFT_AS_TEXT: &str = "__jexl";
 
-/// Whether JMeter 5.6.3 leaves the call of that function as it is.
+/// Whether JMeter 5.6.3 sends the call of that function as text.
 pub(crate) fn is_left_as_text(name: &str) -> bool {
     name == LEFT_AS_TEXT
 }
 
-/// The place of a call that JMeter 5.6.3 no longer knows and sends as text, if there is one.
+/// The place of the first call that JMeter 5.6.3 sends as text.
 #[must_use]
 pub fn call_left_as_text(text: &str) -> Option<usize> {
     text.find("${__jexl(")
 }
 
-/// The functions that may be used, in the order JMeter lists its own, those of plugins last.
+/// The supported functions in JMeter's order, those of plugins last.
 pub fn supported() -> &'static [FunctionInfo] {
     FUNCTIONS
 }
 
-/// The function of that name, if it can be had.
+/// The function of that name, if it is supported.
 pub(crate) fn find(name: &str) -> Option<&'static FunctionInfo> {
     FUNCTIONS.iter().find(|info| info.name == name)
 }
@@ -177,12 +178,12 @@ pub(crate) fn is_function(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// Why a function cannot be had.
+/// The problem of a call to an unknown function.
 pub(crate) fn refusal(name: &str, offset: usize) -> Problem {
     let message = format!("the function {name} is not known");
     let similar = FUNCTIONS.iter().find(|info| info.name.eq_ignore_ascii_case(name));
     let hint = match similar {
-        Some(info) => format!("did you mean {}? Names heed case", info.name),
+        Some(info) => format!("did you mean {}? Function names are case-sensitive", info.name),
         None => format!(
             "it may come from a plugin; JMeter without that plugin sends the text ${{{name}(…)}} as it is"
         ),

@@ -1,4 +1,5 @@
-//! The sampler at hand for scripts: the engine's side of it in the words of the script crate, which knows no engine.
+//! The current sampler for scripts: converts the engine's types to those of the script crate, which does not depend on
+//! the engine.
 
 use busyhour_program::request as engine;
 use busyhour_program::user::RequestAccess;
@@ -32,7 +33,7 @@ fn flag_of(which: RequestFlag) -> engine::RequestFlag {
 }
 
 impl UserScope<'_> {
-    /// Works with the request, which is taken out of the user meanwhile.
+    /// Calls a function with the request, which is moved out of the user meanwhile.
     fn with_request<T: Default>(
         &mut self,
         work: impl FnOnce(&mut dyn RequestAccess, &mut UserState) -> T,

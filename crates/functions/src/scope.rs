@@ -1,4 +1,4 @@
-//! What a script sees of the user that runs it.
+//! The objects of a user that scripts can access.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub struct UserScope<'a> {
     /// In a sampler's script: the result of the sample before.
     previous: Option<Facts>,
     verdict: Option<Verdict>,
-    /// Operations that the interpreter lacks and that the script met.
+    /// Operations that the script used and the interpreter lacks.
     gaps: Vec<String>,
 }
 
@@ -61,16 +61,16 @@ impl<'a> UserScope<'a> {
         scope
     }
 
-    /// Counts the operations that the interpreter lacks and that the script met, under the name of its element.
+    /// Counts the operations that the script used and the interpreter lacks, under the name of its element.
     pub fn report_gaps(&mut self, element: &str) {
         for what in self.gaps.drain(..) {
             self.user.run.doubt_script(element, ScriptDoubt::Unsupported(what));
         }
     }
 
-    /// What the assertion's script said.
+    /// The verdict of an assertion's script.
     #[must_use]
-    pub fn said(&mut self) -> Verdict {
+    pub fn take_verdict(&mut self) -> Verdict {
         self.verdict.take().unwrap_or_default()
     }
 }
@@ -125,7 +125,7 @@ impl Scope for UserScope<'_> {
     }
 
     fn wall_clock_ms(&self) -> i64 {
-        // What the script slept has passed for it.
+        // For the script, the time that it slept has passed.
         self.facts.wall_ms(self.user.now() + self.user.owed_ns)
     }
 
@@ -288,7 +288,7 @@ fn date_format(pattern: &str) -> Result<DateFormat, String> {
     DateFormat::new(pattern).map_err(|error| format!("the date format `{pattern}` ({error})"))
 }
 
-/// A result as a script sees it: the user's own is taken out of the user meanwhile.
+/// A result as scripts access it; it is moved out of the user while the script runs.
 struct Facts {
     result: SampleResult,
     clock: busyhour_program::clock::Clock,

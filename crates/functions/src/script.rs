@@ -1,8 +1,8 @@
 //! `__jexl3`, `__jexl2`, `__jexl`, `__javaScript`, `__groovy`, `__BeanShell`.
 //!
-//! A script that does not vary is compiled with the plan, and refused with it. One that holds `${…}` is tried with
-//! `1` in each place, so that what can never run is refused early; the text it becomes is compiled when it comes up
-//! and kept by its thread.
+//! A constant script is compiled with the plan. A script that contains `${…}` is compiled with `1` in place of each
+//! reference, so that a script that can never run is refused before the run; the real text is compiled at first use
+//! and cached by the thread.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use crate::arguments::{Arguments, Made, Target, with_text};
 use crate::problem::{Problem, ProblemKind};
 use crate::scope::UserScope;
 
-/// A language, as its function's name says it.
+/// The language of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Language {
     Jexl3,
@@ -49,7 +49,7 @@ impl fmt::Debug for Compiled {
 }
 
 impl Language {
-    /// What a script is that goes beyond what runs here.
+    /// Kind of the problem if a script is not supported.
     fn beyond(self) -> ProblemKind {
         match self {
             Language::Groovy | Language::BeanShell => ProblemKind::NeedsJava,
@@ -69,7 +69,7 @@ impl Language {
         })
     }
 
-    /// The text of a value: scripts of Rhino say `null` and `undefined`, the others nothing.
+    /// The text of a value: `null` and `undefined` are words in Rhino, and empty in the other languages.
     fn text(self, value: &Value) -> String {
         if self == Language::JavaScript { value.to_java_string() } else { value.to_function_result() }
     }
@@ -144,7 +144,7 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
                 Text::Constant(compiled)
             }
             Err(error) if error.is_unsupported() => {
-                let hint = "scripts beyond plain expressions need JMeter's own interpreters";
+                let hint = "only JMeter's own interpreter can run this script";
                 return Err(Problem {
                     kind: language.beyond(),
                     ..arguments.unsupported(error.to_string(), hint)
@@ -155,11 +155,11 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
             }
         },
         None => {
-            // A probe that is no sentence of the language says nothing: the real text may be one.
+            // A syntax error with the 1s proves nothing: the real text may be valid.
             match language.compile(&probe(&template)) {
                 Ok(compiled) => note_reads(arguments, &compiled),
                 Err(error) if error.is_unsupported() && !arguments.at_run_time() => {
-                    let hint = "tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better";
+                    let hint = "checked with 1 in place of each ${…}; a fixed script that calls vars.get(…) is checked exactly";
                     return Err(Problem {
                         kind: language.beyond(),
                         ..arguments.unsupported(error.to_string(), hint)
@@ -173,8 +173,8 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> Made {
     Ok(Arc::new(Script { name: arguments.name, language, text, target: arguments.target(1) }))
 }
 
-/// Notes what a script of the plan may read. One that is made while the run goes on belongs to a function that has been
-/// noted.
+/// Records what a script of the plan may read. The reads of a script that is built during the run are already recorded
+/// for the function that builds it.
 fn note_reads(arguments: &mut Arguments<'_, '_>, compiled: &Compiled) {
     if arguments.at_run_time() {
         return;
@@ -188,7 +188,7 @@ fn note_reads(arguments: &mut Arguments<'_, '_>, compiled: &Compiled) {
     arguments.note_reads(keep_of(identifiers.reads_of_results()), reads_any_variable);
 }
 
-/// What has to be kept of a result for a script to read these parts of it.
+/// The parts of a result that must be retained for a script that reads them.
 #[must_use]
 pub fn keep_of(reads: ResultReads) -> Keep {
     Keep {
@@ -199,7 +199,7 @@ pub fn keep_of(reads: ResultReads) -> Keep {
     }
 }
 
-/// The script with `1` for everything that varies: it fits within quotes and without.
+/// The script with `1` in place of each reference, which is valid both inside and outside of quotes.
 fn probe(template: &Template) -> String {
     template
         .segments()
@@ -208,17 +208,17 @@ fn probe(template: &Template) -> String {
         .collect()
 }
 
-/// Scripts kept per thread and language; JMeter's own expression cache has the same size.
+/// Scripts cached per thread and language; JMeter's expression cache has the same size.
 const KEPT_SCRIPTS: usize = 512;
 
-/// Compiled scripts by their text, or why there is none.
+/// Compiled scripts or their errors, by text.
 type Kept = HashMap<Box<str>, Rc<Result<Compiled, ScriptError>>>;
 
 thread_local! {
     static KEPT: RefCell<HashMap<Language, Kept>> = RefCell::new(HashMap::new());
 }
 
-/// The compiled form of a text that came up while the run goes on.
+/// The cached compilation of a text that was built during the run.
 fn kept(language: Language, text: &str) -> Rc<Result<Compiled, ScriptError>> {
     KEPT.with_borrow_mut(|languages| {
         let scripts = languages.entry(language).or_default();
@@ -234,15 +234,18 @@ fn kept(language: Language, text: &str) -> Rc<Result<Compiled, ScriptError>> {
     })
 }
 
-/// Property that, when `true`, keeps a run going although a text came up that is not supported.
+/// Property that, when `true`, lets a run continue after an unsupported text.
 pub const ALLOW_UNSUPPORTED_PROPERTY: &str = "busyhour.allow_unsupported";
 
-/// Ends the run, unless it was told to go on, because a text came up that means something only to JMeter: the
-/// result would be wrong.
+/// Stops the run because of an unsupported text, which would make the results wrong, unless
+/// [`ALLOW_UNSUPPORTED_PROPERTY`] is set.
 pub(crate) fn stop_unsupported(user: &UserState) {
     if !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
-        user.log(Level::Error, "a text came up that is not supported, see the line above; the test stops");
-        let why = "a text came up that means something only to JMeter, see the log";
+        user.log(
+            Level::Error,
+            "a text built during the run is not supported, see the line above; the test stops",
+        );
+        let why = "a text built during the run is not supported, see the log";
         user.run.stop_because_of_error(Stop::Graceful, why);
     }
 }
@@ -279,8 +282,8 @@ impl Function for Script {
 }
 
 impl Script {
-    /// A script that fails is logged and leaves an empty text. What only this program cannot run is noted besides, so
-    /// that the results name it; a `java.lang.Error` ends the user, as in JMeter.
+    /// Logs the error of a script; the function's text is empty. Unsupported operations are also recorded for the
+    /// caveats of the results. A `java.lang.Error` ends the user, as in JMeter.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
         if matches!(error, ScriptError::LimitReached { .. }) {
             exceeded(Limit::Script);

@@ -120,7 +120,7 @@ impl Function for ChangeCase {
     }
 }
 
-/// The first character in title case, which is one character; the rest stays.
+/// The text with its first character in title case, which is one character.
 fn capitalize(text: &str, out: &mut String) {
     let mut rest = text.chars();
     if let Some(first) = rest.next() {

@@ -113,7 +113,7 @@ impl Function for Iteration {
 #[derive(Debug)]
 struct Machine {
     what: fn() -> String,
-    /// Asked once: the machine does not change its name while the run goes on.
+    /// Determined once: the machine's name does not change during a run.
     known: OnceLock<String>,
     target: Target,
 }
@@ -132,7 +132,7 @@ impl Function for Machine {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let text = self.known.get_or_init(self.what);
         if text.is_empty() {
-            user.log(Level::Warn, "the name of this machine cannot be found out");
+            user.log(Level::Warn, "cannot determine the name of this machine");
         }
         out.push_str(text);
         self.target.store(user, text);

@@ -1,4 +1,4 @@
-//! `__time`, and what the functions on dates share.
+//! `__time`, and code shared by the functions on dates.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ enum Format {
     Divided(u64),
     /// By a pattern, in the machine's time zone.
     Pattern(DateFormat, TimeZone),
-    /// Not at all.
+    /// Prints nothing.
     Broken,
 }
 

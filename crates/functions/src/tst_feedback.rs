@@ -87,7 +87,7 @@ mod tests {
     use super::needed;
 
     #[test]
-    fn users_follow_what_the_timer_says() {
+    fn users_follow_the_timer() {
         assert_eq!(needed(10, 5, 100, 0.0, 0.1), 10, "nothing new");
         assert_eq!(needed(10, 0, 50, 100.0, 0.1), 15, "half of the starts were missed");
         assert_eq!(needed(10, 0, 100, 100.0, 0.1), 10);

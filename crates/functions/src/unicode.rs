@@ -1,4 +1,4 @@
-//! What Unicode says of characters.
+//! Unicode properties of characters.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ mod tests {
     use super::is_assigned;
 
     #[test]
-    fn private_and_unassigned_characters_are_told() {
+    fn private_and_unassigned_characters_are_excluded() {
         assert!(is_assigned('a') && is_assigned('\u{24186}'));
         assert!(!is_assigned('\u{e000}') && !is_assigned('\u{378}') && !is_assigned('\u{50000}'));
     }

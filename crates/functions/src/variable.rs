@@ -32,7 +32,7 @@ impl Function for Variable {
     }
 }
 
-/// A text that is parsed while the run goes on may call any function.
+/// A text that is parsed during the run may call any function.
 fn note_unknown_text(arguments: &mut Arguments<'_, '_>) {
     arguments.note_reads(Keep::ALL, true);
 }
@@ -141,8 +141,8 @@ impl Function for Split {
     }
 }
 
-/// The parts between delimiters, each character of `delimiters` being one. Empty parts count, save one before a
-/// delimiter that the text begins with.
+/// The parts between delimiters; each character of `delimiters` is one. Empty parts count, except before a delimiter
+/// at the start of the text.
 fn parts<'t>(text: &'t str, delimiters: &str) -> impl Iterator<Item = &'t str> {
     let mut parts = text.split(|c| delimiters.contains(c));
     if text.is_empty() || text.starts_with(|c| delimiters.contains(c)) {
@@ -178,14 +178,14 @@ impl Function for FromMultiple {
     }
 }
 
-/// The values of all these variables; those with a `_matchNr` count with all their matches.
+/// The values of these variables; a variable with a `_matchNr` contributes all its matches.
 fn candidates(user: &UserState, names: &str) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     for name in names.split('|').filter(|name| !name.is_empty()) {
         let matches = match user.variables.get(&format!("{name}_matchNr")) {
             None | Some("") => 0,
             Some(text) => {
-                text.parse::<i32>().map_err(|_| format!("{name}_matchNr is no number: {text:?}"))?
+                text.parse::<i32>().map_err(|_| format!("{name}_matchNr is not a number: {text:?}"))?
             }
         };
         if matches > 0 {

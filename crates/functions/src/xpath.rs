@@ -1,4 +1,4 @@
-//! `__XPath`: the nodes that an expression finds in a file, one a call.
+//! `__XPath`: the nodes that an expression selects in a file, one per call.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use busyhour_xml::{Answer, Reading, decode, evaluate, first_value, read};
 
 use crate::arguments::{Arguments, Made};
 
-/// What the calls of a run have found, by file and expression; all users go through the same nodes.
+/// Results of a run by file and expression; all users share the sequence of nodes.
 #[derive(Debug, Default)]
 struct Found(Mutex<HashMap<(String, String), Values>>);
 
@@ -62,7 +62,7 @@ impl Function for XPath {
     }
 }
 
-/// The text of each node; JMeter's word for one without is `null`.
+/// The text of each node; JMeter writes `null` for a node without text.
 fn values(file: &str, expression: &str) -> Result<Vec<String>, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let text = decode(&bytes);

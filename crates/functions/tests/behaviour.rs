@@ -19,27 +19,27 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn what_is_refused_says_why() {
+fn refusals_give_a_reason() {
     insta::assert_snapshot!(refused("a ${__P()} ${__nope(1)}"), @r#"
-    Invalid at 2: __P takes 1 to 2 arguments, here it has 0 (its arguments: property[, default]; a comma inside an argument is written \,)
+    Invalid at 2: __P takes 1 to 2 arguments, but the call has 0 (its arguments: property[, default]; a comma inside an argument is written \,)
     Unsupported at 11: the function __nope is not known (it may come from a plugin; JMeter without that plugin sends the text ${__nope(…)} as it is)
     "#);
-    insta::assert_snapshot!(refused("${__p(x)}"), @"Unsupported at 0: the function __p is not known (did you mean __P? Names heed case)");
-    insta::assert_snapshot!(refused("${__P(a,b,c)}"), @r#"Invalid at 0: __P takes 1 to 2 arguments, here it has 3 (its arguments: property[, default]; a comma inside an argument is written \,)"#);
-    insta::assert_snapshot!(refused("${__V(x_${__Random(1)})}"), @r#"Invalid at 8: __Random takes 2 to 3 arguments, here it has 1 (its arguments: minimum, maximum[, variable]; a comma inside an argument is written \,)"#);
+    insta::assert_snapshot!(refused("${__p(x)}"), @"Unsupported at 0: the function __p is not known (did you mean __P? Function names are case-sensitive)");
+    insta::assert_snapshot!(refused("${__P(a,b,c)}"), @r#"Invalid at 0: __P takes 1 to 2 arguments, but the call has 3 (its arguments: property[, default]; a comma inside an argument is written \,)"#);
+    insta::assert_snapshot!(refused("${__V(x_${__Random(1)})}"), @r#"Invalid at 8: __Random takes 2 to 3 arguments, but the call has 1 (its arguments: minimum, maximum[, variable]; a comma inside an argument is written \,)"#);
     insta::assert_snapshot!(refused("${__P(x"), @r#"Invalid at 0: the call of __P is not closed (write ${__P(…)}; a comma inside an argument is written \,)"#);
     insta::assert_snapshot!(refused("${__jexl3(1 +)}"), @"Invalid at 0: __jexl3: expected an expression, found the end (column 4) (JMeter would fail each time it runs it)");
-    insta::assert_snapshot!(refused("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (tried with 1 in the place of each ${…}; a fixed script that reads vars.get(…) can be checked better)");
+    insta::assert_snapshot!(refused("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (checked with 1 in place of each ${…}; a fixed script that calls vars.get(…) is checked exactly)");
     insta::assert_snapshot!(refused("${__Random(6,1)}"), @"Invalid at 0: __Random: the maximum 1 is less than the minimum 6");
     insta::assert_snapshot!(refused("${__time(YYYY-MM-dd b)}"), @"FailsSample at 0: Unable to parse date format YYYY-MM-dd b (Unknown pattern letter: b; patterns are those of Java's DateTimeFormatter)");
     insta::assert_snapshot!(refused("${__time(zzzz)}"), @r#"Unsupported at 0: __time: the date pattern "zzzz": full names of zones are not supported"#);
     insta::assert_snapshot!(refused("${__timeShift(d MMMM yyyy,,P1D,fr_FR,)}"), @r#"Unsupported at 0: __timeShift: the date pattern "d MMMM yyyy": names and weeks of the locale fr_FR are not supported"#);
-    insta::assert_snapshot!(refused("${__digest(MD2,x)}"), @r#"Unsupported at 0: __digest: the algorithm "MD2" is not known (MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are there)"#);
-    insta::assert_snapshot!(refused("${__intSum(1,2 ,3)}"), @r#"Invalid at 0: __intSum: "2 " is no whole number in range (blanks around a number are not allowed, save in the last argument)"#);
+    insta::assert_snapshot!(refused("${__digest(MD2,x)}"), @r#"Unsupported at 0: __digest: the algorithm "MD2" is not known (MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224 and SHA-512/256 are supported)"#);
+    insta::assert_snapshot!(refused("${__intSum(1,2 ,3)}"), @r#"Invalid at 0: __intSum: "2 " is not a whole number in range (only the last argument may have blanks around its number)"#);
 }
 
 #[test]
-fn a_name_that_looks_like_a_function_but_is_called_by_nobody_is_a_variable() {
+fn a_function_name_that_is_not_called_is_a_variable() {
     let (mut world, templates) = World::compiled(&["${__jm__Loop__idx}", "${__nope}"]);
     world.user.variables.set("__jm__Loop__idx", "3");
     assert_eq!(world.render(&templates[0]), "3");
@@ -47,7 +47,7 @@ fn a_name_that_looks_like_a_function_but_is_called_by_nobody_is_a_variable() {
 }
 
 #[test]
-fn users_count_for_themselves_and_all_together() {
+fn counters_count_per_user_or_for_all_users() {
     let texts = ["${__counter(TRUE,own)}", "${__counter(FALSE,)}", "${__counter(TRUE)}"];
     let (mut first, templates) = World::compiled(&texts);
     let (mut second, _) = World::compiled(&texts);
@@ -124,14 +124,14 @@ fn draws_stay_within_their_bounds() {
 }
 
 #[test]
-fn failures_at_run_time_are_logged_and_leave_nothing() {
+fn failures_during_the_run_are_logged_and_the_text_is_empty() {
     let (mut world, templates) = World::compiled(&["<${__Random(1,${max},r)}>", "<${__intSum(1,${max},s)}>"]);
     assert_eq!(world.render(&templates[0]), "<>");
     assert_eq!(world.render(&templates[1]), "<>");
     assert_eq!(world.user.variables.get("r"), None);
     insta::assert_snapshot!(world.log().join("\n"), @r#"
-    Error __Random: "${max}" is no whole number
-    Error __intSum: "${max}" is no whole number in range
+    Error __Random: "${max}" is not a whole number
+    Error __intSum: "${max}" is not a whole number in range
     "#);
 }
 
@@ -145,7 +145,7 @@ fn a_function_that_jmeter_no_longer_has_is_left_as_text() {
 }
 
 #[test]
-fn what_comes_up_unsupported_at_run_time_ends_the_run() {
+fn an_unsupported_text_built_during_the_run_stops_it() {
     let (mut world, templates) = World::compiled(&["<${__eval(${text})}>", "<${__groovy(${script})}>"]);
     world.user.variables.set("text", "${__groovy(Runtime.version)}");
     world.user.variables.set("script", "new URL('x').text");
@@ -156,8 +156,8 @@ fn what_comes_up_unsupported_at_run_time_ends_the_run() {
     assert_eq!(world.render(&templates[1]), "<>");
     assert_eq!(world.user.run.stop(), Stop::No);
     insta::assert_snapshot!(world.log().join("\n"), @r#"
-    Error in "${__groovy(Runtime.version)}": __groovy: the class or object `Runtime` is not supported (column 1) (scripts beyond plain expressions need JMeter's own interpreters)
-    Error a text came up that is not supported, see the line above; the test stops
+    Error in "${__groovy(Runtime.version)}": __groovy: the class or object `Runtime` is not supported (column 1) (only JMeter's own interpreter can run this script)
+    Error a text built during the run is not supported, see the line above; the test stops
     Warn __groovy: `text` in a script with `new URL`, which would open a connection, is not supported (column 14)
     "#);
 }

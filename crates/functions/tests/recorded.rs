@@ -26,12 +26,12 @@ enum Way {
 }
 
 #[test]
-fn compiled_texts_become_what_jmeter_makes_of_them() {
+fn compiled_texts_evaluate_as_in_jmeter() {
     replay(TEXTS, Way::Compiled);
 }
 
 #[test]
-fn texts_made_at_run_time_become_what_jmeter_makes_of_them() {
+fn texts_built_during_the_run_evaluate_as_in_jmeter() {
     replay(TEXTS, Way::AtRunTime);
 }
 

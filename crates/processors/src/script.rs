@@ -464,7 +464,7 @@ impl ScriptText {
                 },
             }),
         };
-        let verdict = scope.said();
+        let verdict = scope.take_verdict();
         scope.report_gaps(&self.name);
         drop(scope);
         if let Some(memory) = memory {

@@ -130,7 +130,7 @@ fn everything_unsupported_is_listed_with_its_place() {
     error[unsupported-function]: __groovy: `new java.net.Socket` is not supported (column 5)
       --> plan.jmx:47:1
       in: Plan > Group > Steps > second
-      hint: scripts beyond plain expressions need JMeter's own interpreters
+      hint: only JMeter's own interpreter can run this script
 
     in the outlines: line, element; - disabled, ! not supported
     "#);
