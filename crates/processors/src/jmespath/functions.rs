@@ -106,6 +106,13 @@ impl Call<'_> {
         }
     }
 
+    fn object(&self, at: usize) -> Result<Vec<(String, Value)>, String> {
+        match self.argument(at)? {
+            Value::Object(members) => Ok(members),
+            other => self.wrong("object", &other),
+        }
+    }
+
     fn numbers(&self) -> Result<Vec<(f64, Value)>, String> {
         let mut numbers = Vec::new();
         for item in self.array(0)? {
@@ -152,68 +159,16 @@ impl Call<'_> {
             "abs" => whole_or_double(self.number()?.abs()),
             "ceil" => whole_or_double(self.number()?.ceil()),
             "floor" => whole_or_double(self.number()?.floor()),
-            "avg" => {
-                let numbers = self.numbers()?;
-                if numbers.is_empty() {
-                    return Ok(Value::Null);
-                }
-                #[allow(clippy::cast_precision_loss, reason = "a list is never that long")]
-                let count = numbers.len() as f64;
-                Value::Double(numbers.iter().map(|(number, _)| number).sum::<f64>() / count)
-            }
+            "avg" => self.average()?,
             "sum" => Value::Double(self.numbers()?.iter().map(|(number, _)| number).sum()),
-            "contains" => {
-                let wanted = self.argument(1)?;
-                match self.argument(0)? {
-                    Value::Array(items) => {
-                        spend(self.steps, items.iter().map(steps_to_compare).sum())?;
-                        Value::Bool(items.iter().any(|item| equal(item, &wanted)))
-                    }
-                    Value::Text(text) => match wanted {
-                        Value::Text(wanted) => Value::Bool(text.contains(&wanted)),
-                        _ => Value::Bool(false),
-                    },
-                    other => return self.wrong("array or string", &other),
-                }
-            }
+            "contains" => Value::Bool(self.contains()?),
             "ends_with" => Value::Bool(self.text(0)?.ends_with(&self.text(1)?)),
             "starts_with" => Value::Bool(self.text(0)?.starts_with(&self.text(1)?)),
-            "join" => {
-                let glue = self.text(0)?;
-                let mut parts = Vec::new();
-                for item in self.array(1)? {
-                    match item {
-                        Value::Text(text) => parts.push(text),
-                        other => return self.wrong("array of string", &other),
-                    }
-                }
-                Value::Text(parts.join(&glue))
-            }
-            "keys" => match self.argument(0)? {
-                Value::Object(members) => {
-                    Value::Array(members.into_iter().map(|(key, _)| Value::Text(key)).collect())
-                }
-                other => return self.wrong("object", &other),
-            },
-            "values" => match self.argument(0)? {
-                Value::Object(members) => Value::Array(members.into_iter().map(|(_, value)| value).collect()),
-                other => return self.wrong("object", &other),
-            },
-            "length" => {
-                let length = match self.argument(0)? {
-                    Value::Array(items) => items.len(),
-                    Value::Object(members) => members.len(),
-                    Value::Text(text) => crate::java::length(&text),
-                    other => return self.wrong("string, array or object", &other),
-                };
-                Value::Integer(i64::try_from(length).unwrap_or(i64::MAX))
-            }
-            "map" => {
-                let expression = self.expression(0)?;
-                let mapped: Result<_, _> =
-                    self.array(1)?.iter().map(|item| (self.evaluate)(expression, item, self.steps)).collect();
-                Value::Array(mapped?)
-            }
+            "join" => Value::Text(self.join()?),
+            "keys" => Value::Array(self.object(0)?.into_iter().map(|(key, _)| Value::Text(key)).collect()),
+            "values" => Value::Array(self.object(0)?.into_iter().map(|(_, value)| value).collect()),
+            "length" => self.length()?,
+            "map" => Value::Array(self.map()?),
             "max" => self.extreme(Ordering::Greater)?,
             "min" => self.extreme(Ordering::Less)?,
             "max_by" => self.extreme_by(Ordering::Greater)?,
@@ -224,59 +179,15 @@ impl Call<'_> {
                 items.sort_by(order);
                 Value::Array(items)
             }
-            "sort_by" => {
-                let keys = self.keys(&self.array(0)?)?;
-                self.comparable(&keys)?;
-                let mut pairs: Vec<_> = keys.into_iter().zip(self.array(0)?).collect();
-                pairs.sort_by(|left, right| order(&left.0, &right.0));
-                Value::Array(pairs.into_iter().map(|(_, item)| item).collect())
-            }
-            "merge" => {
-                let mut members: Vec<(String, Value)> = Vec::new();
-                for at in 0..self.arguments.len() {
-                    let Value::Object(own) = self.argument(at)? else {
-                        return self.wrong("object", &self.argument(at)?);
-                    };
-                    for (key, value) in own {
-                        spend(self.steps, members.len() / 8)?;
-                        match members.iter_mut().find(|(known, _)| *known == key) {
-                            Some(member) => member.1 = value,
-                            None => members.push((key, value)),
-                        }
-                    }
-                }
-                Value::Object(members)
-            }
-            "not_null" => {
-                for at in 0..self.arguments.len() {
-                    let value = self.argument(at)?;
-                    if !matches!(value, Value::Null) {
-                        return Ok(value);
-                    }
-                }
-                Value::Null
-            }
-            "reverse" => match self.argument(0)? {
-                Value::Array(mut items) => {
-                    items.reverse();
-                    Value::Array(items)
-                }
-                Value::Text(text) => Value::Text(text.chars().rev().collect()),
-                other => return self.wrong("array or string", &other),
-            },
+            "sort_by" => Value::Array(self.sort_by()?),
+            "merge" => Value::Object(self.merge()?),
+            "not_null" => self.first_not_null()?,
+            "reverse" => self.reverse()?,
             "to_array" => match self.argument(0)? {
                 Value::Array(items) => Value::Array(items),
                 other => Value::Array(vec![other]),
             },
-            "to_string" => match self.argument(0)? {
-                Value::Text(text) => Value::Text(text),
-                other => {
-                    let mut out = String::new();
-                    json::write_json(&other, &mut out);
-                    spend(self.steps, out.len() / 16)?;
-                    Value::Text(out)
-                }
-            },
+            "to_string" => Value::Text(self.to_text()?),
             "to_number" => match self.argument(0)? {
                 Value::Text(text) => text.parse::<f64>().map_or(Value::Null, whole_or_double),
                 other if other.as_f64().is_some() => other,
@@ -285,6 +196,110 @@ impl Call<'_> {
             "type" => Value::Text(type_of(&self.argument(0)?).to_owned()),
             other => return Err(format!("unknown function {other}")),
         })
+    }
+
+    fn average(&self) -> Called {
+        let numbers = self.numbers()?;
+        if numbers.is_empty() {
+            return Ok(Value::Null);
+        }
+        #[allow(clippy::cast_precision_loss, reason = "a list is never that long")]
+        let count = numbers.len() as f64;
+        Ok(Value::Double(numbers.iter().map(|(number, _)| number).sum::<f64>() / count))
+    }
+
+    fn contains(&self) -> Result<bool, String> {
+        let wanted = self.argument(1)?;
+        match self.argument(0)? {
+            Value::Array(items) => {
+                spend(self.steps, items.iter().map(steps_to_compare).sum())?;
+                Ok(items.iter().any(|item| equal(item, &wanted)))
+            }
+            Value::Text(text) => Ok(matches!(wanted, Value::Text(wanted) if text.contains(&wanted))),
+            other => self.wrong("array or string", &other),
+        }
+    }
+
+    fn join(&self) -> Result<String, String> {
+        let glue = self.text(0)?;
+        let mut parts = Vec::new();
+        for item in self.array(1)? {
+            match item {
+                Value::Text(text) => parts.push(text),
+                other => return self.wrong("array of string", &other),
+            }
+        }
+        Ok(parts.join(&glue))
+    }
+
+    fn length(&self) -> Called {
+        let length = match self.argument(0)? {
+            Value::Array(items) => items.len(),
+            Value::Object(members) => members.len(),
+            Value::Text(text) => crate::java::length(&text),
+            other => return self.wrong("string, array or object", &other),
+        };
+        Ok(Value::Integer(i64::try_from(length).unwrap_or(i64::MAX)))
+    }
+
+    fn map(&self) -> Result<Vec<Value>, String> {
+        let expression = self.expression(0)?;
+        self.array(1)?.iter().map(|item| (self.evaluate)(expression, item, self.steps)).collect()
+    }
+
+    fn sort_by(&self) -> Result<Vec<Value>, String> {
+        let keys = self.keys(&self.array(0)?)?;
+        self.comparable(&keys)?;
+        let mut pairs: Vec<_> = keys.into_iter().zip(self.array(0)?).collect();
+        pairs.sort_by(|left, right| order(&left.0, &right.0));
+        Ok(pairs.into_iter().map(|(_, item)| item).collect())
+    }
+
+    fn merge(&self) -> Result<Vec<(String, Value)>, String> {
+        let mut members: Vec<(String, Value)> = Vec::new();
+        for at in 0..self.arguments.len() {
+            for (key, value) in self.object(at)? {
+                spend(self.steps, members.len() / 8)?;
+                match members.iter_mut().find(|(known, _)| *known == key) {
+                    Some(member) => member.1 = value,
+                    None => members.push((key, value)),
+                }
+            }
+        }
+        Ok(members)
+    }
+
+    fn first_not_null(&self) -> Called {
+        for at in 0..self.arguments.len() {
+            let value = self.argument(at)?;
+            if !matches!(value, Value::Null) {
+                return Ok(value);
+            }
+        }
+        Ok(Value::Null)
+    }
+
+    fn reverse(&self) -> Called {
+        match self.argument(0)? {
+            Value::Array(mut items) => {
+                items.reverse();
+                Ok(Value::Array(items))
+            }
+            Value::Text(text) => Ok(Value::Text(text.chars().rev().collect())),
+            other => self.wrong("array or string", &other),
+        }
+    }
+
+    fn to_text(&self) -> Result<String, String> {
+        match self.argument(0)? {
+            Value::Text(text) => Ok(text),
+            other => {
+                let mut out = String::new();
+                json::write_json(&other, &mut out);
+                spend(self.steps, out.len() / 16)?;
+                Ok(out)
+            }
+        }
     }
 
     fn keys(&self, items: &[Value]) -> Result<Vec<Value>, String> {
