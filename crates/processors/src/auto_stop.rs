@@ -7,7 +7,7 @@ use busyhour_program::run::{Level, Stop};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// A limit, and for how many seconds it may be exceeded, as the plan says.
+/// A limit of the plan, and the number of seconds for which it may be exceeded.
 #[derive(Clone, Debug, Default)]
 pub struct AutoStopLimit {
     /// The limit; 0 or no number: none.
@@ -16,7 +16,7 @@ pub struct AutoStopLimit {
     pub seconds: Template,
 }
 
-/// What a plan says of an AutoStop listener.
+/// Settings of an AutoStop listener.
 #[derive(Clone, Debug, Default)]
 pub struct AutoStopSettings {
     /// `avg_response_time`, in milliseconds.
@@ -119,7 +119,7 @@ impl State {
         Self { response_time, latency, error_rate, percentile_time, percentile, ..Self::default() }
     }
 
-    /// The value below which the asked part of the times lies, as JMeter's table of counts gives it.
+    /// The percentile of the times, computed as in JMeter's table of counts.
     fn percent_point(&self) -> f64 {
         let Some(last) = self.firsts_ms.last() else { return 0.0 };
         if self.percentile >= 1.0 {
@@ -129,7 +129,7 @@ impl State {
         self.firsts_ms.get(target.max(1) - 1).map_or(0.0, |ms| *ms as f64)
     }
 
-    /// Takes a sample; says which limits have been exceeded for too long.
+    /// Adds a sample; returns which limits have been exceeded for too long.
     fn sample(&mut self, second: u64, elapsed_ms: u64, latency_ms: u64, ok: bool) -> [bool; 4] {
         let mut exceeded = [false; 4];
         if self.second != second {

@@ -1,4 +1,4 @@
-//! The boundary extractor: what stands between two texts.
+//! The boundary extractor: the text between two boundaries.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
 use crate::scope::{Field, Scope};
 
-/// What a plan says of a boundary extractor.
+/// Settings of a boundary extractor.
 #[derive(Clone, Debug, Default)]
 pub struct BoundaryExtractorSettings {
     /// `TestElement.name`
@@ -104,8 +104,8 @@ impl BoundaryExtractor {
         within
     }
 
-    /// The match to take, from 0. With a boundary empty JMeter finds a single place in a variable, and takes it
-    /// whichever is asked for.
+    /// The selected match, from 0. With an empty boundary JMeter finds a single match in a variable, and selects it
+    /// for every match number.
     fn chosen(&self, user: &mut UserState, open_ended: bool, wanted: i32, count: usize) -> Option<usize> {
         match usize::try_from(wanted).unwrap_or(0) {
             1.. if count > 0 && open_ended && self.settings.scope.is_variable() => Some(0),
@@ -114,7 +114,7 @@ impl BoundaryExtractor {
     }
 }
 
-/// Visits what stands between the boundaries, from left to right. A match may begin inside the one before.
+/// Visits the texts between the boundaries, from left to right. Matches may overlap.
 fn between(
     text: &str,
     left: &str,

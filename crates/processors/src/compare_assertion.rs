@@ -10,7 +10,7 @@ use crate::java;
 use crate::oro::{Groups, Pattern, PatternText};
 use crate::refusal::Refusal;
 
-/// What a plan says of a compare assertion. Its properties are those of the bean, without a prefix.
+/// Settings of a compare assertion. Its properties are those of the bean, without a prefix.
 #[derive(Clone, Debug, Default)]
 pub struct CompareAssertionSettings {
     /// `TestElement.name`

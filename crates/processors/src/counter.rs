@@ -10,7 +10,7 @@ use busyhour_program::user::{StateId, UserState};
 use crate::java;
 use crate::number_format::NumberFormat;
 
-/// What a plan says of a counter.
+/// Settings of a counter.
 #[derive(Clone, Debug, Default)]
 pub struct CounterSettings {
     /// `CounterConfig.start`

@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 use crate::regex_extractor::take_count;
 use crate::scope::Scope;
 
-/// What a plan says of a CSS selector extractor.
+/// Settings of a CSS selector extractor.
 #[derive(Clone, Debug, Default)]
 pub struct CssExtractorSettings {
     /// `TestElement.name`

@@ -20,7 +20,7 @@ use text::{Charset, Row, TextReader};
 use crate::java;
 use crate::refusal::Refusal;
 
-/// What a plan says of a CSV data set. The properties are those of the bean, without a prefix.
+/// Settings of a CSV data set. The properties are those of the bean, without a prefix.
 #[derive(Clone, Debug, Default)]
 pub struct CsvDataSettings {
     /// `TestElement.name`
@@ -71,7 +71,7 @@ enum Kept {
 struct CsvFile {
     path: PathBuf,
     charset: Charset,
-    /// The first line, if it was taken for a header.
+    /// The first line, if it is a header.
     header: Option<String>,
     reader: Mutex<Option<TextReader>>,
 }
@@ -94,7 +94,7 @@ impl CsvFiles {
         Self { plan_directory: plan_directory.into(), open: Mutex::default() }
     }
 
-    /// The file a name stands for.
+    /// The path of the file with this name.
     pub fn resolve(&self, name: &str) -> PathBuf {
         let path = Path::new(name);
         if path.is_absolute() || path.exists() { path.to_owned() } else { self.plan_directory.join(path) }
@@ -228,7 +228,7 @@ impl CsvDataStep {
         cannot_be_read(&path).then_some(path)
     }
 
-    /// What the plan says of the file's name.
+    /// The file's name in the plan.
     pub fn file_name(&self) -> &Template {
         &self.settings.filename
     }
@@ -283,7 +283,7 @@ fn variable_names(text: &str) -> Vec<String> {
     text.split(',').filter(|name| !name.is_empty()).map(|name| java::trim(name).to_owned()).collect()
 }
 
-/// Names of a header line, which may stand in quotes.
+/// Names of a header line, which may be quoted.
 fn header_names(line: &str, delimiter: &str) -> std::io::Result<Vec<String>> {
     let delimiter = delimiter.chars().next().unwrap_or(',');
     let mut row = Row::default();

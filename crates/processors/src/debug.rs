@@ -8,7 +8,7 @@ use busyhour_program::user::UserState;
 use busyhour_record::DataType;
 use busyhour_record::Nanos;
 
-/// What a plan says of a debug sampler. The properties are those of the bean, without a prefix.
+/// Settings of a debug sampler. The properties are those of the bean, without a prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DebugSamplerSettings {
     /// `displayJMeterVariables`
@@ -50,7 +50,7 @@ impl ImmediateSampler for DebugSampler {
 }
 
 impl DebugSamplerSettings {
-    /// The request that JMeter shows: what was asked for.
+    /// The request that JMeter shows: the selected sections.
     pub(crate) fn request(self) -> String {
         let titles = sections(self).into_iter().filter(|(shown, _)| *shown);
         titles.flat_map(|(_, title)| [title, "\n"]).collect()

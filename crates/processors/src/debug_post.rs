@@ -7,7 +7,7 @@ use busyhour_record::DataType;
 
 use crate::debug::{DebugSamplerSettings, debug_sampler_text};
 
-/// What a plan says of a debug post-processor.
+/// Settings of a debug post-processor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DebugPostProcessorSettings {
     /// `displaySamplerProperties`: the list of the sampler's own properties is empty here.

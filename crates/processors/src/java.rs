@@ -1,11 +1,11 @@
-//! Small habits of Java's library that show in results.
+//! Behaviour of Java's library that is visible in results.
 
-/// `Integer.parseInt` with JMeter's answer for what is none: 0. Spaces are not forgiven.
+/// `Integer.parseInt`; 0 for an invalid number, as in JMeter. Spaces are invalid.
 pub(crate) fn integer(text: &str) -> i32 {
     text.parse().unwrap_or(0)
 }
 
-/// `Long.parseLong` with JMeter's answer for what is none: 0.
+/// `Long.parseLong`; 0 for an invalid number, as in JMeter.
 pub(crate) fn long(text: &str) -> i64 {
     text.parse().unwrap_or(0)
 }
@@ -21,7 +21,7 @@ pub(crate) fn split(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// `String.trim`: what is at most a space counts.
+/// `String.trim`: removes characters up to U+0020 at both ends.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|character| character <= ' ')
 }

@@ -1,5 +1,5 @@
-//! JMESPath as jmespath-java over Jackson follows it, the libraries behind JMeter's JMESPath elements. The grammar is
-//! a library's; following a path is done here, since objects keep the order of their members and numbers their type.
+//! JMESPath with the behaviour of jmespath-java over Jackson, the libraries of JMeter's JMESPath elements. A library
+//! parses the paths; they are evaluated here, because objects keep the order of their members and numbers their type.
 
 mod eval;
 mod functions;
@@ -14,24 +14,24 @@ use crate::jsonpath::{Steps, Value};
 
 pub(crate) use json::{read, write};
 
-/// Steps that following a path may take: values that are looked at or copied, or 16 bytes of text. A copy of a value takes
-/// about 100 bytes.
+/// Maximum steps of an evaluation: visited or copied values, or 16 bytes of text. A copy of a value takes about 100
+/// bytes.
 const STEPS_MAX: u64 = 3_000_000;
 
-/// Signs that a path may have: it is read and followed by recursion.
+/// Maximum number of signs in a path, because parsing and evaluation are recursive.
 const SIGNS_MAX: usize = 200;
 
-/// A path, ready to be followed.
+/// A compiled path.
 #[derive(Clone, Debug)]
 pub(crate) struct JmesPath {
     ast: Ast,
 }
 
 impl JmesPath {
-    /// Reads a path.
+    /// Compiles a path.
     ///
     /// # Errors
-    /// When it is none, or calls a function that is not known.
+    /// If the syntax is wrong or the path calls an unknown function.
     pub(crate) fn compile(text: &str) -> Result<Self, String> {
         let unable = |why: &str| format!("Unable to compile expression \"{text}\": {why}");
         if signs(text) > SIGNS_MAX {
@@ -44,10 +44,10 @@ impl JmesPath {
         }
     }
 
-    /// What the path finds; nothing is null.
+    /// Evaluates the path; the result is null if it finds nothing.
     ///
     /// # Errors
-    /// When a function is given what it cannot take.
+    /// If an argument of a function has the wrong type, or the steps are used up.
     pub(crate) fn search(&self, document: &Value) -> Result<Value, String> {
         self.search_within(document, STEPS_MAX)
     }

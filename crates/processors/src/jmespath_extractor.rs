@@ -23,7 +23,7 @@ use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 
-/// What a plan says of a JMESPath extractor.
+/// Settings of a JMESPath extractor.
 #[derive(Clone, Debug, Default)]
 pub struct JmesExtractorSettings {
     /// `TestElement.name`

@@ -20,7 +20,7 @@ use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 
-/// What a plan says of a JSON extractor. Several variables, paths, defaults and numbers are separated by `;`.
+/// Settings of a JSON extractor. Several variables, paths, defaults and numbers are separated by `;`.
 #[derive(Clone, Debug, Default)]
 pub struct JsonExtractorSettings {
     /// `TestElement.name`
@@ -78,7 +78,7 @@ pub(crate) fn kept_path(text: &str) -> KeptPath {
 /// A path of the plan, or why it is none: JMeter finds that out at each sample.
 pub(crate) type FixedPath = Result<JsonPath, PathError>;
 
-/// Compiles a path that stands in the plan; refuses what Jayway may take, but we don't.
+/// Compiles a constant path; refuses paths that Jayway may accept and this program does not support.
 pub(crate) fn fixed_path(text: &str) -> Result<FixedPath, Refusal> {
     match JsonPath::compile(text) {
         Err(PathError::Unsupported(what)) => {

@@ -6,7 +6,7 @@ use busyhour_program::template::Template;
 use crate::oro::PatternText;
 use crate::refusal::Refusal;
 
-/// What a plan says of an assertion about a JSON document: JMeter's two, and that of jmeter-plugins.
+/// Settings of an assertion about a JSON document: JMeter's two, and that of jmeter-plugins.
 #[derive(Clone, Debug)]
 pub struct JsonAssertionSettings {
     /// `TestElement.name`

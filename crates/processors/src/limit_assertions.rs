@@ -8,7 +8,7 @@ use busyhour_program::user::UserState;
 use crate::java;
 use crate::scope::Scope;
 
-/// What a plan says of a duration assertion.
+/// Settings of a duration assertion.
 #[derive(Clone, Debug, Default)]
 pub struct DurationAssertionSettings {
     /// `TestElement.name`
@@ -93,7 +93,7 @@ impl SizeOf {
     }
 }
 
-/// What a plan says of a size assertion.
+/// Settings of a size assertion.
 #[derive(Clone, Debug, Default)]
 pub struct SizeAssertionSettings {
     /// `TestElement.name`

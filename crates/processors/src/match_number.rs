@@ -1,9 +1,9 @@
-//! Which match an extractor's match number stands for.
+//! Selection of a match by an extractor's match number.
 
 use busyhour_program::user::UserState;
 use rand::Rng as _;
 
-/// The match that a number of 0 or more stands for, from 0, where there are so many: 0 draws one.
+/// The index of the match with this number, from 1, if there are that many; 0 selects one at random.
 pub(crate) fn chosen(user: &mut UserState, number: usize, count: usize) -> Option<usize> {
     match number {
         _ if count == 0 => None,
@@ -12,7 +12,7 @@ pub(crate) fn chosen(user: &mut UserState, number: usize, count: usize) -> Optio
     }
 }
 
-/// The same for extractors that take a single match whatever number is asked for.
+/// The same for extractors that select a single match for every number.
 pub(crate) fn chosen_or_single(user: &mut UserState, number: usize, count: usize) -> Option<usize> {
     if count == 1 { Some(0) } else { chosen(user, number, count) }
 }

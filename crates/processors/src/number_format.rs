@@ -12,9 +12,9 @@ use busyhour_program::user::UserState;
 pub(crate) enum NumberFormat {
     /// Plain digits.
     Plain,
-    /// Nothing in it varies.
+    /// It is constant.
     Fixed(DecimalFormat),
-    /// Variables stand in it, or Java refuses it: then each number is logged and written plainly.
+    /// It contains variables, or Java refuses it: then each number is logged and written plainly.
     Varying(Template),
 }
 

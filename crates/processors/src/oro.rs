@@ -12,14 +12,14 @@ use crate::refusal::Refusal;
 /// A pattern as an element of the plan holds it.
 #[derive(Clone, Debug)]
 pub enum PatternText {
-    /// Nothing in it varies.
+    /// It is constant.
     Fixed {
-        /// The pattern, or ORO's words about it: an element with a malformed pattern runs in JMeter too.
+        /// The pattern, or ORO's error: an element with a malformed pattern runs in JMeter too.
         pattern: Result<Arc<Pattern>, PatternError>,
-        /// What the plan says.
+        /// The text in the plan.
         source: Box<str>,
     },
-    /// Variables or functions stand in it.
+    /// It contains variables or functions.
     Varying(Template),
 }
 

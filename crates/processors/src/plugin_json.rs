@@ -11,7 +11,7 @@ use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
 
-/// What a plan says of the plugin's JSON path extractor.
+/// Settings of the plugin's JSON path extractor.
 #[derive(Clone, Debug, Default)]
 pub struct PluginJsonExtractorSettings {
     /// `JSONPATH`

@@ -12,7 +12,7 @@ use rand::Rng as _;
 use crate::java;
 use crate::number_format::NumberFormat;
 
-/// What a plan says of a random variable. The properties are those of the bean, without a prefix.
+/// Settings of a random variable. The properties are those of the bean, without a prefix.
 #[derive(Clone, Debug, Default)]
 pub struct RandomVariableSettings {
     /// `TestElement.name`

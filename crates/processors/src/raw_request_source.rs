@@ -13,7 +13,7 @@ use busyhour_program::user::UserState;
 
 use crate::java;
 
-/// What a plan says of a Raw Data Source.
+/// Settings of a Raw Data Source.
 #[derive(Clone, Debug, Default)]
 pub struct RawRequestSourceSettings {
     /// `filename`: relative to the working directory.
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::testing::user;
 
-    /// What the variable holds after so many passes, and whether the user goes on.
+    /// The values of the variable in the given number of passes, and whether the user continues.
     fn pieces(content: &[u8], passes: usize, rewinds: bool, hex: bool) -> (Vec<String>, bool) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("pieces.txt");

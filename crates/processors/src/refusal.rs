@@ -1,17 +1,17 @@
-//! Why an element of a plan is not taken.
+//! Reasons why an element of a plan is refused.
 
 use std::fmt;
 
-/// Whose fault it is.
+/// Kind of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// The element is fine in JMeter, but the same result is not promised here.
+    /// The element works in JMeter; the same result is not guaranteed here.
     Unsupported,
-    /// The element is fine in JMeter, and nothing but a Java machine could run it.
+    /// The element works in JMeter; running it needs a Java machine.
     NeedsJava,
-    /// A file that the element needs is not there.
+    /// A file that the element needs does not exist.
     MissingFile,
-    /// The element cannot work in JMeter either.
+    /// The element is invalid in JMeter too.
     Invalid,
 }
 
@@ -19,36 +19,36 @@ pub enum RefusalKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// Whose fault it is.
+    /// Its kind.
     pub kind: RefusalKind,
-    /// What is wrong.
+    /// Description.
     pub message: String,
-    /// What to do instead.
+    /// What the user can do.
     pub hint: Option<&'static str>,
 }
 
 impl Refusal {
-    /// What is not supported here.
+    /// Refuses an element that is not supported.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::Unsupported, message: message.into(), hint: None }
     }
 
-    /// What only a Java machine can run.
+    /// Refuses an element that needs a Java machine.
     pub fn needs_java(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::NeedsJava, message: message.into(), hint: None }
     }
 
-    /// What needs a file that is not there.
+    /// Refuses an element whose file does not exist.
     pub fn missing_file(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::MissingFile, message: message.into(), hint: None }
     }
 
-    /// What is wrong anywhere.
+    /// Refuses an element that is invalid in JMeter too.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self { kind: RefusalKind::Invalid, message: message.into(), hint: None }
     }
 
-    /// The same with advice.
+    /// Adds advice for the user.
     #[must_use]
     pub fn with_hint(mut self, hint: &'static str) -> Self {
         self.hint = Some(hint);

@@ -18,7 +18,7 @@ use crate::oro::{Groups, Pattern, PatternText, SearchLimit};
 use crate::refusal::Refusal;
 use crate::scope::{Field, Scope};
 
-/// What a plan says of a regular expression extractor.
+/// Settings of a regular expression extractor.
 #[derive(Clone, Debug, Default)]
 pub struct RegexExtractorSettings {
     /// `TestElement.name`

@@ -11,7 +11,7 @@ use crate::oro::{PatternText, bad_expression};
 use crate::refusal::Refusal;
 use crate::scope::{Field, Scope};
 
-/// What a plan says of a response assertion.
+/// Settings of a response assertion.
 #[derive(Clone, Debug, Default)]
 pub struct ResponseAssertionSettings {
     /// `TestElement.name`
@@ -80,7 +80,7 @@ impl ResponseAssertion {
         Ok(Self { settings, kind, patterns })
     }
 
-    /// Whether the text is as test string number `index` wants it (`not` left aside), and that string.
+    /// Whether the text matches test string number `index` (ignoring `not`), and that string.
     fn found(&self, user: &mut UserState, index: usize, text: &str) -> Result<(bool, String), String> {
         if let Kind::Equals | Kind::Substring = self.kind {
             let wanted = self.settings.test_strings[index].text(user);

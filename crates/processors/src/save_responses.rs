@@ -13,7 +13,7 @@ use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// What a plan says of the element; the properties are named `FileSaver.…`.
+/// Settings of the element; the properties are named `FileSaver.…`.
 #[derive(Clone, Debug, Default)]
 pub struct SaveResponsesSettings {
     /// `filename`: how the names begin.
@@ -135,7 +135,7 @@ fn is_transaction(result: &SampleResult) -> bool {
     result.message.starts_with("Number of samples in transaction : ")
 }
 
-/// What stands behind the slash of a content type.
+/// The part of a content type after the slash.
 fn suffix(content_type: &str) -> &str {
     match content_type.split_once('/') {
         Some((_, kind)) => kind.split(';').next().unwrap_or_default(),

@@ -26,7 +26,7 @@ thread_local! {
     static KEPT: RefCell<HashMap<PathBuf, Kept>> = RefCell::default();
 }
 
-/// Fails a response that is not as a schema says.
+/// Fails a response that violates an XML schema.
 #[derive(Debug)]
 pub struct XmlSchemaAssertion {
     name: Template,
@@ -48,7 +48,7 @@ impl XmlSchemaAssertion {
     }
 }
 
-/// Relative names are looked up in the working directory, then beside the plan.
+/// Relative names are looked up in the working directory, then in the plan's directory.
 fn found(base: &Path, file: &str) -> PathBuf {
     let path = Path::new(file.strip_prefix("file:").unwrap_or(file));
     if path.exists() { path.to_owned() } else { base.join(path) }

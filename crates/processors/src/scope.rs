@@ -24,11 +24,10 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The scope that a plan's text and `Scope.variable` stand for. A word JMeter does not know selects nothing
-    /// there, so it is refused.
+    /// The scope for a plan's text and `Scope.variable`. An unknown word selects nothing in JMeter, so it is refused.
     ///
     /// # Errors
-    /// For such a word.
+    /// If the word is unknown.
     pub fn of(text: &str, variable: Template) -> Result<Self, Refusal> {
         match text {
             "" | "parent" => Ok(Self::Main),

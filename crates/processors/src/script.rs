@@ -50,7 +50,7 @@ pub enum Language {
     Missing(String),
 }
 
-/// What a plan says of a scripted element.
+/// Settings of a scripted element.
 #[derive(Clone, Debug)]
 pub struct ScriptSettings {
     /// `TestElement.name`
@@ -96,7 +96,7 @@ pub fn language_of(text: &str, family: Family) -> Result<Language, Refusal> {
     })
 }
 
-/// Languages that BSF knows, and whose engines may stand beside JMeter.
+/// Languages known to BSF, whose engines may be installed in JMeter.
 const BSF_LANGUAGES: &[&str] = &[
     "bml",
     "beanbasic",
@@ -179,17 +179,17 @@ struct ScriptText {
     forgets: bool,
     caches: bool,
     state: StateId,
-    /// What it may look at must be kept of the result.
+    /// The parts of the result that it may read must be retained.
     looks_at_result: bool,
-    /// It asks for the result before its own.
+    /// It reads the result before its own.
     looks_at_previous: bool,
-    /// What it may read of any result, such as that of the sample before.
+    /// The parts that it may read of any result, including the previous one.
     reads: Keep,
-    /// It may ask for any variable by its name.
+    /// It may read any variable by its name.
     reads_any_variable: bool,
-    /// It may look at the sampler at hand beyond its name.
+    /// It may read more of the current sampler than its name.
     opens_request: bool,
-    /// What JMeter stumbles over only when the script runs.
+    /// Problems that JMeter reports only when the script runs.
     warnings: Vec<String>,
 }
 
@@ -269,20 +269,20 @@ fn kept(language: &Language, text: &str) -> Kept {
     })
 }
 
-/// A script's file: in the working directory, or beside the plan.
+/// Reads a script's file from the working directory or the plan's directory.
 fn read_file(name: &str, base_dir: &Path) -> Option<String> {
     let bytes = std::fs::read(name).or_else(|_| std::fs::read(base_dir.join(name))).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn refusal(error: &ScriptError, language: &Language) -> Refusal {
-    let cannot_be_run = || format!("has a script with what cannot be run: {error}");
+    let cannot_be_run = || format!("has a script that is not supported: {error}");
     let refusal = match language {
         // Groovy's grammar is larger than the part that is read here.
         Language::JavaLike(JavaLike::Groovy) if !error.is_unsupported() => {
-            let message = format!("has a script that cannot be read here: {error}");
+            let message = format!("has a script that cannot be parsed: {error}");
             return Refusal::unsupported(message).with_hint(
-                "either it is no Groovy, and JMeter fails each time it runs it, or it uses syntax that is not supported here",
+                "check the syntax: JMeter fails too if the script is not valid Groovy; otherwise it uses syntax that is not supported",
             );
         }
         _ if !error.is_unsupported() => {
@@ -291,7 +291,9 @@ fn refusal(error: &ScriptError, language: &Language) -> Refusal {
         Language::JavaLike(_) => Refusal::needs_java(cannot_be_run()),
         _ => Refusal::unsupported(cannot_be_run()),
     };
-    refusal.with_hint("scripts run here without Java: what they may use is in the documentation")
+    refusal.with_hint(
+        "scripts run without a Java machine; docs/scripts.md lists the supported classes and methods",
+    )
 }
 
 impl ScriptText {
@@ -474,7 +476,7 @@ impl ScriptText {
             exceeded(Limit::Script);
         }
         let outcome = outcome.map_err(|error| match error {
-            // JMeter calls BeanShell by reflection and so gets an exception whatever was thrown.
+            // JMeter calls BeanShell by reflection, which wraps errors into exceptions.
             ScriptError::Fatal { message, place }
                 if self.language == Language::JavaLike(JavaLike::BeanShell) =>
             {
@@ -485,7 +487,7 @@ impl ScriptText {
         outcome.map(|(value, values)| Ran { value, values, verdict })
     }
 
-    /// The script that the user ran first in this element: JMeter keeps it compiled, whatever the text has become.
+    /// The script that the user ran first in this element: JMeter caches it even if the text changes.
     fn first(&self, user: &mut UserState, text: String) -> Kept {
         let first = user.state(self.state, FirstScript::default);
         let changed = match &first.0 {
@@ -526,7 +528,7 @@ impl ScriptText {
         }
     }
 
-    /// What Java makes of an error's text in a result; the place is told by the log.
+    /// Java's message for an error in a result; the log has the place.
     fn thrown(&self, error: &ScriptError) -> String {
         let text = match error {
             ScriptError::Missing { message } => return message.clone(),

@@ -5,7 +5,7 @@ use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// What a plan says of user parameters. Compile puts them both before samplers and at the passes of their
+/// Settings of user parameters. Compile puts them both before samplers and at the passes of their
 /// controller: [`Self::per_iteration`](UserParametersSettings::per_iteration) decides which of the two acts.
 #[derive(Clone, Debug, Default)]
 pub struct UserParametersSettings {

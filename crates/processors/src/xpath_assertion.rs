@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::scope::Scope;
 use crate::xpath_extractor::{XPathFlavour, namespace_lines, refuse_later_xpath};
 
-/// What a plan says of an XPath assertion.
+/// Settings of an XPath assertion.
 #[derive(Clone, Debug)]
 pub struct XPathAssertionSettings {
     /// `TestElement.name`

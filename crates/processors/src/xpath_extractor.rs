@@ -33,7 +33,7 @@ pub enum XPathFlavour {
     },
 }
 
-/// What a plan says of an XPath extractor.
+/// Settings of an XPath extractor.
 #[derive(Clone, Debug)]
 pub struct XPathExtractorSettings {
     /// `TestElement.name`
@@ -78,7 +78,7 @@ pub(crate) fn refuse_later_xpath(query: &Template) -> Result<(), Refusal> {
     match xpath_problem(query) {
         Some(problem) if !query.as_literal().unwrap_or_default().is_empty() => {
             Err(Refusal::unsupported(format!("has an expression that is not XPath 1.0: {problem}"))
-                .with_hint("expressions that XPath 1.0 knows, too, are supported"))
+                .with_hint("only the part of XPath 2 that is also XPath 1.0 is supported"))
         }
         _ => Ok(()),
     }

@@ -12,7 +12,7 @@ use super::text::{Charset, Row, TextReader};
 use super::{CsvFiles, header_names};
 use crate::refusal::Refusal;
 
-/// What a plan says of a Random CSV Data Set.
+/// Settings of a Random CSV Data Set.
 #[derive(Clone, Debug, Default)]
 pub struct RandomCsvSettings {
     /// `filename`; relative to the working directory or else to the plan's.
@@ -31,7 +31,7 @@ pub struct RandomCsvSettings {
     pub rewind: bool,
 }
 
-/// The Random CSV Data Set. All users share its rows, whatever it says of lists for each.
+/// The Random CSV Data Set. All users share its rows, even if the plan sets independent lists.
 #[derive(Debug)]
 pub struct RandomCsvStep {
     settings: RandomCsvSettings,
@@ -91,7 +91,7 @@ impl RandomCsvStep {
         super::cannot_be_read(&path).then_some(path)
     }
 
-    /// What the plan says of the file's name.
+    /// The file's name in the plan.
     pub fn file_name(&self) -> &Template {
         &self.settings.filename
     }

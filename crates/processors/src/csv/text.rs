@@ -218,7 +218,7 @@ impl TextReader {
         }
     }
 
-    /// Reads a row whose fields may stand in quotes; no field at the end of the file.
+    /// Reads a row whose fields may be quoted; empty at the end of the file.
     ///
     /// # Errors
     /// With JMeter's words for quotes in the wrong place.
@@ -261,7 +261,7 @@ impl Characters for &str {
 }
 
 impl Row {
-    /// Takes a text apart whose fields may stand in quotes.
+    /// Splits a text whose fields may be quoted.
     pub(crate) fn read_text(&mut self, mut text: &str, delimiter: char) -> io::Result<()> {
         self.read(&mut text, delimiter)
     }

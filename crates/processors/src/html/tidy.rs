@@ -8,12 +8,12 @@ use uppsala::{Attribute, Document, NodeId, QName};
 use super::tree::{Id, Kind, PageLimit, ROOT, Tree, parse};
 use busyhour_xml::{Reading, XmlDocument, read};
 
-/// The document that a page is taken for.
+/// Parses a page as an XML document, tolerating HTML.
 ///
 /// # Errors
 /// When the page is too large or too deep.
 pub(crate) fn tolerant(text: &str) -> Result<XmlDocument<'static>, PageLimit> {
-    // A document that says it is XML is read as that, if it is well-formed.
+    // A document with an XML declaration is read as XML if it is well-formed.
     if text.starts_with("<?xml ")
         && let Ok(document) = read(text, Reading::default())
     {
@@ -31,7 +31,7 @@ pub(crate) fn tolerant(text: &str) -> Result<XmlDocument<'static>, PageLimit> {
 
 struct Made<'t> {
     tree: &'t Tree,
-    /// Bodies of tables stand in the page.
+    /// The page contains `tbody` elements.
     has_bodies: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Following a path.
+//! Evaluation of a path.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,7 +9,7 @@ use super::values::{equal, is_truthy, spend, steps_to_compare};
 use super::{functions, json};
 use crate::jsonpath::{Steps, Value};
 
-/// The value as one of its own; a copy takes as many steps as there are values in it.
+/// The owned value; a copy takes as many steps as there are values in it.
 pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, String> {
     if let Cow::Borrowed(value) = &value {
         spend(steps, value.size())?;
@@ -17,7 +17,7 @@ pub(super) fn own(value: Cow<'_, Value>, steps: &Steps) -> Result<Value, String>
     Ok(value.into_owned())
 }
 
-/// The value of a node of the path over a value, as a value of its own.
+/// The owned value of a node of the path over a value.
 pub(super) fn evaluate_own(ast: &Ast, data: &Value, steps: &Steps) -> Result<Value, String> {
     own(evaluate(ast, data, steps)?, steps)
 }
@@ -120,7 +120,7 @@ pub(super) fn evaluate<'v>(ast: &Ast, data: &'v Value, steps: &Steps) -> Result<
             }
             _ => Value::Null,
         },
-        // Looked at by the functions that take one.
+        // Evaluated by the functions that take an expression.
         Ast::Expref { .. } => Value::Null,
         Ast::Function { name, args, .. } => functions::call(name, args, data, steps, evaluate_own)?,
     }))

@@ -36,7 +36,7 @@ pub(super) fn spend(steps: &Steps, count: usize) -> Result<(), String> {
     if steps.spend(count) { Ok(()) } else { Err("too many steps".to_owned()) }
 }
 
-/// Values that have to be looked at to compare a value with another, at most: members are looked up one by one.
+/// Maximum number of values visited to compare a value with another: members are looked up one by one.
 pub(super) fn steps_to_compare(value: &Value) -> usize {
     match value {
         Value::Object(members) => {

@@ -18,7 +18,7 @@ enum Part {
     Listener,
 }
 
-/// A script before or after a sample, or one that hears of it.
+/// A script that runs before or after a sample, or as a listener.
 #[derive(Debug)]
 pub struct ScriptProcessor {
     script: ScriptText,
@@ -26,19 +26,19 @@ pub struct ScriptProcessor {
 }
 
 impl ScriptProcessor {
-    /// What JMeter stumbles over only when the script runs.
+    /// Problems that JMeter reports only when the script runs.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.script.warnings
     }
 
-    /// What it may read of any result, such as that of the sample before.
+    /// The parts that it may read of any result, including the previous one.
     #[must_use]
     pub fn reads(&self) -> Keep {
         self.script.reads
     }
 
-    /// Whether it may ask for any variable by its name.
+    /// Whether it may read any variable by its name.
     #[must_use]
     pub fn reads_any_variable(&self) -> bool {
         self.script.reads_any_variable
@@ -106,19 +106,19 @@ pub struct ScriptAssertion {
 }
 
 impl ScriptAssertion {
-    /// What JMeter stumbles over only when the script runs.
+    /// Problems that JMeter reports only when the script runs.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.script.warnings
     }
 
-    /// What it may read of any result, such as that of the sample before.
+    /// The parts that it may read of any result, including the previous one.
     #[must_use]
     pub fn reads(&self) -> Keep {
         self.script.reads
     }
 
-    /// Whether it may ask for any variable by its name.
+    /// Whether it may read any variable by its name.
     #[must_use]
     pub fn reads_any_variable(&self) -> bool {
         self.script.reads_any_variable
@@ -181,7 +181,7 @@ impl ScriptAssertion {
             }
             Err(error) => {
                 self.script.report(user, &error);
-                // The exception as it is; the log tells the place.
+                // The exception without its place, which the log has.
                 outcome.error = true;
                 outcome.failure = self.script.family == Family::Bsf;
                 outcome.message = self.script.thrown(&error);
@@ -219,19 +219,19 @@ pub struct ScriptTimer {
 }
 
 impl ScriptTimer {
-    /// What JMeter stumbles over only when the script runs.
+    /// Problems that JMeter reports only when the script runs.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.script.warnings
     }
 
-    /// What it may read of any result, such as that of the sample before.
+    /// The parts that it may read of any result, including the previous one.
     #[must_use]
     pub fn reads(&self) -> Keep {
         self.script.reads
     }
 
-    /// Whether it may ask for any variable by its name.
+    /// Whether it may read any variable by its name.
     #[must_use]
     pub fn reads_any_variable(&self) -> bool {
         self.script.reads_any_variable

@@ -35,7 +35,7 @@ impl ScriptSampler {
         self.script.reads
     }
 
-    /// Whether it may ask for any variable by its name.
+    /// Whether it may read any variable by its name.
     #[must_use]
     pub fn reads_any_variable(&self) -> bool {
         self.script.reads_any_variable

@@ -4,9 +4,9 @@ use busyhour_oro::Finder;
 
 use super::syntax::{Chain, Combinator, Nth, Selector, SelectorError, Test};
 
-/// How deep selectors may stand inside `:not(…)`, `:has(…)` and `:is(…)`.
+/// Maximum nesting depth of selectors inside `:not(…)`, `:has(…)` and `:is(…)`.
 const DEPTH_MAX: u32 = 50;
-/// Parts that a selector may have.
+/// Maximum number of parts of a selector.
 const PARTS_MAX: usize = 500;
 
 pub(super) struct Parser<'t> {
@@ -164,7 +164,7 @@ impl<'t> Parser<'t> {
         if out.is_empty() { self.wrong() } else { Ok(out) }
     }
 
-    /// What stands between an opening mark at the front and its closing one; quotes and escapes are respected.
+    /// The text between an opening bracket at the start and its closing one; quotes and escapes are respected.
     fn balanced(&mut self, open: char, close: char) -> Parsed<&'t str> {
         let mut depth = 0;
         let mut quote = None;
