@@ -1,4 +1,4 @@
-//! HTTP or something else.
+//! One type for HTTP and all other samplers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,17 +15,17 @@ use pin_project_lite::pin_project;
 use crate::other::{OtherSampler, Visit};
 use crate::session::AnySession;
 
-/// A sampler that makes requests.
+/// A sampler that sends requests.
 #[derive(Debug)]
 pub enum AnySampler {
     /// The HTTP Request sampler.
     Http(HttpSampler),
-    /// Any other.
+    /// Any other sampler.
     Other(Box<dyn OtherSampler>),
 }
 
 pin_project! {
-    /// A sample of HTTP in place, or any other on the heap.
+    /// A sample of HTTP stored inline, or any other on the heap.
     #[project = EitherProjected]
     enum Either<H, O> {
         Http { #[pin] sample: H },

@@ -94,7 +94,7 @@ impl OtherSampler for Dummy {
         Box::pin(self.run(visit))
     }
 
-    /// A sample that nobody waited for ends in the future; its user goes on now.
+    /// A sample without a wait ends in the future; its user continues now.
     fn ends_at(&self, user: &UserState) -> Nanos {
         user.result.end.min(user.now())
     }

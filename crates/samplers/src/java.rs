@@ -1,4 +1,4 @@
-//! Habits of Java's library that show in what samplers do and say.
+//! Behaviour of Java's library that is visible in samplers and their messages.
 
 /// `Long.decode`: decimal, `0x…`, `#…` or octal, with a sign.
 pub fn decode_long(text: &str) -> Option<i64> {
@@ -20,7 +20,7 @@ pub fn decode_long(text: &str) -> Option<i64> {
     i64::try_from(if negative { -value } else { value }).ok()
 }
 
-/// `Integer.parseInt`, which forgives no spaces.
+/// `Integer.parseInt`; spaces are invalid.
 pub fn parse_int(text: &str) -> Option<i32> {
     text.parse().ok()
 }
@@ -30,7 +30,7 @@ pub fn length(text: &str) -> u64 {
     text.encode_utf16().count() as u64
 }
 
-/// A truth value as JMeter reads it from a text.
+/// A Boolean value as JMeter reads it from a text.
 pub fn truth(text: &str) -> bool {
     text.eq_ignore_ascii_case("true")
 }
@@ -42,10 +42,10 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// The bytes that hexadecimal digits stand for, or what JMeter's exception says.
+/// Decodes hexadecimal digits.
 ///
 /// # Errors
-/// The exception's message.
+/// The message of JMeter's exception.
 pub fn from_hex(text: &str) -> Result<Vec<u8>, String> {
     let digits: Vec<char> = text.chars().collect();
     if !digits.len().is_multiple_of(2) {
@@ -63,8 +63,8 @@ pub fn from_hex(text: &str) -> Result<Vec<u8>, String> {
         .collect()
 }
 
-/// The entries of a `HashMap` in the order in which Java goes through them: by the places of the keys in a table of a
-/// power of two. Of two entries with one key the last counts, in the place of the first.
+/// The entries of a `HashMap` in Java's order of iteration: by the keys' buckets in a table whose size is a power of
+/// two. The last of several entries with the same key counts, at the position of the first.
 pub fn hash_map(entries: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
     let mut map: Vec<(String, String)> = Vec::new();
     for (key, value) in entries {
@@ -73,7 +73,7 @@ pub fn hash_map(entries: impl IntoIterator<Item = (String, String)>) -> Vec<(Str
             None => map.push((key, value)),
         }
     }
-    // It grows when three quarters of its places are taken.
+    // The table grows when three quarters of its buckets are used.
     let mut places = 16;
     while map.len() * 4 > places * 3 {
         places *= 2;

@@ -10,7 +10,7 @@ use busyhour_record::DataType;
 use crate::java::{decode_long, length};
 use crate::other::{OtherSampler, Sampling, Visit, sleep};
 
-/// A class that JMeter brings with it.
+/// A class that is part of JMeter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JavaClass {
     /// `org.apache.jmeter.protocol.java.test.JavaTest`
@@ -20,7 +20,7 @@ pub enum JavaClass {
 }
 
 impl JavaClass {
-    /// The class of that name, if it is one of those that JMeter brings.
+    /// The class of that name, if it is part of JMeter.
     pub fn named(name: &str) -> Option<Self> {
         match name.trim() {
             "org.apache.jmeter.protocol.java.test.JavaTest" => Some(Self::JavaTest),
@@ -37,11 +37,11 @@ pub struct JavaRequest {
     pub class: JavaClass,
     /// `arguments`, the sampler's before those of its defaults: names and values.
     pub arguments: Box<[(Template, Template)]>,
-    /// Where each user keeps what its client read when it was made.
+    /// State per user: the settings that its client read when it was created.
     pub client: StateId,
 }
 
-/// What the client of a user read when it was made: `SleepTest` reads its parameters once only.
+/// The settings that a user's client read when it was created: `SleepTest` reads its parameters only once.
 #[derive(Clone, Debug)]
 struct Sleeper {
     sleep_ms: i64,
@@ -49,7 +49,7 @@ struct Sleeper {
     label: String,
 }
 
-/// Parameters of one sample; of two with one name the first counts.
+/// Parameters of one sample; the first of several with the same name counts.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {

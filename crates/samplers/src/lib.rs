@@ -1,8 +1,8 @@
 //! All samplers that make requests, behind one type.
 //!
-//! A program is generic over one protocol. [`AnySampler`] is that of compiled plans: HTTP's sampler without any
-//! detour, and all others boxed, with their futures and with what a user keeps for them, so that a plan that has
-//! only HTTP samplers pays for nothing else.
+//! A program is generic over one protocol. [`AnySampler`] is the protocol of compiled plans: the HTTP sampler is stored
+//! unboxed; the others, their futures and their state per user are boxed. A plan with only HTTP samplers pays nothing
+//! for the others.
 
 mod any;
 mod dummy;

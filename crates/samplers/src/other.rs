@@ -1,4 +1,4 @@
-//! What a sampler beside HTTP's is to the engine.
+//! The interface of samplers other than HTTP's to the engine.
 
 use std::fmt;
 use std::future::Future;
@@ -18,36 +18,36 @@ use crate::session::AnySession;
 pub struct Visit<'a> {
     /// The user, whose result is filled in.
     pub user: &'a mut UserState,
-    /// What the user keeps between requests.
+    /// The user's state between requests.
     pub session: &'a mut AnySession,
     /// The sample's label.
     pub label: &'a Template,
-    /// When the sample was meant to start.
+    /// The intended start of the sample.
     pub intended: Nanos,
-    /// What is looked at later.
+    /// The parts of the result that must be retained.
     pub keep: Keep,
 }
 
-/// A sample under way.
+/// A sample in flight.
 pub type Sampling<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// A sampler that is not HTTP's. What it does is allowed to cost an allocation.
+/// A sampler other than HTTP's. Its samples may allocate.
 pub trait OtherSampler: Send + Sync + fmt::Debug {
     /// Performs one request. Everything that is rendered from variables is rendered first, then
     /// [`UserState::begin_result`] is called, then the request is made.
     fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a>;
 
-    /// Whether a Sample Timeout can drop its samples in mid-way, see [`UserState::interrupt_at`] for another way.
+    /// Whether a Sample Timeout may drop the future of a sample; see [`UserState::interrupt_at`] for the alternative.
     fn is_interruptible(&self) -> bool {
         false
     }
 
-    /// A sample was given up in mid-way: makes of the result what JMeter's sampler makes of an interrupt.
+    /// Fills in the result of an interrupted sample as JMeter's sampler does.
     fn interrupted(&self, user: &mut UserState) {
         user.result.success = false;
     }
 
-    /// When the sample that was made ended for its user: what comes next begins no earlier.
+    /// The time at which the user may continue after its sample.
     fn ends_at(&self, user: &UserState) -> Nanos {
         user.result.end
     }
@@ -61,13 +61,13 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// The user's Sample Timeout from here on; one whose time has come already found nothing to interrupt.
+    /// The user's Sample Timeout from now on; a timeout in the past found nothing to interrupt.
     pub(crate) fn from_now(user: &UserState) -> Self {
         let at = user.interrupt_at.filter(|at| user.now() < *at);
         Self { at, clock: user.run.clock.clone(), core: user.core.clone() }
     }
 
-    /// What the work comes to, or `None` if it is interrupted.
+    /// The result of the work, or `None` if it is interrupted.
     pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let Some(at) = self.at else { return Some(work.await) };
         let over = async {
@@ -87,7 +87,7 @@ impl Interrupt {
     }
 }
 
-/// Waits so many milliseconds on the core's own timers.
+/// Waits for this number of milliseconds on the core's timers.
 pub(crate) async fn sleep(user: &UserState, ms: i64) {
     let Some(ms) = u64::try_from(ms).ok().filter(|ms| *ms > 0) else { return };
     let until = user.now() + ms.saturating_mul(1_000_000);

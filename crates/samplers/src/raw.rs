@@ -17,7 +17,7 @@ fn begin(user: &mut UserState, request: &str) {
     result.code.push_str("200");
 }
 
-/// What both say of an exception. Java's samplers put its stack trace into the response, which there is none of here.
+/// Fills in the result after an exception. The response of Java's samplers is a stack trace, which does not exist here.
 fn fail(user: &mut UserState, exception: &str) {
     let result = &mut user.result;
     result.success = false;

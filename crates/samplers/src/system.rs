@@ -23,7 +23,7 @@ pub struct System {
     pub command: Template,
     /// `SystemSampler.arguments`: their values.
     pub arguments: Box<[Template]>,
-    /// `SystemSampler.environment`: names and values, added to the surroundings.
+    /// `SystemSampler.environment`: names and values, added to the environment of this process.
     pub environment: Box<[(Template, Template)]>,
     /// `SystemSampler.directory`; empty: where the run was started.
     pub directory: Template,
@@ -43,13 +43,13 @@ pub struct System {
     pub base: PathBuf,
 }
 
-/// What one call goes by.
+/// The rendered settings of one sample.
 struct Call {
     command: String,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
     directory: PathBuf,
-    /// The code that is expected, if there is one.
+    /// The expected code, if it is checked.
     expected: Option<i32>,
     stdin: String,
     stdout: String,
@@ -94,7 +94,7 @@ impl Call {
     }
 }
 
-/// What came of a process.
+/// The end of a process.
 struct Ran {
     output: Vec<u8>,
     end: End,
@@ -103,7 +103,7 @@ struct Ran {
 enum End {
     Exit(i32),
     TimedOut,
-    /// Not even started; what Java's exception says.
+    /// It did not start; the message of Java's exception.
     Failed(String),
 }
 
@@ -152,7 +152,7 @@ fn file(name: &str, open: impl Fn(&Path) -> io::Result<File>) -> Result<Option<F
         .map_err(|error| format!("java.io.FileNotFoundException: {name} ({})", reason(&error)))
 }
 
-/// The system's words for an error, without the number behind them.
+/// The system's message for an error, without the number after it.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

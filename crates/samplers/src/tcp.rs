@@ -35,9 +35,9 @@ pub struct Tcp {
     pub close: Template,
     /// `TCPSampler.nodelay`
     pub no_delay: Template,
-    /// `TCPSampler.soLinger`, seconds; empty: the system's way.
+    /// `TCPSampler.soLinger`, seconds; empty: the system's default.
     pub linger: Template,
-    /// `TCPSampler.EolByte`; empty: as the properties say.
+    /// `TCPSampler.EolByte`; empty: the value of the properties.
     pub end: Template,
     /// `TCPSampler.ctimeout`, milliseconds.
     pub connect_timeout: Template,
@@ -53,10 +53,10 @@ pub struct Tcp {
     pub status: StatusProperties,
 }
 
-/// What Java throws at a port that is none.
+/// Java's exception for an invalid port.
 const BAD_PORT: &str = "java.lang.IllegalArgumentException";
 
-/// Connections a user has open, by what Java's sampler calls them.
+/// Open connections of a user, by the keys of Java's sampler.
 #[derive(Debug, Default)]
 struct Connections(Vec<(String, TcpStream)>);
 
@@ -79,7 +79,7 @@ impl Connections {
     }
 }
 
-/// What one call goes by.
+/// The rendered settings of one sample.
 struct Call {
     server: String,
     port: i32,
@@ -123,7 +123,7 @@ impl Call {
         }
     }
 
-    /// What is shown of a request that was not made.
+    /// The request data of a sample that sent no request.
     fn describe(&self) -> String {
         let Self { server, port, reuse, close, no_delay, end, .. } = self;
         let linger = self.linger.unwrap_or(0);
@@ -185,7 +185,7 @@ impl Tcp {
         user.result.end = user.now();
     }
 
-    /// Writes what came into the result; `false` when the connection is not used again.
+    /// Writes the response into the result; returns whether the connection can be reused.
     fn finish(&self, user: &mut UserState, exchanged: client::Exchanged) -> bool {
         if let Some(error) = &exchanged.error {
             user.log(Level::Error, error);

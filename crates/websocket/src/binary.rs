@@ -32,7 +32,7 @@ pub(crate) fn shown(bytes: &[u8], most: usize, more: &str) -> String {
     format!("{}{rest}", shown.join(" "))
 }
 
-/// Whether `part`, which is not empty, stands somewhere in `whole`.
+/// Whether `whole` contains `part`; false if `part` is empty.
 pub(crate) fn contains(whole: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && whole.windows(part.len()).any(|window| window == part)
 }

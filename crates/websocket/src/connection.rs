@@ -35,7 +35,7 @@ impl State {
     }
 }
 
-/// Where a connection leads.
+/// The target of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) secure: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Of what the plan says; what stands behind `#` is never sent.
+    /// Builds the address from the plan's settings; a fragment (`#`) is never sent.
     pub(crate) fn new(secure: bool, host: &str, port: u16, path: &str) -> Self {
         let path = path.split('#').next().unwrap_or_default();
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{}", path.trim()) };
@@ -65,14 +65,14 @@ pub(crate) struct Connection {
     pub(crate) address: Address,
     pub(crate) state: State,
     stream: Option<Stream>,
-    /// What has come, from `taken` on as frames that are still to be received.
+    /// Received bytes; those from `taken` on are not parsed yet.
     buffer: Vec<u8>,
     taken: usize,
-    /// The kind of a message of which frames are still to come.
+    /// The kind of an unfinished fragmented message.
     unfinished: Option<Kind>,
 }
 
-/// What the handshake said.
+/// The result of the handshake.
 pub(crate) struct Upgraded {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) request_bytes: u64,
@@ -80,7 +80,7 @@ pub(crate) struct Upgraded {
 }
 
 impl Connection {
-    /// Connects and makes the connection a WebSocket. `random`: the key's bytes. No `read_timeout`: for ever.
+    /// Connects and performs the upgrade. `random` provides the key; without `read_timeout`, reads wait without limit.
     pub(crate) async fn open(
         address: Address,
         headers: &[(String, String)],
@@ -131,7 +131,7 @@ impl Connection {
         Ok((connection, upgraded))
     }
 
-    /// Sends a frame and gives its size.
+    /// Sends a frame and returns its size.
     pub(crate) async fn send(&mut self, kind: Kind, payload: &[u8], mask: [u8; 4]) -> Result<u64, Trouble> {
         let may = match kind {
             Kind::Close => matches!(self.state, State::Connected | State::ClosedServer),
@@ -161,7 +161,7 @@ impl Connection {
         Ok(bytes.len() as u64)
     }
 
-    /// The next frame. What has come of it stays when the time is over.
+    /// Receives the next frame. After a timeout, the bytes received so far are kept for the next call.
     pub(crate) async fn receive(&mut self, timeout: Option<Duration>) -> Result<Frame, Trouble> {
         if !matches!(self.state, State::Connected | State::ClosedClient) {
             return Err(self.illegal("receive data frame"));
@@ -207,7 +207,7 @@ impl Connection {
         Trouble::Thrown(format!("java.lang.IllegalStateException: Cannot {what} when state is {state}"))
     }
 
-    /// What the plugin says of a connection that ends within a frame.
+    /// The plugin's error for a connection that ends within a frame.
     fn cut_off(&self) -> Trouble {
         let rest = &self.buffer[self.taken..];
         let mut cursor = Cursor::new(rest);
@@ -233,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// The next frame in the buffer, if all of it has come.
+    /// Parses the next frame in the buffer, if it is complete.
     fn parse(&mut self) -> Result<Option<Frame>, Trouble> {
         let rest = &self.buffer[self.taken..];
         let mut cursor = Cursor::new(rest);

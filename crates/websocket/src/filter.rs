@@ -78,7 +78,7 @@ pub enum FrameFilter {
         inverted: bool,
         /// What with: text, a regular expression, or bytes as plans write them.
         value: Template,
-        /// Where bytes must stand that are contained; empty: anywhere.
+        /// Required position of contained bytes; empty: anywhere.
         position: Template,
     },
 }
@@ -95,10 +95,10 @@ enum Test {
 }
 
 impl FrameFilter {
-    /// Renders what varies.
+    /// Renders the settings.
     ///
     /// # Errors
-    /// A regular expression that is none, as Java's exception says it.
+    /// Java's exception for an invalid regular expression.
     pub(crate) fn prepare(&self, user: &mut UserState) -> Result<Prepared, String> {
         let test = match self {
             Self::Ping { kind, replies } => Test::Ping(*kind, *replies),

@@ -35,7 +35,7 @@ impl Frame {
         matches!(self.kind, Kind::Text | Kind::Binary)
     }
 
-    /// Bytes beside the payload.
+    /// Size of the header in bytes.
     pub(crate) fn head_bytes(&self) -> u64 {
         self.size - self.payload.len() as u64
     }

@@ -1,8 +1,8 @@
 //! WebSocket samplers: those of Peter Doornbosch's plugin (`eu.luminis.jmeter.wssampler`).
 //!
-//! The plugin hands out frames as they come: a fragment is a response of its own, control frames are not answered
-//! unless a filter says so, and what is not expected fails the sample. A user has one connection, which its samplers
-//! share. Frame headers are read and written by `tungstenite`; its message layer would hide what the plans look at.
+//! The plugin returns single frames: a fragment is a response, control frames are answered only by filters, and an
+//! unexpected frame fails the sample. A user has one connection, which its samplers share. `tungstenite` parses and
+//! writes frame headers; its message layer would hide the frames that plans check.
 
 mod binary;
 mod connection;

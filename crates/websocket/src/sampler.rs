@@ -1,4 +1,4 @@
-//! One sample of a WebSocket sampler, step by step as the plugin takes them.
+//! One sample of a WebSocket sampler, in the steps of the plugin.
 
 mod call;
 mod exchange;
@@ -23,7 +23,7 @@ use crate::settings::WebSocketSampler;
 struct Socket(Option<Connection>);
 
 impl Kept for Socket {
-    /// A conversation is its visitor's own: another never goes on with it.
+    /// A new visitor never continues the connection of the previous one.
     fn visitor_changed(&mut self, _keep_connections: bool) {
         self.0 = None;
     }
@@ -81,7 +81,7 @@ impl WebSocketSampler {
         };
     }
 
-    /// The connection to use or to make; `None`: there is none, which the result says.
+    /// The connection to use or to open; `None` if there is none, which is recorded in the result.
     fn socket(&self, call: &Call, kept: Option<Connection>, user: &mut UserState) -> Option<Connecting> {
         if let Some(address) = &call.address {
             return Some(Connecting::To(address.clone()));
@@ -214,13 +214,13 @@ impl WebSocketSampler {
 
 /// The connection of one sample.
 enum Connecting {
-    /// It is to be made.
+    /// It must be opened.
     To(Address),
-    /// It is there; `new`: since this sample.
+    /// It is open; `new`: this sample opened it.
     Open { connection: Connection, new: bool },
 }
 
-/// What the plugin says of what went wrong.
+/// Fills in the result of a failed sample with the plugin's messages.
 fn write_trouble(result: &mut SampleResult, trouble: Trouble, does: &Does) {
     let (code, message) = match trouble {
         Trouble::Upgrade(status, why) => (status, why),
@@ -243,7 +243,7 @@ fn write_trouble(result: &mut SampleResult, trouble: Trouble, does: &Does) {
     result.success = false;
 }
 
-/// What the response leaves in the result.
+/// Writes the response into the result.
 fn write_response(user: &mut UserState, response: Option<&Frame>, does: &Does) {
     match (does, response) {
         (Does::Read { .. } | Does::RequestResponse(_), Some(frame)) => {

@@ -1,4 +1,4 @@
-//! What a WebSocket sampler is told.
+//! Settings of a WebSocket sampler.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Target {
 /// What a sampler sends.
 #[derive(Debug)]
 pub struct Data {
-    /// `payloadType`: `Text`, `TextStomp` or `Binary`; empty: as `binary` says.
+    /// `payloadType`: `Text`, `TextStomp` or `Binary`; empty: `binary` decides.
     pub kind: Template,
     /// `binaryPayload`, of old plans.
     pub binary: Template,
@@ -45,7 +45,7 @@ pub enum Action {
     RequestResponse(Data),
     /// WebSocket Single Read Sampler.
     Read {
-        /// `dataType`: `Text`, `Binary` or `Any`; empty: as `binary` says.
+        /// `dataType`: `Text`, `Binary` or `Any`; empty: `binary` decides.
         data_type: Template,
         /// `binaryPayload`, of old plans.
         binary: Template,
@@ -77,7 +77,7 @@ pub struct WebSocketSampler {
     pub headers: Box<[Header]>,
     /// The cookie manager.
     pub cookies: Option<Arc<CookieManager>>,
-    /// Filters in the order in which they are asked: the last hears of a frame first.
+    /// Filters from the outermost to the innermost: the last receives a frame first.
     pub filters: Box<[FrameFilter]>,
     /// `websocket.result.size_includes_filtered_frames`
     pub size_of_filtered: bool,

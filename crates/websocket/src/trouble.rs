@@ -4,22 +4,22 @@ use std::io;
 
 use crate::frame::Frame;
 
-/// What ends a sample before its time.
+/// A failure that ends a sample early.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The server's HTTP answer made it no WebSocket: its status or nothing, and why.
+    /// The server refused the upgrade: its status, if any, and the reason.
     Upgrade(String, String),
     /// An `IOException` with this message.
     Io(String),
-    /// Nothing came for too long.
+    /// The read timeout expired.
     TimedOut,
-    /// A frame of another type than wanted.
+    /// A frame of an unexpected type.
     Unexpected(Frame),
     /// Another exception, as Java prints it.
     Thrown(String),
     /// The server exceeded a limit of the generator.
     Limited(String),
-    /// What cannot be sent, and why.
+    /// The data cannot be sent; the reason.
     Unsendable(String),
 }
 

@@ -22,7 +22,7 @@ use crate::session::Kept;
 pub struct RawHttp {
     /// `hostname`
     pub host: Template,
-    /// `port`; what is no number is 80.
+    /// `port`; 80 if it is not a number.
     pub port: Template,
     /// `timeout`, milliseconds, for connecting and for reading; 0: none.
     pub timeout: Template,
@@ -30,15 +30,15 @@ pub struct RawHttp {
     pub data: Template,
     /// `fileName`: sent after the data.
     pub file: Template,
-    /// `keepalive`: the connection is used again, as long as it is there.
+    /// `keepalive`: the connection is reused while it is open.
     pub keep: Template,
-    /// `parse`: code, headers and body are told apart.
+    /// `parse`: the response is split into code, headers and body.
     pub parse: Template,
-    /// Names this sampler's own connection among a user's.
+    /// Identifies this sampler's connection among those of a user.
     pub id: StateId,
 }
 
-/// Connections a user has kept, by sampler; `None`: it has been closed, which the plugin does not notice.
+/// Connections of a user, by sampler; `None`: it is closed, which the plugin does not notice.
 #[derive(Debug, Default)]
 struct Connections(Vec<(StateId, Option<TcpStream>)>);
 
@@ -110,7 +110,7 @@ impl RawHttp {
     }
 }
 
-/// What one call goes by.
+/// The rendered settings of one sample.
 struct Call {
     host: String,
     port: i32,
@@ -203,7 +203,7 @@ fn parse(result: &mut SampleResult) {
     result.body = body.split("\r\n").next().unwrap_or_default().as_bytes().to_vec();
 }
 
-/// The first line of a text and what follows it; `None`: there is nothing.
+/// The first line of a text and the rest; `None` if the text is empty.
 fn next_line(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;

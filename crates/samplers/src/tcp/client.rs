@@ -188,7 +188,7 @@ async fn read_some(
     interrupt.or(read).await.unwrap_or_else(|| Err(interrupted()))
 }
 
-/// What Java says of a socket that was closed by somebody else.
+/// Java's error for a socket that another thread has closed.
 fn interrupted() -> io::Error {
     io::Error::other("Socket closed")
 }

@@ -45,7 +45,7 @@ impl StatusProperties {
             };
             return false;
         };
-        // So it stands in JMeter: what is a failure elsewhere is the success here.
+        // As in JMeter, whose condition is inverted: codes from 400 to 599 are a success.
         result.success = result.success && (400..=599).contains(&number);
         result.code = code.to_owned();
         result.message = match &self.messages {

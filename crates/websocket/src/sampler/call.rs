@@ -1,4 +1,4 @@
-//! What one call goes by, with the plugin's checks of it.
+//! The rendered settings of one sample, with the plugin's checks.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::connection::Address;
 use crate::filter::Prepared;
 use crate::settings::{Action, Data, WebSocketSampler};
 
-/// What a call sends.
+/// The data that a sample sends.
 pub(super) struct Sent {
     pub(super) binary: bool,
-    /// What stands for a zero in a text, if something does.
+    /// The notation of a zero byte in a text, if there is one.
     pub(super) zero: Option<&'static str>,
     pub(super) text: String,
     pub(super) file: Option<String>,
 }
 
-/// What a call does.
+/// The action of a sample.
 pub(super) enum Does {
     Open,
     RequestResponse(Sent),
@@ -29,7 +29,7 @@ pub(super) enum Does {
     Close(String),
 }
 
-/// One call.
+/// The rendered settings of one sample.
 pub(super) struct Call {
     pub(super) does: Does,
     /// Where to connect to; `None`: the user's connection is used.
@@ -45,14 +45,14 @@ fn sent(data: &Data, user: &mut UserState) -> Sent {
     let kind = data.kind.text(user).into_owned();
     Sent {
         binary: if kind.is_empty() { truth(&data.binary.text(user)) } else { kind == "Binary" },
-        // STOMP ends its frames with a zero, which a plan writes so.
+        // STOMP ends its frames with a zero byte, which plans write as `^@`.
         zero: (kind == "TextStomp").then_some("^@"),
         text: data.text.text(user).into_owned(),
         file: truth(&data.from_file.text(user)).then(|| data.file.text(user).into_owned()),
     }
 }
 
-/// A number of milliseconds within bounds, or what the plugin says of it.
+/// A number of milliseconds within bounds, or the plugin's error message.
 fn timeout(kind: &str, text: &str, least: i32, most: i32) -> Result<i32, String> {
     match parse_int(text) {
         None => Err(format!("{kind} timeout '{text}' is not a number.")),
@@ -70,7 +70,7 @@ fn port(text: &str) -> Result<u16, String> {
 }
 
 impl Call {
-    /// Renders what varies and checks it. The error is what the plugin says of it, or nothing where it throws.
+    /// Renders and checks the settings. The error is the plugin's message, or `None` where it throws.
     pub(super) fn new(sampler: &WebSocketSampler, user: &mut UserState) -> Result<Self, Option<String>> {
         let mut trimmed = |template: &Template| template.text(user).trim().to_owned();
         let (connect, read) = (trimmed(&sampler.connect_timeout), trimmed(&sampler.read_timeout));
@@ -91,7 +91,7 @@ impl Call {
         if !matches!(sampler.action, Action::Write(_)) {
             timeout("Read", &read, 0, 9_999_999).map_err(Some)?;
         }
-        // What has not been checked may be no number all the same.
+        // The unchecked one may not be a number.
         let (Some(read_timeout_ms), Some(connect_ms)) = (parse_int(&read), parse_int(&connect)) else {
             return Err(None);
         };

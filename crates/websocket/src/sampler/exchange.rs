@@ -1,4 +1,4 @@
-//! What goes over an open connection: frames sent, frames received through the filters.
+//! The exchange on an open connection: frames sent, and frames received through the filters.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::frame::{Frame, Kind};
 use crate::limits::{self, FILTERED_FRAMES_MAX, FRAME_BYTES_MAX};
 use crate::settings::WebSocketSampler;
 
-/// Does what the sampler is for; gives the frame that is its response, if it has one.
+/// Performs the sampler's action; returns the response frame, if there is one.
 pub(super) async fn exchange(
     sampler: &WebSocketSampler,
     call: &Call,
@@ -191,7 +191,7 @@ impl Reading<'_> {
                 left[at] -= spent;
                 begun[at] = user.now();
                 if taken {
-                    // Those inside are asked afresh, with what time there is left here.
+                    // The filters inside start again with the time left here.
                     let rest = left[at];
                     for inner in at + 1..filters.len() {
                         left[inner] = rest;
@@ -207,7 +207,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Notes a frame that a filter took, and answers it if the filter does.
+    /// Records a frame that a filter took, and replies to it if the filter does.
     async fn discard(
         &self,
         filter: &Prepared,
