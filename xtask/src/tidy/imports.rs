@@ -226,7 +226,9 @@ fn path_at(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
 /// The paths of a tree of `use`, each with the name that it gets.
 fn use_tree(tokens: &[TokenTree], prefix: &[String]) -> Vec<(Vec<String>, String)> {
     let mut found = Vec::new();
-    for branch in tokens.split(|token| is_punctuation(token, ',')) {
+    // A comma at the end leaves an empty branch, which would be an import of the prefix.
+    let branches = tokens.split(|token| is_punctuation(token, ','));
+    for branch in branches.filter(|branch| !branch.is_empty()) {
         let (words, at) = path_at(branch, 0);
         let mut path = joined(prefix, &words);
         match branch.get(at) {
@@ -351,6 +353,12 @@ mod tests {
             ("c.rs", "/* crate::a::x() */ pub fn g() { \"crate::a::x()\"; }"),
         ];
         assert_eq!(arrows_of(&files), ["a > b", "a > b/deep", "b > b/deep", "b > c"]);
+    }
+
+    #[test]
+    fn a_comma_at_the_end_of_a_list_imports_nothing() {
+        let files = [("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::{b,};"), ("b.rs", "")];
+        assert_eq!(arrows_of(&files), ["a > b"]);
     }
 
     #[test]
