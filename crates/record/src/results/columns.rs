@@ -177,8 +177,17 @@ impl RowSamples {
             Found::Bad(BadRow::new(RowPlace::Line(row.line), column, cell.bytes(), problem))
         };
         let stamp = row.cell(columns.stamp);
+        // Runs that were appended to a file may repeat the names, shortened like any other row.
+        let is_names = || stamp.bytes() == b"timeStamp";
+        if row.count <= self.last {
+            return if is_names() {
+                Found::Names
+            } else {
+                bad("timeStamp", row.cell(0), "begins a row with too few columns")
+            };
+        }
         let Some(stamp_ns) = self.stamps.ns(stamp) else {
-            if stamp.bytes() == b"timeStamp" {
+            if is_names() {
                 return Found::Names;
             }
             return bad("timeStamp", stamp, "is no time in ms since 1970");

@@ -9,7 +9,7 @@ use super::run::RunSamples;
 use super::unpack::{Bytes, ReadBytes, unpacked};
 use super::xml::{Step, XmlSamples};
 use super::{Hears, ReadSettings, ResultsFrom, ResultsInput};
-use crate::jtl_scan::{BadRow, Columns, CsvRows, HEAD_MAX, LogError, LogForm, RowPlace};
+use crate::jtl_scan::{Columns, CsvRows, HEAD_MAX, LogError, LogForm};
 use crate::labels::Labels;
 use crate::recorder::RunNames;
 use crate::sample::Nanos;
@@ -132,16 +132,10 @@ impl Source {
         match &mut self.rows {
             Rows::Csv(csv) => {
                 let (rows, samples) = &mut **csv;
-                let last = samples.last;
                 let Some(row) = rows.next(&mut |_| {})? else {
                     facts.cut_at = rows.cut_at();
                     return Ok(false);
                 };
-                if row.count <= last {
-                    const FEW: &str = "begins a row with too few columns";
-                    facts.bad(BadRow::new(RowPlace::Line(row.line), "timeStamp", row.cell(0).bytes(), FEW));
-                    return Ok(true);
-                }
                 let users = &mut self.users;
                 let see = |sample: &crate::Sample<'_>| {
                     *users = sample.users_all;
