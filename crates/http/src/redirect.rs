@@ -55,6 +55,10 @@ pub(crate) async fn follow(visit: &mut impl Visit, request: &mut Rendered, locat
             }
         }
         if visit.result().ignore {
+            // The page is fresh in the cache and makes no sample: the redirect to it is the last response, as in JMeter.
+            if let Some(last) = total.sub_results.last() {
+                *visit.result() = last.clone();
+            }
             break;
         }
         if has_resources(visit) {

@@ -267,7 +267,7 @@ fn redirect(kind: &str, words: &[&str], request: &Request) -> Response {
         "redirect-parent" => Some("../landed?by=parent".to_owned()),
         "redirect-space" => Some("/landed?by=a space|bar".to_owned()),
         "redirect-cookie" => Some("/landed?by=cookie".to_owned()),
-        "redirect-to" => words.first().map(|word| format!("/{word}")),
+        "redirect-to" => (!words.is_empty()).then(|| format!("/{}", words.join("/"))),
         "redirect-loop" => Some("/redirect-loop".to_owned()),
         "redirect-none" => None,
         _ => match words.get(1).and_then(|w| w.parse::<u32>().ok()) {

@@ -6,6 +6,7 @@ use busyhour_http::cache::{CacheManager, WhenFresh};
 use busyhour_http::cookies::CookieManager;
 use busyhour_http::{HttpSampler, Redirects};
 use busyhour_program::clock::Clock;
+use busyhour_program::result::SampleResult;
 
 use crate::server::{Request, Server, ok, response};
 use crate::world::{World, get, text};
@@ -117,6 +118,23 @@ fn a_fresh_copy_needs_no_request_until_it_expires() {
         assert_eq!(world.visit(&sampler).code, "200");
         assert_eq!(server.seen().len(), 2);
     }
+}
+
+#[test]
+fn a_redirect_to_a_fresh_copy_is_the_last_response() {
+    let server = Server::answering(|request| match path(request) {
+        "/page" => response("200 OK", "Cache-Control: max-age=30\r\n", b"body"),
+        _ => response("302 Found", "Location: /page\r\n", b"moved"),
+    });
+    let manager = cache(true, WhenFresh::NoSample);
+    let mut world = World::on(Clock::manual(1_700_000_000_000));
+    let sampler = HttpSampler { redirects: Redirects::Follow, ..cached(get(server.port, "/old"), &manager) };
+    let outcome = |result: &SampleResult| {
+        (result.code.clone(), result.body.clone(), result.success, result.ignore, result.sub_results.len())
+    };
+    assert_eq!(outcome(world.visit(&sampler)), ("200".into(), b"body".into(), true, false, 2));
+    assert_eq!(outcome(world.visit(&sampler)), ("302".into(), b"moved".into(), true, false, 1));
+    assert_eq!(server.seen().len(), 3);
 }
 
 /// `/0` leads to `/1` and so on to `/last`, which answers.
