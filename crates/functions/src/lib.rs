@@ -27,6 +27,7 @@ mod registry;
 mod request;
 mod scope;
 mod script;
+mod sub_result;
 mod text;
 mod thread;
 mod time;

@@ -10,11 +10,14 @@ use busyhour_program::user::{LogicalAction, UserState};
 use busyhour_program::variables::{ObjectValue, Value as Variable};
 use busyhour_record::DataType;
 use busyhour_record::Nanos;
-use busyhour_script::{Level, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict};
+use busyhour_script::{
+    Level, MadeResult, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict,
+};
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
 
 use crate::java_text::{DateFormat, Defaults, Moment};
+use crate::sub_result;
 use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
 
 /// A user as the world of a script: `vars`, `props`, `log`, `ctx`, the clock, the random stream and the last
@@ -471,6 +474,24 @@ impl SampleFacts for Facts {
             _ => return false,
         }
         true
+    }
+
+    fn add_sub_result(&mut self, result: &MadeResult, extends: bool) -> Option<usize> {
+        let sub = sub_result::of(result, &self.clock);
+        if extends {
+            self.result.end = self.result.end.max(sub.end);
+            self.result.header_bytes += sub.header_bytes;
+            self.result.body_bytes += sub.body_bytes;
+            self.result.sent_bytes += sub.sent_bytes;
+        }
+        self.result.sub_results.push(sub);
+        Some(self.result.sub_results.len() - 1)
+    }
+
+    fn replace_sub_result(&mut self, at: usize, result: &MadeResult) {
+        if let Some(place) = self.result.sub_results.get_mut(at) {
+            *place = sub_result::of(result, &self.clock);
+        }
     }
 
     fn sub_results(&self) -> usize {

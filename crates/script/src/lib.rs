@@ -18,6 +18,7 @@ pub mod java_like;
 pub mod javascript;
 pub mod jexl;
 mod jvm;
+mod made_result;
 mod number;
 mod request;
 mod scope;
@@ -28,6 +29,7 @@ mod value;
 pub use error::{Place, ScriptError};
 pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
+pub use made_result::MadeResult;
 pub use request::{RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText};
 pub use scope::{
     Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, StopRequest, UserCounts,

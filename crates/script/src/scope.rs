@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use jiff::tz::TimeZone;
 
-use crate::{RequestFacts, Value};
+use crate::{MadeResult, RequestFacts, Value};
 
 /// Severity of a line that a script writes to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -305,6 +305,14 @@ pub trait SampleFacts {
     fn change(&mut self, _name: &str, _value: Value) -> bool {
         false
     }
+    /// Adds a result that the script made to this one; `extends`: the time of this one extends to the end of the result,
+    /// whose sizes are added, as `addSubResult` does. Returns its place among the sub-results; `None` where results
+    /// cannot be added.
+    fn add_sub_result(&mut self, _result: &MadeResult, _extends: bool) -> Option<usize> {
+        None
+    }
+    /// Replaces the sub-result at that place by a later state of it.
+    fn replace_sub_result(&mut self, _at: usize, _result: &MadeResult) {}
     /// Number of results inside this one.
     fn sub_results(&self) -> usize {
         0

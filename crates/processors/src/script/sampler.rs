@@ -55,10 +55,15 @@ impl ScriptSampler {
         match outcome {
             Ok(ran) => {
                 let result = &mut user.result;
-                if ran.value != Value::Null {
+                let is_kept = self.script.family == Family::Jsr223 && !result.body.is_empty();
+                if ran.value != Value::Null && !is_kept {
                     result.body.clear();
                     result.body.extend_from_slice(ran.value.to_java_string().as_bytes());
-                    result.body_bytes = result.body.len() as u64;
+                    replace(&mut result.encoding, "UTF-8");
+                    // The size is that of results which the script added, if it has added any.
+                    if result.sub_results.is_empty() || result.body_bytes == 0 {
+                        result.body_bytes = result.body.len() as u64;
+                    }
                 }
                 if beanshell {
                     // A name that the script does not mention keeps what it was bound to.

@@ -91,7 +91,7 @@ pub(super) fn is_method(name: &str) -> bool {
 
 /// Whether it is a function that needs no object.
 pub(super) fn is_function(name: &str, groovy: bool) -> bool {
-    matches!(name, "print") || (groovy && matches!(name, "println" | "printf" | "sprintf" | "sleep"))
+    matches!(name, "print") || (groovy && matches!(name, "println" | "printf" | "sprintf" | "sleep" | "use"))
 }
 
 /// Methods of every class object.

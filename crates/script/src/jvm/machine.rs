@@ -101,6 +101,10 @@ pub(super) struct Machine<'s> {
     pub builders: Vec<Rc<super::value::Map>>,
     /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
     pub delegates: Vec<V>,
+    /// How many closures of `use(TimeCategory)` are running.
+    pub time_categories: u32,
+    /// The results that the script added to those of JMeter: whether to the previous one, at which place, and the object.
+    pub added_results: Vec<(bool, usize, Rc<library::sample_result::Made>)>,
     /// What BeanShell's message names as the origin of the exception thrown last.
     pub origin: Option<String>,
 }
@@ -204,6 +208,8 @@ impl<'s> Machine<'s> {
             leaves_objects: false,
             builders: Vec::new(),
             delegates: Vec::new(),
+            time_categories: 0,
+            added_results: Vec::new(),
             origin: None,
         }
     }

@@ -107,6 +107,11 @@ pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
                 "NodeList" => &["NodeList"],
                 "XmlSlurper" => &["XmlSlurper"],
                 "XmlParser" => &["XmlParser"],
+                "SampleResult" => &["SampleResult"],
+                "Duration" => &["Duration"],
+                "TimeDuration" => &["TimeDuration"],
+                "DatumDependentDuration" => &["DatumDependentDuration"],
+                "TimeDatumDependentDuration" => &["TimeDatumDependentDuration"],
                 _ => &[],
             },
             // One kind of object stands for several classes, or no list of the methods was made.

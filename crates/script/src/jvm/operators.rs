@@ -132,6 +132,9 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
         }
         _ => {}
     }
+    if let Some(outcome) = library::time_category::binary(machine, binary, left, right) {
+        return outcome;
+    }
     let atomic = |value: &V| match value {
         V::Object(object) => match &**object {
             Object::Atomic(number, class) if class.name() == "AtomicInteger" => V::int(number.get()),
@@ -325,6 +328,10 @@ pub(super) fn same(left: &V, right: &V) -> Result<bool, Fault> {
     })
 }
 
+fn length_ms(object: &Object) -> Option<i64> {
+    object.library()?.length_ms()
+}
+
 pub(super) fn compare(left: &V, right: &V) -> Result<Ordering, Fault> {
     match (left, right) {
         (V::Plain(Value::BigInteger(_)), V::Plain(Value::Null)) => Ok(Ordering::Greater),
@@ -338,6 +345,9 @@ pub(super) fn compare(left: &V, right: &V) -> Result<Ordering, Fault> {
         (V::Plain(a), V::Plain(b)) => Ok(groovy::compare(a, b)?),
         (V::Object(a), V::Object(b)) if a.instant().is_some() && b.instant().is_some() => {
             Ok(natural(left, right))
+        }
+        (V::Object(a), V::Object(b)) if length_ms(a).is_some() && length_ms(b).is_some() => {
+            Ok(length_ms(a).cmp(&length_ms(b)))
         }
         _ if left.is_null() => Ok(Ordering::Less),
         _ if right.is_null() => Ok(Ordering::Greater),

@@ -540,7 +540,7 @@ impl Parser<'_> {
     }
 
     /// Whether the script defines a method of that name somewhere.
-    fn defines(&self, name: &str) -> bool {
+    pub(super) fn defines(&self, name: &str) -> bool {
         self.tokens.iter().enumerate().any(|(at, token)| {
             matches!(&token.word, Word::Name(found) if **found == *name)
                 && matches!(self.tokens.get(at + 1).map(|next| &next.word), Some(Word::Sign("(")))

@@ -68,6 +68,9 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
         };
     }
     let getters = [format!("get{}", capitalized(name)), format!("is{}", capitalized(name))];
+    if let Some(value) = library::time_category::of_number(machine, object, &getters[0]) {
+        return Ok(value);
+    }
     for getter in &getters {
         match library::dispatch(machine, object, getter, &[]) {
             Err(Fault { cause: Cause::Unsupported(_), .. }) => {}
@@ -336,7 +339,8 @@ pub(super) fn store(machine: &mut Machine<'_>, target: &Expr, value: V, frame: &
                         return outcome;
                     }
                     let setter = format!("set{}", capitalized(name));
-                    match library::dispatch(machine, &object, &setter, std::slice::from_ref(&value)) {
+                    let given = library::sample_result::assigned(machine, &object, &setter, &value)?;
+                    match library::dispatch(machine, &object, &setter, std::slice::from_ref(&given)) {
                         Err(Fault { cause: Cause::Unsupported(_), .. })
                             if lacks(machine, &object, &[setter], 1) =>
                         {

@@ -83,6 +83,7 @@ fn of_class(class: &str) -> Option<Receiver> {
         "HeaderManager" => ("HeaderManager", &[]),
         "Header" => ("Header", &[]),
         "Cookie" => ("Cookie", &[]),
+        "SampleResult" => ("SampleResult", &["SampleResult"]),
         _ => return None,
     })
 }

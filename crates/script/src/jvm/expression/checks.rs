@@ -67,6 +67,24 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// `use` of another category than `TimeCategory`.
+    pub(in crate::jvm) fn check_category(
+        &self,
+        name: &str,
+        items: &[Item],
+        at: usize,
+    ) -> Result<(), ScriptError> {
+        if name != "use" || !self.groovy() || self.defines(name) {
+            return Ok(());
+        }
+        let is_time =
+            |item: &Item| matches!(item.expr.kind, Kind::Class(class) if class.name() == "TimeCategory");
+        match items {
+            [category, _] if is_time(category) => Ok(()),
+            _ => Err(unsupported(self.text, at, "`use` of another category than `groovy.time.TimeCategory`")),
+        }
+    }
+
     /// The kind of object that an expression certainly is.
     fn receiver(&self, object: &Expr) -> Option<supported::Receiver> {
         supported::kind_of(object, &|name| {

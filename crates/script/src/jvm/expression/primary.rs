@@ -180,6 +180,7 @@ impl Parser<'_> {
             self.check_function(name, at)?;
             self.advance();
             let items = self.arguments()?;
+            self.check_category(name, &items, at)?;
             return Ok(make(at, Kind::Call(None, name.clone(), items, false, false)));
         }
         if !self.declared_here(name)
@@ -192,7 +193,9 @@ impl Parser<'_> {
         if &**name == "sampler" {
             self.note_sampler();
         }
-        let is_variable = self.declared_here(name) || known::is_bound(name);
+        // In Groovy an imported class hides what JMeter binds to its name.
+        let is_imported = self.groovy() && self.imports.contains_key(&**name);
+        let is_variable = self.declared_here(name) || known::is_bound(name) && !is_imported;
         let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
         if capital && !is_variable {
             match self.class_of(name) {

@@ -6,7 +6,10 @@ use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, unsupported};
 use super::super::machine::Machine;
 use super::super::value::V;
-use super::{collectors, cookies, file_server, headers, json_path, random_utils, sampler, threads, url, xml};
+use super::{
+    collectors, cookies, file_server, headers, json_path, random_utils, sample_result, sampler, threads,
+    time_category, url, xml,
+};
 use crate::{RequestArgument, RequestCookie, RequestFile};
 
 /// An object of such a class.
@@ -39,6 +42,22 @@ pub trait Instance: Debug {
 
     /// The headers of a manager that the script made.
     fn headers(&self) -> Option<Vec<(String, String)>> {
+        None
+    }
+
+    /// The sample result that it is.
+    fn made_result(&self) -> Option<std::rc::Rc<sample_result::Made>> {
+        None
+    }
+
+    /// The duration that it is: years, months, days, hours, minutes, seconds, milliseconds; whether it was made of years or
+    /// months, and of hours or less.
+    fn duration(&self) -> Option<[i32; 9]> {
+        None
+    }
+
+    /// Its length in milliseconds, where it has one that objects are compared by.
+    fn length_ms(&self) -> Option<i64> {
         None
     }
 
@@ -124,6 +143,8 @@ const OFFERS: &[&[Offer]] = &[
     cookies::OFFERS,
     sampler::OFFERS,
     random_utils::OFFERS,
+    sample_result::OFFERS,
+    time_category::OFFERS,
     xml::OFFERS,
 ];
 

@@ -24,12 +24,14 @@ pub(super) mod print;
 pub(super) mod random_utils;
 pub(super) mod regex;
 pub(super) mod result;
+pub(super) mod sample_result;
 pub(super) mod sampler;
 pub(super) mod statics;
 pub(super) mod temporal;
 pub(super) mod texts;
 pub(super) mod threads;
 pub(super) mod time;
+pub(super) mod time_category;
 pub(super) mod url;
 pub(super) mod xml;
 
@@ -114,7 +116,10 @@ pub(super) fn dispatch(machine: &mut Machine<'_>, object: &V, method: &str, argu
     }
     match object {
         V::Plain(Value::Text(text)) => texts::call(machine, text, method, arguments),
-        V::Plain(_) => numbers::call(machine, object, method, arguments),
+        V::Plain(_) => match time_category::of_number(machine, object, method) {
+            Some(value) if arguments.is_empty() => Ok(value),
+            _ => numbers::call(machine, object, method, arguments),
+        },
         V::List(list) => {
             let list = list.clone();
             lists::call(machine, &list, method, arguments)

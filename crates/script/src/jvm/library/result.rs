@@ -4,7 +4,7 @@ use super::super::fault::{Outcome, thrown};
 use super::super::machine::Machine;
 use super::super::objects::Object;
 use super::super::value::{Host, V};
-use super::{encode, print, text_of, unknown};
+use super::{encode, print, sample_result, text_of, unknown};
 use crate::{SampleFacts, Value};
 
 pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: &[V]) -> Outcome {
@@ -41,11 +41,10 @@ pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: 
             let url = facts.url();
             Ok(if url.is_empty() { V::NULL } else { V::text(url) })
         }
-        _ if previous => match setter(machine, true, method, arguments) {
-            Some(outcome) => outcome,
-            None => Err(unknown(&object, method)),
-        },
-        _ => match setter(machine, false, method, arguments) {
+        ("addSubResult" | "addRawSubResult" | "storeSubResult", _) => {
+            sample_result::add_to_host(machine, previous, method, arguments)
+        }
+        _ => match setter(machine, previous, method, arguments) {
             Some(outcome) => outcome,
             None => Err(unknown(&object, method)),
         },

@@ -18,6 +18,7 @@ use super::super::types;
 use super::super::value::{Host, V};
 use super::{
     collections, create, digest, encode, files, format, instance, json, print, temporal, text_of, time,
+    time_category,
 };
 use crate::Value;
 
@@ -431,6 +432,7 @@ pub fn function(machine: &mut Machine<'_>, name: &str, arguments: Vec<V>) -> Out
             machine.scope.pause_ms(u64::try_from(ms.as_long().unwrap_or(0)).unwrap_or(0));
             Ok(V::NULL)
         }
+        ("use", _) => time_category::use_category(machine, &arguments),
         ("it" | "call", _) => Err(unsupported(format!("the function `{name}`"))),
         _ => {
             let _ = (pattern_of, Matcher::new);

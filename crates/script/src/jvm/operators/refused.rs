@@ -101,6 +101,11 @@ pub(super) fn refused(machine: &mut Machine<'_>, operator: Operator, left: &V, r
         (_, V::Object(_), V::Plain(Value::Null)) => {
             missing::exception(machine, left, method, std::slice::from_ref(right))
         }
+        (_, V::Object(object), _)
+            if object.library().is_some_and(|instance| instance.duration().is_some()) =>
+        {
+            missing::exception(machine, left, method, std::slice::from_ref(right))
+        }
         (_, V::Plain(_) | V::List(_) | V::Map(_) | V::Closure(_), _) => {
             missing::exception(machine, left, method, std::slice::from_ref(right))
         }

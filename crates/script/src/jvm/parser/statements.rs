@@ -554,6 +554,7 @@ impl Parser<'_> {
                 let name = self.names[name as usize].clone();
                 self.check_function(&name, at as usize)?;
                 let items = self.command_arguments()?;
+                self.check_category(&name, &items, at as usize)?;
                 Ok(make(Kind::Call(None, name, items, false, false)))
             }
             Kind::Property(object, name, safe, spread) => {

@@ -120,6 +120,11 @@ const MADE: &[(&str, &str)] = &[
     ("HeaderManager", "new org.apache.jmeter.protocol.http.control.HeaderManager()"),
     ("Header", "new org.apache.jmeter.protocol.http.control.Header()"),
     ("Cookie", "new org.apache.jmeter.protocol.http.control.Cookie()"),
+    ("SampleResult", "new org.apache.jmeter.samplers.SampleResult()"),
+    ("Duration", "groovy.time.TimeCategory.getDays(5)"),
+    ("TimeDuration", "groovy.time.TimeCategory.getMinutes(5)"),
+    ("DatumDependentDuration", "groovy.time.TimeCategory.getMonths(5)"),
+    ("From", "groovy.time.TimeCategory.getMonths(5).getFrom()"),
 ];
 
 /// Where the probes of files look: nothing is there.
@@ -168,6 +173,8 @@ fn arguments(machine: &Machine<'_>) -> Vec<V> {
         made("new org.apache.jmeter.protocol.http.control.HeaderManager()"),
         made("new org.apache.jmeter.protocol.http.control.Cookie()"),
         made("org.apache.jmeter.threads.JMeterContext.TestLogicalAction.CONTINUE"),
+        made("new org.apache.jmeter.samplers.SampleResult()"),
+        made("groovy.time.TimeCategory.getMinutes(5)"),
     ]
 }
 
@@ -178,7 +185,7 @@ fn combinations(machine: &Machine<'_>, count: u32) -> Vec<Vec<V>> {
         0 => vec![Vec::new()],
         1 => all.into_iter().map(|one| vec![one]).collect(),
         2 => {
-            let first = [0, 1, 2, 3, 4, 5, 13, 14, 16, 18];
+            let first = [0, 1, 2, 3, 4, 5, 8, 13, 14, 16, 18, 30];
             let pairs = first.iter().flat_map(|a| all.iter().map(|b| vec![all[*a].clone(), b.clone()]));
             let filters = V::array(Vec::new(), Base::Any);
             pairs.chain([vec![V::truth(false), V::truth(false)], vec![V::text("$"), filters]]).collect()

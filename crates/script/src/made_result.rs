@@ -1,0 +1,127 @@
+//! Sample results that scripts make with `new SampleResult()`.
+
+/// A sample result that a script made, to be added to the result of a sampler.
+///
+/// Points in time are milliseconds since 1970, lengths of time milliseconds; 0 is JMeter's value for "not set".
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MadeResult {
+    /// `setSampleLabel`
+    pub label: String,
+    /// `setResponseCode`
+    pub code: String,
+    /// `setResponseMessage`
+    pub message: String,
+    /// `setResponseData`
+    pub data: Vec<u8>,
+    /// `setDataEncoding`; `None` before it is set.
+    pub encoding: Option<String>,
+    /// `setContentType`
+    pub content_type: String,
+    /// `setDataType`: `text`, `bin` or empty.
+    pub data_type: String,
+    /// `setRequestHeaders`
+    pub request_headers: String,
+    /// `setResponseHeaders`
+    pub response_headers: String,
+    /// `setSamplerData`; `None` before it is set.
+    pub sampler_data: Option<String>,
+    /// `setURL`; `None` before it is set.
+    pub url: Option<String>,
+    /// `setThreadName`
+    pub thread_name: String,
+    /// `setSuccessful`
+    pub successful: bool,
+    /// Start of the sample.
+    pub start_ms: i64,
+    /// End of the sample.
+    pub end_ms: i64,
+    /// `getTime()`: from start to end without the idle time.
+    pub elapsed_ms: i64,
+    /// Time between `samplePause` and `sampleResume`.
+    pub idle_ms: i64,
+    /// `setLatency`
+    pub latency_ms: i64,
+    /// `setConnectTime`
+    pub connect_ms: i64,
+    /// `setBytes`; used when headers and body have no size.
+    pub bytes: i64,
+    /// `setHeadersSize`
+    pub headers_size: i64,
+    /// `setBodySize`
+    pub body_size: i64,
+    /// `setSentBytes`
+    pub sent_bytes: i64,
+    /// `setIgnore`
+    pub is_ignored: bool,
+    /// The results added to this one.
+    pub sub_results: Vec<MadeResult>,
+}
+
+impl MadeResult {
+    /// `getBodySizeAsLong()`: the size set, or else the size of the data, in bytes.
+    #[must_use]
+    pub fn body_bytes(&self) -> i64 {
+        if self.body_size == 0 { i64::try_from(self.data.len()).unwrap_or(i64::MAX) } else { self.body_size }
+    }
+
+    /// `getBytesAsLong()`: size of headers and body, or else the size set with `setBytes`.
+    #[must_use]
+    pub fn total_bytes(&self) -> i64 {
+        match self.headers_size.saturating_add(self.body_bytes()) {
+            0 => self.bytes,
+            size => size,
+        }
+    }
+
+    /// What `addSubResult` does to the result that `sub` is added to: the time extends to the end of `sub`, and its
+    /// sizes are added.
+    pub fn extend_by(&mut self, sub: &MadeResult) {
+        self.end_ms = self.end_ms.max(sub.end_ms);
+        if self.start_ms != 0 {
+            self.elapsed_ms = self.end_ms.saturating_sub(self.start_ms).saturating_sub(self.idle_ms);
+        }
+        self.bytes = self.total_bytes().saturating_add(sub.total_bytes());
+        self.body_size = self.body_bytes().saturating_add(sub.body_bytes());
+        self.headers_size = self.headers_size.saturating_add(sub.headers_size);
+        self.sent_bytes = self.sent_bytes.saturating_add(sub.sent_bytes);
+    }
+}
+
+/// The label of the next result added to a result with the label `parent`, whose sub-results have the labels
+/// `taken`: JMeter numbers them from 0.
+pub(crate) fn numbered_label(parent: &str, taken: impl Iterator<Item = String>) -> String {
+    let numbers = taken.filter_map(|label| {
+        label
+            .strip_prefix(parent)
+            .and_then(|rest| rest.strip_prefix('-'))
+            .and_then(|number| number.parse().ok())
+    });
+    let next = numbers.max().map_or(0, |last: u32| last.saturating_add(1));
+    format!("{parent}-{next}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sub_result_extends_time_and_sizes() {
+        let mut top = MadeResult { start_ms: 1_900, end_ms: 2_000, elapsed_ms: 100, ..MadeResult::default() };
+        let sub = MadeResult {
+            start_ms: 5_000,
+            end_ms: 5_300,
+            data: b"abc".to_vec(),
+            sent_bytes: 7,
+            ..MadeResult::default()
+        };
+        top.extend_by(&sub);
+        assert_eq!((top.end_ms, top.elapsed_ms, top.total_bytes(), top.sent_bytes), (5_300, 3_400, 3, 7));
+    }
+
+    #[test]
+    fn labels_of_sub_results_are_numbered_from_0() {
+        let label = |taken: &[&str]| numbered_label("a", taken.iter().map(|&label| label.to_owned()));
+        assert_eq!(label(&[]), "a-0");
+        assert_eq!(label(&["a-0", "b-7", "other"]), "a-1");
+    }
+}
