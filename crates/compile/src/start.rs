@@ -78,6 +78,7 @@ pub fn start(
             open: compiled.open,
             serialize_groups: compiled.serialize_groups,
             tear_down_on_stop: compiled.tear_down_on_stop,
+            evaluates: compiled.symbols.evaluates,
             sample_variables,
             detail_wishes: compiled.outputs.detail_wishes,
         }),

@@ -16,8 +16,8 @@ use busyhour_slices::{Polled, SlicedPoll, need_coroutines};
 
 use crate::core::Core;
 
-/// Has users polled inside of coroutines from the start if the program has elements that evaluate something. Others begin with
-/// it when something that is part of a request has taken many steps, such as a function or the unpacking of a body.
+/// Has users polled inside of coroutines from the start if the program has elements or functions that evaluate something. Others
+/// begin with it when something that is part of a request has taken many steps, such as the unpacking of a body.
 pub(crate) fn prepare<P: Protocol>(program: &Program<P>) {
     let evaluates = |package: &SamplerPackage<P>| {
         !(package.before.is_empty()
@@ -25,7 +25,7 @@ pub(crate) fn prepare<P: Protocol>(program: &Program<P>) {
             && package.assertions.is_empty()
             && package.hearers.all.is_empty())
     };
-    if program.groups.iter().flat_map(|group| &group.samplers).any(evaluates) {
+    if program.evaluates || program.groups.iter().flat_map(|group| &group.samplers).any(evaluates) {
         need_coroutines();
     }
 }

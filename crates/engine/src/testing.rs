@@ -205,6 +205,7 @@ pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
         groups,
         open: Vec::new(),
         serialize_groups: false,
+        evaluates: false,
         tear_down_on_stop: true,
         sample_variables: Vec::new(),
         detail_wishes: Vec::new(),

@@ -55,6 +55,13 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Records a function of the plan that runs a script, a pattern or an expression.
+    pub(crate) fn note_evaluation(&mut self) {
+        if let Place::Program(symbols) = &mut self.place {
+            symbols.evaluates = true;
+        }
+    }
+
     /// Whether the text is part of the plan. Texts built during the run may quote what looks like a function.
     pub(crate) fn in_plan(&self) -> bool {
         matches!(self.place, Place::Program(_))

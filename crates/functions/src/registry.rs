@@ -22,6 +22,8 @@ pub struct FunctionInfo {
     pub note: &'static str,
     min: usize,
     max: usize,
+    /// It runs a script, a pattern or an expression.
+    evaluates: bool,
     build: fn(&mut Arguments<'_, '_>) -> Made,
 }
 
@@ -41,7 +43,7 @@ const fn function(
     build: fn(&mut Arguments<'_, '_>) -> Made,
     description: &'static str,
 ) -> FunctionInfo {
-    FunctionInfo { name, arguments, description, note: "", min, max, build }
+    FunctionInfo { name, arguments, description, note: "", min, max, evaluates: false, build }
 }
 
 impl FunctionInfo {
@@ -50,11 +52,19 @@ impl FunctionInfo {
         self
     }
 
+    const fn evaluating(mut self) -> Self {
+        self.evaluates = true;
+        self
+    }
+
     /// Builds the function if the number of its arguments is right.
     pub(crate) fn make(&self, values: Vec<Template>, offset: usize, context: &mut Context<'_>) -> Made {
         let Self { name, min, max, .. } = *self;
         let count = values.len();
         if (min..=max).contains(&count) {
+            if self.evaluates {
+                context.note_evaluation();
+            }
             return (self.build)(&mut Arguments::new(name, values, offset, context));
         }
         let expected = if min == max {
@@ -76,7 +86,7 @@ const PLAIN: &str = "plain expressions; what may mean something else in JMeter i
 
 #[rustfmt::skip]
 static FUNCTIONS: &[FunctionInfo] = &[
-    function("__BeanShell", (1, 2), "script[, variable]", script::bean_shell, "result of a BeanShell script").noting(JDK),
+    function("__BeanShell", (1, 2), "script[, variable]", script::bean_shell, "result of a BeanShell script").evaluating().noting(JDK),
     function("__char", (1, ANY), "code[, code…]", text::character, "characters of these numbers"),
     function("__changeCase", (1, 3), "text[, UPPER|LOWER|CAPITALIZE[, variable]]", text::change_case, "text in another case"),
     function("__counter", (1, 2), "TRUE|FALSE[, variable]", number::counter, "1, 2, 3… per user (TRUE) or for all"),
@@ -86,16 +96,16 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__escapeHtml", (1, 1), "text", encode::escape_html, "text with HTML entities"),
     function("__escapeOroRegexpChars", (1, 2), "text[, variable]", text::quote_meta, "text that stands for itself in a regular expression"),
     function("__escapeXml", (1, 1), "text", encode::escape_xml, "text with XML entities"),
-    function("__eval", (1, 1), "text", variable::eval, "text with the variables and functions in it replaced"),
-    function("__evalVar", (1, 1), "variable", variable::eval_var, "value of a variable with the variables and functions in it replaced"),
+    function("__eval", (1, 1), "text", variable::eval, "text with the variables and functions in it replaced").evaluating(),
+    function("__evalVar", (1, 1), "variable", variable::eval_var, "value of a variable with the variables and functions in it replaced").evaluating(),
     function("__FileToString", (1, 3), "file[, encoding[, variable]]", file::file_to_string, "content of a file"),
-    function("__groovy", (1, 2), "script[, variable]", script::groovy, "result of a Groovy script").noting(JDK),
+    function("__groovy", (1, 2), "script[, variable]", script::groovy, "result of a Groovy script").evaluating().noting(JDK),
     function("__intSum", (2, ANY), "number, number…[, variable]", number::int_sum, "sum in 32 bits"),
     function("__isPropDefined", (1, 1), "property", property::is_defined, "whether a property is set"),
     function("__isVarDefined", (1, 1), "variable", variable::is_defined, "whether a variable is set"),
-    function("__javaScript", (1, 2), "script[, variable]", script::java_script, "result of a JavaScript script").noting("no Java classes"),
-    function("__jexl2", (1, 2), "expression[, variable]", script::jexl2, "result of a JEXL 2 expression").noting(PLAIN),
-    function("__jexl3", (1, 2), "expression[, variable]", script::jexl3, "result of a JEXL 3 expression").noting(PLAIN),
+    function("__javaScript", (1, 2), "script[, variable]", script::java_script, "result of a JavaScript script").evaluating().noting("no Java classes"),
+    function("__jexl2", (1, 2), "expression[, variable]", script::jexl2, "result of a JEXL 2 expression").evaluating().noting(PLAIN),
+    function("__jexl3", (1, 2), "expression[, variable]", script::jexl3, "result of a JEXL 3 expression").evaluating().noting(PLAIN),
     function("__log", (1, 4), "text[, level[, throwable[, comment]]]", log::log, "the text, which is logged").noting("OUT and ERR go to the log"),
     function("__logn", (1, 3), "text[, level[, throwable]]", log::logn, "nothing; the text is logged").noting("OUT and ERR go to the log"),
     function("__longSum", (2, ANY), "number, number…[, variable]", number::long_sum, "sum in 64 bits"),
@@ -107,7 +117,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__RandomDate", (3, 5), "format, from, to[, locale[, variable]]", dates::random_date, "random day, the end excluded").noting("English names of months and days"),
     function("__RandomFromMultipleVars", (1, 2), "name|name…[, variable]", variable::random_from_multiple, "value of one of these variables"),
     function("__RandomString", (1, 3), "length[, characters[, variable]]", random::random_string, "random characters"),
-    function("__regexFunction", (2, 7), "pattern, template[, which[, between[, default[, variable[, input variable]]]]]", regex::regex_function, "text made of a match in the last response or in a variable"),
+    function("__regexFunction", (2, 7), "pattern, template[, which[, between[, default[, variable[, input variable]]]]]", regex::regex_function, "text made of a match in the last response or in a variable").evaluating(),
     function("__samplerName", (0, 1), "[variable]", thread::sampler_name, "name of the sampler"),
     function("__setProperty", (2, 3), "property, value[, TRUE]", property::set_property, "nothing, or the property's old value"),
     function("__split", (2, 3), "text, variable[, delimiters]", variable::split, "the text; its parts become variable_1, variable_2…"),
@@ -124,7 +134,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__urlencode", (1, 1), "text", encode::url_encode, "form-encoded text"),
     function("__UUID", (0, 0), "", random::uuid, "random UUID, from the user's own stream"),
     function("__V", (1, 2), "variable[, default]", variable::v, "value of a variable whose name is made up"),
-    function("__XPath", (2, 2), "file, expression", xpath::xpath, "text of the next node that an expression finds in a file"),
+    function("__XPath", (2, 2), "file, expression", xpath::xpath, "text of the next node that an expression finds in a file").evaluating(),
     function("__base64Decode", (1, 2), "text[, variable]", encode::base64_decode, "decoded text").noting(PLUGIN),
     function("__base64Encode", (1, 2), "text[, variable]", encode::base64_encode, "encoded text").noting(PLUGIN),
     function("__caseFormat", (1, 3), "text[, mode[, variable]]", plugins::case_format, "text in camel, snake, kebab or train case").noting(PLUGIN),
@@ -142,7 +152,7 @@ static FUNCTIONS: &[FunctionInfo] = &[
     function("__MD5", (1, 2), "text[, variable]", digest::md5, "MD5 in hexadecimal digits").noting(PLUGIN),
     function("__strLen", (1, 2), "text[, variable]", text::str_len, "length of the text").noting(PLUGIN),
     function("__strReplace", (3, ANY), "text, search, replacement[, variable]", plugins::str_replace, "text with parts of it replaced").noting(PLUGIN),
-    function("__strReplaceRegex", (3, ANY), "text, pattern, replacement[, variable]", regex::str_replace_regex, "text with the matches of a pattern replaced").noting("of jmeter-plugins; patterns as JMeter's other regular expressions, not Java's"),
+    function("__strReplaceRegex", (3, ANY), "text, pattern, replacement[, variable]", regex::str_replace_regex, "text with the matches of a pattern replaced").evaluating().noting("of jmeter-plugins; patterns as JMeter's other regular expressions, not Java's"),
     function("__substring", (3, ANY), "text, begin, end[, variable]", plugins::substring, "part of a text").noting(PLUGIN),
     function("__tstFeedback", (2, 4), "timer, users[, most users[, spare users]]", tst_feedback::feedback, "users that a Throughput Shaping Timer needs, for a Concurrency Thread Group").noting(PLUGIN),
     function("__uppercase", (1, 2), "text[, variable]", text::uppercase, "text in upper case").noting(PLUGIN),

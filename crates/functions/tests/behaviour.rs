@@ -211,6 +211,21 @@ fn files_are_read_and_written() {
 }
 
 #[test]
+fn functions_that_evaluate_scripts_and_patterns_are_noted() {
+    for (text, evaluates) in [
+        ("${__groovy(1 + 1)}", true),
+        ("${__jexl3(1 + 1)}", true),
+        ("x${__eval(${a})}", true),
+        ("${__uppercase(${__javaScript(1)})}", true),
+        ("${__P(a)}${__Random(1,2)}${b}", false),
+    ] {
+        let mut symbols = Symbols::default();
+        busyhour_functions::parse(text, &mut symbols).unwrap();
+        assert_eq!(symbols.evaluates, evaluates, "{text}");
+    }
+}
+
+#[test]
 fn plugins_functions_work() {
     let texts = [
         "${__base64Encode(aé?>,e)}|${e}|${__base64Decode(YcOpPz4=)}|${__base64Decode(YcOpPz4)}",

@@ -17,6 +17,8 @@ pub struct Program<P> {
     pub serialize_groups: bool,
     /// TearDown groups run even when the test was stopped.
     pub tear_down_on_stop: bool,
+    /// Whether a function in a text runs a script, a pattern or an expression, which may take long.
+    pub evaluates: bool,
     /// Slots of `sample_variables`, in their order.
     pub sample_variables: Vec<Slot>,
     /// By set of listeners: what they show beyond rows, if anything. Empty: nobody does.

@@ -14,6 +14,8 @@ pub struct Symbols {
     pub names: Names,
     /// What the functions in the texts parsed so far may read.
     pub reads: FunctionReads,
+    /// Whether a function in the texts parsed so far runs a script, a pattern or an expression, which may take long.
+    pub evaluates: bool,
     states: u32,
 }
 
@@ -31,7 +33,7 @@ impl Default for Symbols {
     fn default() -> Self {
         let mut names = Names::default();
         names.slot(LAST_SAMPLE_OK);
-        Self { names, reads: FunctionReads::default(), states: 0 }
+        Self { names, reads: FunctionReads::default(), evaluates: false, states: 0 }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use busyhour_program::Program;
 use busyhour_program::element::Processor;
 use busyhour_program::group::Group;
 use busyhour_program::run::Stop;
@@ -40,8 +41,23 @@ fn evaluate_until(is_over: impl Fn() -> bool) -> u64 {
     slices() - before
 }
 
+/// Users whose sampler evaluates functions, without processors.
+fn users_of_functions(count: u32, loops: &str, script: &Script) -> Group<Fake> {
+    group(count, loops, vec![leaf("x")], script)
+}
+
 /// Runs users with a long evaluation each beside one with many short samples, on one core.
 fn run_beside(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
+    run_both(long_users, samples, users, false)
+}
+
+/// The same, with users made by `users`, in a program whose functions evaluate scripts or not.
+fn run_both(
+    long_users: u32,
+    samples: u64,
+    users: fn(u32, &str, &Script) -> Group<Fake>,
+    evaluates: bool,
+) -> (Ran, Vec<u64>) {
     let made = Arc::new(AtomicU64::new(0));
     let taken = Arc::new(std::sync::Mutex::new(Vec::new()));
     let (seen, slices_taken) = (Arc::clone(&made), Arc::clone(&taken));
@@ -57,7 +73,7 @@ fn run_beside(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
         Act::Yield
     });
     let groups = vec![users(long_users, "1", &long), users(1, &samples.to_string(), &short)];
-    let ran = run_on(1, program(groups));
+    let ran = run_on(1, Program { evaluates, ..program(groups) });
     assert_eq!(made.load(Ordering::Relaxed), samples);
     let taken = taken.lock().unwrap().clone();
     (ran, taken)
@@ -66,6 +82,13 @@ fn run_beside(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
 #[test]
 fn a_user_makes_samples_while_another_one_evaluates() {
     let (ran, slices) = run_beside(1, 100);
+    assert_eq!((ran.totals.total.samples, ran.report.cores[0].died), (101, 0));
+    assert!(slices[0] >= 50, "{slices:?}");
+}
+
+#[test]
+fn the_first_evaluation_of_a_function_is_sliced_too() {
+    let (ran, slices) = run_both(1, 100, users_of_functions, true);
     assert_eq!((ran.totals.total.samples, ran.report.cores[0].died), (101, 0));
     assert!(slices[0] >= 50, "{slices:?}");
 }
